@@ -1,0 +1,43 @@
+import type { Tool } from "../tools/tool.ts";
+
+/** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
+export type Skill = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly examples: readonly string[];
+};
+
+/** Bounds of one run. A bound that is hit ends the run with its named error and what was reached so far. */
+export type Limits = {
+  readonly steps: number;
+  /** Input and output tokens together. */
+  readonly tokens: number;
+  readonly usd: number;
+  readonly wallMs: number;
+  /** Calls of one model turn that are executed; the rest are answered with an error. */
+  readonly callsPerTurn: number;
+  /** Calls of one turn that run at the same time. */
+  readonly parallelCalls: number;
+  /** Characters of one tool result that go to the model; the whole goes to a file. */
+  readonly resultCharacters: number;
+};
+
+/** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
+export type AgentDefinition = {
+  /** The name in URLs, run kinds and the registry: lower case, dashes. */
+  readonly name: string;
+  /** The name for people. */
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly skills: readonly Skill[];
+  /** The system prompt. Stable during a run, so that provider caches hit. */
+  readonly instructions: string;
+  /** Added to the tail of one model call and never stored. */
+  readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
+  readonly tools: readonly Tool[];
+  readonly limits: Limits;
+  readonly toolChoice: "auto" | "required" | "none";
+};

@@ -1,0 +1,64 @@
+import type { Json } from "../durable/run.ts";
+import type { ToolCall, Usage } from "../llm/model.ts";
+import type { StoredFile } from "../workspace/workspace.ts";
+
+/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
+export type Part =
+  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
+  | ({ readonly type: "file" } & StoredFile)
+  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
+  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+
+/**
+ * What an agent's run tells, in the words of its journal. The engine adds `run-ended`, `run-paused` and `run-resumed`. Stored in
+ * this shape: a field may be added, never changed.
+ */
+export type AgentEvent =
+  /** A message of the user was accepted; the first event of every run, and again for every answer. */
+  | {
+      readonly type: "message-received";
+      readonly messageId: string;
+      readonly parts: readonly Part[];
+      readonly metadata?: { readonly [key: string]: Json };
+    }
+  | { readonly type: "step-started"; readonly step: number; readonly maxSteps: number }
+  | {
+      readonly type: "model-replied";
+      readonly text: string;
+      readonly toolCalls: readonly ToolCall[];
+      readonly usage: Usage;
+      readonly model: string;
+      readonly milliseconds: number;
+    }
+  | { readonly type: "tool-started"; readonly callId: string; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: "tool-ended";
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly milliseconds: number;
+    }
+  /** The run waits for a person: `question` is what it asks. */
+  | { readonly type: "question-asked"; readonly question: string; readonly kind: "question" | "approval" }
+  /** Something the run noticed about itself: a repetition, a budget running out, older messages folded into a summary. */
+  | {
+      readonly type: "notice-given";
+      readonly kind: "stuck" | "budget" | "compaction" | "interrupted";
+      readonly text: string;
+    }
+  /** A file the run made, or its final answer. The answer is the last artifact of a run, and the only one named `answer`. */
+  | {
+      readonly type: "artifact-added";
+      readonly artifactId: string;
+      readonly name: string;
+      readonly description?: string;
+      readonly parts: readonly Part[];
+    };
+
+/** Progress that is shown live and never stored. `void` tells that the deltas since the step began do not count. */
+export type AgentProgress =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "deltas-void"; readonly cause: string }
+  | { readonly type: "tool-output"; readonly callId: string; readonly text: string };

@@ -1,0 +1,83 @@
+import * as z from "zod";
+import type { Effect, Json, Run } from "../durable/run.ts";
+import type { ImagePart, JsonSchema } from "../llm/model.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** What a tool gives back. A failure is a result too: the model reads it and goes on. */
+export type ToolResult = {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly images?: readonly ImagePart[];
+  /** Files of the workspace (paths relative to its root) that this call made and that belong to the task's outcome. */
+  readonly files?: readonly string[];
+  /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
+  readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
+};
+
+/** What a call may use. */
+export interface ToolContext {
+  readonly signal: AbortSignal;
+  readonly workspace: Workspace;
+  /** The conversation; what lives longer than a call (a shell session, a plan) is kept per context. */
+  readonly contextId: string;
+  /** The same at every attempt of the same call. */
+  readonly key: string;
+  /** Shows live output to those who watch now. Never stored. */
+  progress(text: string): void;
+}
+
+/** Something a model can call. MCP-mounted tools are of the same type. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  /** What a repetition after a crash would do, by input where that matters. Bad input may be given. */
+  effect(input: unknown): Effect;
+  /** Bad input and thrown errors come back as results; only an abort rejects. */
+  call(input: unknown, context: ToolContext): Promise<ToolResult>;
+  /**
+   * When present, used instead of `call`: runs between steps with the durable verbs, for tools that wait (a person's answer,
+   * another agent's task). Must be deterministic outside `run.step`.
+   */
+  callDurably?(input: unknown, run: Run): Promise<ToolResult>;
+}
+
+/**
+ * A tool from a Zod schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
+ * error result with the message.
+ */
+export function defineTool<Input extends z.ZodType>(spec: {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Input;
+  readonly effect: Effect | ((input: z.output<Input>) => Effect);
+  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
+}): Tool {
+  const { effect } = spec;
+  return {
+    name: spec.name,
+    description: spec.description,
+    inputSchema: z.toJSONSchema(spec.input, { io: "input" }),
+    effect(raw) {
+      if (typeof effect === "string") return effect;
+      const parsed = spec.input.safeParse(raw);
+      return parsed.success ? effect(parsed.data) : "pure";
+    },
+    async call(raw, context) {
+      const parsed = spec.input.safeParse(raw);
+      if (!parsed.success) return failure(`Invalid arguments for ${spec.name}:\n${z.prettifyError(parsed.error)}`);
+      try {
+        const result = await spec.run(parsed.data, context);
+        return typeof result === "string" ? { text: result, isError: false } : result;
+      } catch (error) {
+        context.signal.throwIfAborted();
+        return failure(error instanceof Error ? error.message : String(error));
+      }
+    },
+  };
+}
+
+/** An error result. */
+export function failure(text: string): ToolResult {
+  return { text, isError: true };
+}
