@@ -38,7 +38,10 @@ export type AgentEvent =
       readonly text: string;
       readonly isError: boolean;
       readonly milliseconds: number;
+      readonly images?: readonly StoredFile[];
     }
+  /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed. */
+  | { readonly type: "context-compacted"; readonly summary: string; readonly kept: number }
   /** The run waits for a person: `question` is what it asks. */
   | { readonly type: "question-asked"; readonly question: string; readonly kind: "question" | "approval" }
   /** Something the run noticed about itself: a repetition, a budget running out, older messages folded into a summary. */

@@ -86,5 +86,7 @@ export interface Model {
   /** Who serves it, for people: a host name, or `rehearsal`. */
   readonly provider: string;
   readonly capabilities: Capabilities;
+  /** US dollars for these tokens; null when no price is known. */
+  cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;
   ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }

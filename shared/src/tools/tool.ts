@@ -33,6 +33,11 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   /** What a repetition after a crash would do, by input where that matters. Bad input may be given. */
   effect(input: unknown): Effect;
+  /**
+   * Whether a call may run at the same time as others of its turn. Left out: when its effect is `pure`. The calls of a turn otherwise
+   * run in the order the model wrote them.
+   */
+  readonly parallel?: boolean;
   /** Bad input and thrown errors come back as results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**
@@ -40,6 +45,8 @@ export interface Tool {
    * another agent's task). Must be deterministic outside `run.step`.
    */
   callDurably?(input: unknown, run: Run): Promise<ToolResult>;
+  /** Ends at once what the tool keeps for this conversation between calls (sessions, processes). Called when a task is canceled. */
+  release?(contextId: string): Promise<void>;
 }
 
 /**
