@@ -1,11 +1,12 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import type { Limits } from "../agent/agent.ts";
+import type { ModelConfig } from "../llm/config.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
 import type { AgentName } from "./agents.ts";
 import { checkExposure } from "./exposure.ts";
 import { bytesOf, limitsOf } from "./measures.ts";
-import { type ModelSettings, modelNamed, modelSettings, modelsOf } from "./models.ts";
+import { defaultModel, modelNamed, namedModels } from "./models.ts";
 import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
@@ -17,9 +18,9 @@ export type Config = {
   /** The settings file in use, for people. */
   readonly file: string | undefined;
   /** The model of agents that name none; undefined means the rehearsal model answers. */
-  readonly model: ModelSettings | undefined;
+  readonly model: ModelConfig | undefined;
   /** The `[llm.NAME]` tables, each over `[llm]`. */
-  readonly models: Readonly<Record<string, ModelSettings>>;
+  readonly models: Readonly<Record<string, ModelConfig>>;
   /** Where a process listens that was told so itself: `port` and `publicUrl` are undefined for the agent's own. */
   readonly server: {
     readonly host: string;
@@ -47,7 +48,7 @@ export type Config = {
 export type AgentConfig = {
   readonly port: number;
   readonly url: string;
-  readonly model: ModelSettings | undefined;
+  readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
 };
 
@@ -66,8 +67,8 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
   return {
     home: resolve(cwd, sections.home),
     file,
-    model: modelSettings(sections.llm),
-    models: modelsOf(sections.llm),
+    model: defaultModel(sections.llm),
+    models: namedModels(sections.llm),
     server: { host: server.host, port: server.port, publicUrl: server.public_url, token: server.token },
     gateway: { port: sections.gateway.port },
     agents: {
@@ -97,7 +98,7 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
   return {
     port: agent.port,
     url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
-    model: agent.model === undefined ? modelSettings(sections.llm) : modelNamed(agent.model, sections.llm),
+    model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
   };
 }

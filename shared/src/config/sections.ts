@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
+import { llmSection } from "./llm-section.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -11,22 +12,6 @@ const searchEngine = z
   .regex(/^(google|baidu|duckduckgo|bing)$/i)
   .describe("one of Google, Baidu, DuckDuckGo, Bing")
   .toLowerCase();
-
-/** OpenManus's keys of `[llm]` and `[llm.NAME]`, then ours. */
-const llmKeys = {
-  model: text.optional(),
-  base_url: z
-    .url({ protocol: /^https?$/ })
-    .describe("a URL that begins with http:// or https://")
-    .optional(),
-  api_key: text.optional(),
-  max_tokens: z.int().min(1).max(10_000_000).optional(),
-  max_input_tokens: z.int().min(0).max(10_000_000_000).optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  api_type: z.enum(["", "openai", "azure", "aws", "ollama"]).optional(),
-  api_version: z.string().optional(),
-};
-const llmProfile = z.strictObject(llmKeys);
 
 /** Bounds of one task. `usd` needs a model with a known price. */
 const limits = z.strictObject({
@@ -54,7 +39,7 @@ const agentKeys = (name: AgentName) =>
 
 /** The sections OpenManus has and this system has its own counterpart for. */
 const openManusSections = {
-  llm: z.object(llmKeys).catchall(llmProfile).prefault({}),
+  llm: llmSection.prefault({}),
   browser: z
     .strictObject({
       headless: z.boolean().default(true),

@@ -67,14 +67,14 @@ use_data_analysis_agent = false
 test("a settings file of OpenManus is understood as it is, with notes on what is not used", async () => {
   const config = await loadConfig({ cwd: await folderWith(openManusExample), env: {} });
   expect(config.model).toMatchObject({
-    model: "claude-3-7-sonnet-20250219",
+    name: "claude-3-7-sonnet-20250219",
     baseUrl: "https://api.anthropic.com/v1/",
     apiKey: "sk-example-key",
     maxOutputTokens: 8192,
     temperature: 0,
   });
   expect(config.models.vision).toMatchObject({
-    model: "claude-vision",
+    name: "claude-vision",
     apiKey: "sk-example-key",
     maxOutputTokens: 4096,
     temperature: 0,
@@ -121,8 +121,8 @@ test("the environment goes over the file, by short and by systematic name", asyn
     MANYHANDS_LLM_API_VERSION: "",
   };
   const config = await loadConfig({ cwd, env });
-  expect(config.model).toMatchObject({ model: "env", apiKey: "sk-from-env", temperature: 0, apiVersion: undefined });
-  expect(config.models.vision).toMatchObject({ model: "eyes", temperature: 1 });
+  expect(config.model).toMatchObject({ name: "env", apiKey: "sk-from-env", temperature: 0 });
+  expect(config.models.vision).toMatchObject({ name: "eyes", temperature: 1 });
   expect(config.home).toBe("/tmp/elsewhere");
   expect(config.agents["data-analysis"].limits.steps).toBe(9);
   expect(config.agents.manus).toMatchObject({ port: 0, limits: { steps: 5 } });
@@ -136,15 +136,15 @@ test("an agent's model is a table's name or a model's name at the same endpoint"
     '[llm]\nmodel = "big"\napi_key = "k"\n[llm.small]\nmodel = "little"\n[agents.swe]\nmodel = "small"\n[agents.browser]\nmodel = "other"\n',
   );
   const { agents } = await loadConfig({ cwd, env: {} });
-  expect(agents.manus.model?.model).toBe("big");
-  expect(agents.swe.model?.model).toBe("little");
-  expect(agents.browser.model).toMatchObject({ model: "other", apiKey: "k" });
+  expect(agents.manus.model?.name).toBe("big");
+  expect(agents.swe.model?.name).toBe("little");
+  expect(agents.browser.model).toMatchObject({ name: "other", apiKey: "k" });
 });
 
 test("a misspelt key names file, line, key, the nearest name and all known ones", async () => {
   const message = await refusal('[server]\nhost = "127.0.0.1"\n\n[llm]\nmodle = "x"\n');
   expect(message).toBe(
-    "manyhands.toml, line 5: [llm] has no key modle. Did you mean model? Known: api_key, api_type, api_version, base_url, max_input_tokens, max_tokens, model, temperature.",
+    "manyhands.toml, line 5: [llm] has no key modle. Did you mean model? Known: api_key, api_type, api_version, base_url, capabilities, concurrency, fallback, first_delta_timeout, idle_timeout, max_input_tokens, max_retries, max_tokens, model, price, provider, reasoning_effort, temperature, tokens_per_minute.",
   );
 });
 
@@ -219,4 +219,36 @@ test("each setting tells where it comes from", async () => {
     "llm.model": "manyhands.toml, line 2",
     "llm.base_url": "OPENAI_BASE_URL",
   });
+});
+
+test("a model's capabilities, price, patience and fallback come from its table", async () => {
+  const cwd = await folderWith(`
+[llm]
+model = "big"
+base_url = "http://127.0.0.1:1/v1"
+fallback = "spare"
+idle_timeout = 2.5
+[llm.capabilities]
+vision = true
+context_window = 1000
+[llm.price]
+input_per_million = 1
+output_per_million = 0
+[llm.spare]
+model = "little"
+api_type = "azure"
+`);
+  const { model } = await loadConfig({ cwd, env: { MANYHANDS_LLM_CAPABILITIES_TOOLS: "false" } });
+  expect(model).toMatchObject({
+    idleTimeoutMs: 2500,
+    capabilities: { vision: true, contextWindow: 1000, tools: false },
+    price: { inputPerMillion: 1, outputPerMillion: 0 },
+    fallback: { name: "little", apiType: "azure", baseUrl: "http://127.0.0.1:1/v1" },
+  });
+  expect(model?.fallback?.fallback).toBeUndefined();
+});
+
+test("a fallback that leads back to itself is refused", async () => {
+  const circle = '[llm]\nmodel="m"\napi_key="k"\nfallback="a"\n[llm.a]\nfallback="b"\n[llm.b]\nfallback="a"\n';
+  expect(await refusal(circle)).toBe("[llm] fallback goes in a circle: a → b → a.");
 });
