@@ -1,13 +1,9 @@
 import type { Json } from "../durable/run.ts";
 import type { ToolCall, Usage } from "../llm/model.ts";
-import type { StoredFile } from "../workspace/workspace.ts";
+import type { QuestionAsked } from "../tools/human/question.ts";
+import type { Part } from "../tools/human/user-message.ts";
 
-/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
-export type Part =
-  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
-  | ({ readonly type: "file" } & StoredFile)
-  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
-  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+export type { Part };
 
 /**
  * What an agent's run tells, in the words of its journal. The engine adds `run-ended`, `run-paused` and `run-resumed`. Stored in
@@ -39,8 +35,7 @@ export type AgentEvent =
       readonly isError: boolean;
       readonly milliseconds: number;
     }
-  /** The run waits for a person: `question` is what it asks. */
-  | { readonly type: "question-asked"; readonly question: string; readonly kind: "question" | "approval" }
+  | QuestionAsked
   /** Something the run noticed about itself: a repetition, a budget running out, older messages folded into a summary. */
   | {
       readonly type: "notice-given";
