@@ -1,7 +1,8 @@
-import * as z from "zod";
+import type * as z from "zod";
 import type { Effect, Json, Run } from "../durable/run.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { inputSchemaOf, parseInput } from "./tool-input.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
 export type ToolResult = {
@@ -50,29 +51,30 @@ export interface Tool {
 }
 
 /**
- * A tool from a Zod schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
- * error result with the message.
+ * A tool from a Zod object schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
+ * error result with the message. It is not called when the input does not fit or the signal has aborted.
  */
-export function defineTool<Input extends z.ZodType>(spec: {
+export function defineTool<Input extends z.ZodObject>(spec: {
   readonly name: string;
   readonly description: string;
   readonly input: Input;
   readonly effect: Effect | ((input: z.output<Input>) => Effect);
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
 }): Tool {
-  const { effect } = spec;
+  const { name, description, input, effect } = spec;
   return {
-    name: spec.name,
-    description: spec.description,
-    inputSchema: z.toJSONSchema(spec.input, { io: "input" }),
+    name,
+    description,
+    inputSchema: inputSchemaOf(input),
     effect(raw) {
       if (typeof effect === "string") return effect;
-      const parsed = spec.input.safeParse(raw);
-      return parsed.success ? effect(parsed.data) : "pure";
+      const parsed = parseInput(name, input, raw);
+      return parsed.ok ? effect(parsed.data) : "pure";
     },
     async call(raw, context) {
-      const parsed = spec.input.safeParse(raw);
-      if (!parsed.success) return failure(`Invalid arguments for ${spec.name}:\n${z.prettifyError(parsed.error)}`);
+      context.signal.throwIfAborted();
+      const parsed = parseInput(name, input, raw);
+      if (!parsed.ok) return failure(parsed.problem);
       try {
         const result = await spec.run(parsed.data, context);
         return typeof result === "string" ? { text: result, isError: false } : result;
