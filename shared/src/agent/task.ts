@@ -1,8 +1,5 @@
 import type { Json } from "../durable/run.ts";
-import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
-
-export type { UserMessage };
-export { messageSignal };
+import type { UserMessage } from "../tools/human/user-message.ts";
 
 /** The input of an agent's run. */
 export type AgentInput = {

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { Effect, Json, Run } from "../durable/run.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { Part } from "./human/user-message.ts";
 import { inputSchemaOf, parseInput } from "./tool-input.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
@@ -9,8 +10,6 @@ export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
-  /** Files of the workspace (paths relative to its root) that this call made and that belong to the task's outcome. */
-  readonly files?: readonly string[];
   /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 };
@@ -25,6 +24,12 @@ export interface ToolContext {
   readonly key: string;
   /** Shows live output to those who watch now. Never stored. */
   progress(text: string): void;
+}
+
+/** What a call that waits may use besides the run. */
+export interface DurableContext {
+  /** Puts the files among these parts into the workspace, in a step, and answers the parts with the names they have there. */
+  place(parts: readonly Part[]): Promise<readonly Part[]>;
 }
 
 /** Something a model can call. MCP-mounted tools are of the same type. */
@@ -45,7 +50,7 @@ export interface Tool {
    * When present, used instead of `call`: runs between steps with the durable verbs, for tools that wait (a person's answer,
    * another agent's task). Must be deterministic outside `run.step`.
    */
-  callDurably?(input: unknown, run: Run): Promise<ToolResult>;
+  callDurably?(input: unknown, run: Run, context: DurableContext): Promise<ToolResult>;
   /** Ends at once what the tool keeps for this conversation between calls (sessions, processes). Called when a task is canceled. */
   release?(contextId: string): Promise<void>;
 }

@@ -16,6 +16,8 @@ function waitingRun() {
   };
   const run: Run = {
     id: "r1",
+    principal: "p1",
+    contextId: "c1",
     abortSignal: new AbortController().signal,
     step: unused,
     poll: unused,
@@ -32,11 +34,13 @@ function waitingRun() {
   return { run, events, waits, answer: (message: UserMessage) => arrival.resolve(message), timeOut: timer.resolve };
 }
 
+const context = { place: async (parts: readonly Part[]) => parts };
+
 const said = (...parts: Part[]): UserMessage => ({ messageId: "m2", parts });
 
 test("the question is told as an event with the wait, and the answer's text comes back", async () => {
   const { run, events, waits, answer } = waitingRun();
-  const result = askHuman().callDurably?.({ inquire: "Which year?" }, run);
+  const result = askHuman().callDurably?.({ inquire: "Which year?" }, run, context);
   expect(events).toEqual([{ type: "question-asked", question: "Which year?", kind: "question" }]);
   expect(waits).toEqual([{ name: "message", reason: "input-required" }]);
   answer(said({ type: "text", text: "2026" }));
@@ -53,7 +57,7 @@ test("files, links and data of the answer are named", async () => {
       { type: "data", data: { approved: true } },
     ),
   );
-  const result = await askHuman().callDurably?.({ inquire: "What?" }, run);
+  const result = await askHuman().callDurably?.({ inquire: "What?" }, run, context);
   expect(result?.text).toBe(
     'See these:\n[Attached file: a.csv (text/csv, 12 bytes)]\n[Attached link: https://example.org/b]\n{"approved":true}',
   );
@@ -61,14 +65,14 @@ test("files, links and data of the answer are named", async () => {
 
 test("an agent that may not wait for ever is told that nobody answered", async () => {
   const { run, timeOut } = waitingRun();
-  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run);
+  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
   timeOut();
   expect(await result).toMatchObject({ isError: true, text: expect.stringContaining("Nobody answered in time.") });
 });
 
 test("an answer in time wins over the timeout", async () => {
   const { run, answer } = waitingRun();
-  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run);
+  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
   answer(said({ type: "text", text: "" }));
   expect(await result).toEqual({ text: "", isError: false });
 });
@@ -76,7 +80,7 @@ test("an answer in time wins over the timeout", async () => {
 test("a question without words asks nobody", async () => {
   const { run, events } = waitingRun();
   for (const input of [{ inquire: "" }, {}, "text"]) {
-    const result = await askHuman().callDurably?.(input, run);
+    const result = await askHuman().callDurably?.(input, run, context);
     expect(result).toMatchObject({ isError: true, text: expect.stringContaining("Invalid arguments for ask_human") });
   }
   expect(events).toEqual([]);

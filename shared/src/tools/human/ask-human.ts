@@ -21,12 +21,12 @@ export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): T
     inputSchema: inputSchemaOf(input),
     effect: () => "pure",
     call: async () => failure(`${name} works only in a run that can wait for an answer.`),
-    async callDurably(raw, run) {
+    async callDurably(raw, run, { place }) {
       const parsed = parseInput(name, input, raw);
       if (!parsed.ok) return failure(parsed.problem);
       const answer = await askPerson(run, { question: parsed.data.inquire, kind: "question" }, timeoutMs);
       if (answer === undefined) return failure("Nobody answered in time. Go on as well as you can without an answer.");
-      return { text: answer.parts.map(inWords).join("\n"), isError: false };
+      return { text: (await place(answer.parts)).map(inWords).join("\n"), isError: false };
     },
   };
 }
