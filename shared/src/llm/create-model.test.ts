@@ -335,7 +335,7 @@ test("the fallback model answers under its own name when the first stays away, a
 });
 
 test("a parameter the server refuses is left out from then on", async () => {
-  const server = await scripted(({ stream_options, temperature: temperature }) => {
+  const server = await scripted(({ stream_options, temperature }) => {
     if (stream_options !== undefined) return { status: 400, error: { message: "Unknown parameter: stream_options" } };
     if (temperature !== undefined)
       return { status: 400, error: { message: "temperature is not supported with this model" } };

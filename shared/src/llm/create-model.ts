@@ -6,6 +6,7 @@ import { createEndpoint } from "./endpoint.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { Model, ModelEvent, ModelRequest } from "./model.ts";
 import { ModelFailure } from "./model-failure.ts";
+import { costOf } from "./price.ts";
 import { withoutRefused } from "./refused-parameter.ts";
 import { retryWait } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";
@@ -49,6 +50,7 @@ export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
   return {
     ...identity,
     capabilities: { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens },
+    cost: (tokens) => costOf(tokens, config),
     async *ask(request, { signal }) {
       signal.throwIfAborted();
       try {
