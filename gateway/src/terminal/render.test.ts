@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";
 import { styleOf } from "./style.ts";
-import type { TaskItem } from "./task-item.ts";
 
 const plain = { color: false, columns: 60 };
 const usage = {

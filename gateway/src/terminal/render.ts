@@ -1,9 +1,9 @@
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
+import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText } from "./arguments-text.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
-import type { TaskItem } from "./task-item.ts";
 import { addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
 
 /** What the renderer remembers between items. A value: rendering is a function of it and the next item. */
@@ -144,7 +144,10 @@ function renderOutput(view: View, text: string, style: Style): Rendered {
 /** Whole lines, after ending a line that is open. */
 function lines(view: View, shown: readonly string[]): Rendered {
   const end = view.atLineStart ? "" : "\n";
-  return { view: { ...view, open: "none", atLineStart: true }, text: end + shown.map((line) => `${line.trimEnd()}\n`).join("") };
+  return {
+    view: { ...view, open: "none", atLineStart: true },
+    text: end + shown.map((line) => `${line.trimEnd()}\n`).join(""),
+  };
 }
 
 /** A piece of running text of one kind; `wrap` dresses each piece of a line. */
