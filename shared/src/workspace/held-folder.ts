@@ -54,6 +54,7 @@ async function openBelow(parent: string, name: string, create: Owner | undefined
     return handle;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") throw new AppError("not_found", `The folder ${name} does not exist.`);
+    if (errnoOf(error) === "EACCES") throw new AppError("forbidden", `The folder ${name} may not be entered.`);
     if (["ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? ""))
       throw new AppError("forbidden", `${name} is not a folder of the workspace.`);
     throw error;
