@@ -139,7 +139,7 @@ async function stream(response: ServerResponse, exchange: Exchange, answer: Chat
       return;
     }
     if (delta === undefined || exchange.state === "dropped") break;
-    if (answer.deltaDelayMs !== undefined) await sleep(answer.deltaDelayMs);
+    if (answer.deltaDelayMs !== undefined && answer.deltaDelayMs > 0) await sleep(answer.deltaDelayMs);
     send(JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: null }] }));
   }
   send(JSON.stringify({ ...head, choices: [{ index: 0, delta: {}, finish_reason: finishOf(answer) }] }));
