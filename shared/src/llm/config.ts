@@ -48,7 +48,7 @@ export const modelConfigSchema = z.strictObject({
   /** Input and output together. Left out: no limit of our own. */
   tokensPerMinute: tokens.optional(),
   /** Silence allowed before the first delta of an answer. */
-  firstDeltaTimeoutMs: z.int().min(1).default(280_000),
+  firstDeltaTimeoutMs: z.int().min(1).default(300_000),
   /** Silence allowed between two deltas of an answer. */
   idleTimeoutMs: z.int().min(1).default(60_000),
   /** Attempts after the first one. */

@@ -20,9 +20,6 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
   };
 }
 
-/** Bun ends a fetch that is silent for five minutes unless told this, which its types do not know. */
-const unlimited: object = { timeout: false };
-
 function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): OpenAI {
   const options = {
     apiKey: config.apiKey ?? "none",
@@ -33,7 +30,7 @@ function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): Open
     // The watchdog is the one that gives up; this only bounds what it has abandoned.
     timeout: config.firstDeltaTimeoutMs + 1000,
     logLevel: "off",
-    fetch: ((url, init) => fetch(url, { ...init, ...unlimited })) as typeof globalThis.fetch,
+    fetch,
   } as const;
   if (config.apiType === "azure") {
     return new AzureOpenAI({ ...options, baseURL: azureBase(config.baseUrl), apiVersion: config.apiVersion });

@@ -47,7 +47,10 @@ export type Usage = {
   readonly source: "provider" | "estimate";
 };
 
-/** The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why. */
+/**
+ * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why; a tool call whose
+ * arguments were cut off with it is left out. Ids of calls occur once in the conversation.
+ */
 export type ModelReply = {
   readonly text: string;
   readonly reasoning?: string;
