@@ -39,8 +39,15 @@ export type AgentEvent =
       readonly isError: boolean;
       readonly milliseconds: number;
     }
-  /** The run waits for a person: `question` is what it asks. */
-  | { readonly type: "question-asked"; readonly question: string; readonly kind: "question" | "approval" }
+  /**
+   * The run waits for a person: `question` is what it asks. Committed with the wait; observers take the next message or the
+   * next step for its answer.
+   */
+  | {
+      readonly type: "question-asked";
+      readonly question: string;
+      readonly kind: "question" | "approval" | "authorization";
+    }
   /** Something the run noticed about itself: a repetition, a budget running out, older messages folded into a summary. */
   | {
       readonly type: "notice-given";
