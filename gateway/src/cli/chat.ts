@@ -40,8 +40,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
       const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
       contextId = outcome.contextId || contextId;
       waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
-      if (waiting === undefined)
-        await tellOutcome(outcome, context, { source: client, json: false });
+      if (waiting === undefined) await tellOutcome(outcome, context, { source: client, json: false });
       else if (!outcome.view.atLineStart) terminal.out(`\n${safeText(outcome.text)}\n`);
     }
   } finally {

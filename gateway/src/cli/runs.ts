@@ -1,8 +1,8 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
-import { storedClient } from "../tasks/stored-client.ts";
 import type { AgentClient, TaskSummary } from "../tasks/agent-client.ts";
+import { storedClient } from "../tasks/stored-client.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { isUp, openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
@@ -14,7 +14,10 @@ import { tellOutcome } from "./outcome.ts";
 export type RunsOptions = { readonly agent: AgentName; readonly json: boolean; readonly config: string | undefined };
 
 /** Lists the newest tasks: from the agent's server, or from the store when no server is up. */
-export async function listRuns(options: RunsOptions & { readonly limit: number }, context: CliContext): Promise<number> {
+export async function listRuns(
+  options: RunsOptions & { readonly limit: number },
+  context: CliContext,
+): Promise<number> {
   return reading(options, context, async (client) => {
     const tasks = await client.list({ limit: options.limit, signal: AbortSignal.timeout(15_000) });
     const { terminal } = context;

@@ -21,11 +21,18 @@ export async function connectAgent(url: string, token: string | undefined): Prom
       await client.cancel(taskId, options);
     },
     list: (options) => listTasks(url, headers, options),
-    file: (part, { signal }) => download(part, url, headers, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
+    file: (part, { signal }) =>
+      download(part, url, headers, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
   };
 }
 
-function outgoing({ text, files = [], taskId, contextId, budgetUsd }: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
+function outgoing({
+  text,
+  files = [],
+  taskId,
+  contextId,
+  budgetUsd,
+}: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
   return {
     text,
     parts: files.map(filePart),

@@ -31,9 +31,13 @@ export async function listTasks(
   headers: Readonly<Record<string, string>>,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): Promise<TaskSummary[]> {
-  const response = await fetch(`${url}/tasks?pageSize=${limit}`, { headers: { "A2A-Version": "1.0", ...headers }, signal });
+  const response = await fetch(`${url}/tasks?pageSize=${limit}`, {
+    headers: { "A2A-Version": "1.0", ...headers },
+    signal,
+  });
   const parsed = listed.safeParse(response.ok ? await response.json() : undefined);
-  if (!parsed.success) throw new AppError("unavailable", `${url} could not list its tasks (HTTP status ${response.status}).`);
+  if (!parsed.success)
+    throw new AppError("unavailable", `${url} could not list its tasks (HTTP status ${response.status}).`);
   return parsed.data.tasks.map(({ id, contextId, status, history }) => ({
     id,
     contextId,
