@@ -1,34 +1,17 @@
-import * as z from "zod";
 import type { AgentFacts } from "../tasks/agent-client.ts";
+import { factsOfCard } from "../tasks/agent-facts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-
-const card = z.looseObject({
-  name: z.string(),
-  capabilities: z.looseObject({
-    extensions: z
-      .array(z.looseObject({ uri: z.string(), params: z.record(z.string(), z.unknown()).optional() }))
-      .optional(),
-  }),
-});
-const ownParams = z.looseObject({
-  model: z.looseObject({ name: z.string(), provider: z.string() }),
-  sandbox: z.string(),
-});
-
-/** What an agent's card says of it: its model and sandbox are parameters of our own extension. */
-export function factsOfCard(json: unknown): AgentFacts | undefined {
-  const parsed = card.safeParse(json);
-  if (!parsed.success) return undefined;
-  const params = (parsed.data.capabilities.extensions ?? []).map(({ params }) => ownParams.safeParse(params));
-  const own = params.find(({ success }) => success)?.data;
-  return { title: parsed.data.name, model: own?.model, sandbox: own?.sandbox };
-}
 
 /** An agent's model in words. The rehearsal model is never to be taken for a real one. */
 export function modelText(model: AgentFacts["model"]): string {
   if (model === undefined) return "model unknown";
   if (model.provider === "rehearsal") return "rehearsal model (scripted; no model is configured)";
   return `model ${safeLine(model.name, 60)} at ${safeLine(model.provider, 60)}`;
+}
+
+/** Name, model and sandbox of an agent that is talked to. */
+export function factsText({ title, model, sandbox }: AgentFacts): string {
+  return `${safeLine(title, 60)} · ${modelText(model)} · sandbox ${safeLine(sandbox ?? "unknown", 20)}`;
 }
 
 /** One line about a running agent: name, address, model, sandbox. Never rejects: what cannot be told is left out. */
@@ -42,7 +25,7 @@ export async function describeAgent(name: string, url: string): Promise<string> 
 async function fetchFacts(url: string): Promise<AgentFacts | undefined> {
   try {
     const response = await fetch(`${url}/.well-known/agent-card.json`, { signal: AbortSignal.timeout(3000) });
-    return factsOfCard(await response.json());
+    return response.ok ? factsOfCard(await response.json()) : undefined;
   } catch {
     return undefined;
   }

@@ -20,7 +20,7 @@ export interface AgentSession {
 /** The agent where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
 export async function openAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
   const { url } = config.agents[name];
-  if (await isUp(url)) return { client: context.connect(url, config.server.token), async close() {} };
+  if (await isUp(url)) return { client: await context.connect(url, config.server.token), async close() {} };
   return startAgent(name, config, context);
 }
 
@@ -39,7 +39,7 @@ export async function startAgent(name: AgentName, config: Config, context: CliCo
   });
   try {
     const url = await server.ready({ timeoutMs: readyTimeoutMs });
-    return { client: context.connect(url, config.server.token), close: () => server.stop(graceMs) };
+    return { client: await context.connect(url, config.server.token), close: () => server.stop(graceMs) };
   } catch (error) {
     await server.stop(0);
     throw error;

@@ -1,6 +1,6 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
-import { modelText } from "./agent-line.ts";
+import { safeText } from "../terminal/safe-text.ts";
+import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
@@ -25,8 +25,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
   const session = await openAgent(options.agent, config, context);
   try {
     const { client } = session;
-    const facts = await client.facts({ signal: AbortSignal.timeout(10_000) });
-    terminal.say(`${safeLine(facts.title, 60)} · ${modelText(facts.model)}. /new begins anew, /exit ends.`);
+    terminal.say(`${factsText(client.facts)}\n/new begins anew, /exit ends.`);
     let contextId = options.context;
     let waiting: string | undefined;
     for (;;) {
@@ -41,8 +40,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
       const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
       contextId = outcome.contextId || contextId;
       waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
-      if (waiting === undefined)
-        await tellOutcome(outcome, context, { agentUrl: client.url, token: config.server.token, json: false });
+      if (waiting === undefined) await tellOutcome(outcome, context, { source: client, json: false });
       else if (!outcome.view.atLineStart) terminal.out(`\n${safeText(outcome.text)}\n`);
     }
   } finally {

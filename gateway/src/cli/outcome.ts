@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
 import { safeText } from "../terminal/safe-text.ts";
@@ -25,12 +26,12 @@ const marks = {
  */
 export async function tellOutcome(
   outcome: TaskOutcome,
-  context: CliContext,
-  options: { readonly agentUrl: string; readonly token: string | undefined; readonly json: boolean },
+  context: Pick<CliContext, "cwd" | "terminal">,
+  options: { readonly source: FileSource; readonly json: boolean },
 ): Promise<void> {
   const { terminal, cwd } = context;
   const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_"));
-  const files = await saveFiles(outcome.artifacts, folder, { ...options, signal: AbortSignal.timeout(120_000) });
+  const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;
     const result = { kind: "result", taskId, contextId, state, text: answerOf(outcome), files, totals: view.totals };

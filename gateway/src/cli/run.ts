@@ -1,6 +1,5 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
-import { safeLine } from "../terminal/safe-text.ts";
-import { modelText } from "./agent-line.ts";
+import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
 import { conduct, type TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
@@ -30,10 +29,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
   const session = await openAgent(options.agent, config, context);
   try {
     const { client } = session;
-    const facts = await client.facts({ signal: AbortSignal.timeout(10_000) });
-    terminal.say(
-      `${safeLine(facts.title, 60)} · ${modelText(facts.model)} · sandbox ${safeLine(facts.sandbox ?? "unknown", 20)}`,
-    );
+    terminal.say(factsText(client.facts));
     const { json } = options;
     const first = { text: task, files, contextId: options.context, budgetUsd: options.budgetUsd };
     let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
@@ -45,7 +41,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
       const more = await conduct((signal) => client.send(next, { signal }), { client, terminal, json, view });
       outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
     }
-    await tellOutcome(outcome, context, { agentUrl: client.url, token: config.server.token, json });
+    await tellOutcome(outcome, context, { source: client, json });
     if (!json) tellWhatNext(outcome, context);
     return exitCodeOf(outcome.state);
   } finally {

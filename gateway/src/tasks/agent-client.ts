@@ -1,3 +1,4 @@
+import type { Part } from "@manyhands/shared/agent/events";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /** What an agent's card says of it. Undefined where the card does not say: it may be anyone's agent. */
@@ -28,16 +29,30 @@ export type TaskSummary = {
   readonly title: string;
 };
 
+/** A part of an artifact that is a file: one the agent keeps by content hash, or one somewhere at a URL. */
+export type FilePart = Extract<Part, { type: "file" | "url" }>;
+
+/** Where the files of artifacts are read from. */
+export interface FileSource {
+  /** The content of a file. Rejects with `not_found` or `unavailable`, or with the signal's reason. */
+  file(part: FilePart, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
+}
+
+/** Where tasks are listed. */
+export interface TaskList {
+  /** Newest first. */
+  list(options: { readonly limit: number; readonly signal: AbortSignal }): Promise<readonly TaskSummary[]>;
+}
+
 /**
  * An agent, as the command line talks to it. Rejects with an AppError, or with the signal's reason. A stream ends when the task ends or waits
  * for someone, and survives lost connections inside.
  */
-export interface AgentClient {
+export interface AgentClient extends FileSource, TaskList {
   readonly url: string;
-  facts(options: { readonly signal: AbortSignal }): Promise<AgentFacts>;
+  readonly facts: AgentFacts;
   send(message: OutgoingMessage, options: { readonly signal: AbortSignal }): AsyncIterable<TaskItem>;
-  /** A task from after an event on; from its first with 0. */
-  watch(taskId: string, options: { readonly after: number; readonly signal: AbortSignal }): AsyncIterable<TaskItem>;
+  /** What happens in a task from now on, until its end. */
+  watch(taskId: string, options: { readonly signal: AbortSignal }): AsyncIterable<TaskItem>;
   cancel(taskId: string, options: { readonly signal: AbortSignal }): Promise<void>;
-  list(options: { readonly limit: number; readonly signal: AbortSignal }): Promise<readonly TaskSummary[]>;
 }

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 import * as z from "zod";
 
@@ -45,21 +45,8 @@ const journalEvent = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("run-ended"), status: z.enum(["completed", "failed", "canceled"]) }),
 ]);
 
-const progressEvent = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.literal("text-delta"), text }),
-  z.looseObject({ type: z.literal("reasoning-delta"), text }),
-  z.looseObject({ type: z.literal("deltas-void"), cause: text }),
-  z.looseObject({ type: z.literal("tool-output"), callId: text, text }),
-]);
-
 /** An event of a journal as it came over the wire; undefined for one this version does not know, which is no fault. */
 export function readJournalEvent(value: unknown): AgentEvent | RunEnded | undefined {
   const parsed = journalEvent.safeParse(value);
   return parsed.success ? (parsed.data as AgentEvent | RunEnded) : undefined;
-}
-
-/** Live progress as it came over the wire, likewise. */
-export function readProgress(value: unknown): AgentProgress | undefined {
-  const parsed = progressEvent.safeParse(value);
-  return parsed.success ? (parsed.data as AgentProgress) : undefined;
 }

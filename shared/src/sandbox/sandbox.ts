@@ -3,13 +3,16 @@ export type SandboxTier = "srt" | "bwrap" | "landlock" | "off" | "none";
 
 /** Bounds of one command. Each that is hit is named in the result's `limit`. */
 export type SandboxLimits = {
-  /** Wall time in milliseconds. */
+  /** Wall time in milliseconds; held by `runCommand` and by sessions for each call. */
   readonly wallMs: number;
+  /** Processor time of each process. */
   readonly cpuSeconds: number;
+  /** Of all processes together where a control group can be had, of each process otherwise. */
   readonly memoryBytes: number;
   readonly processes: number;
+  /** Size of each file that is written. */
   readonly fileBytes: number;
-  /** Bytes of output after which the command is killed. */
+  /** Bytes of output after which the command is killed; held by `runCommand` and by sessions for each call. */
   readonly outputBytes: number;
 };
 
@@ -17,7 +20,7 @@ export type SandboxCommand = {
   readonly argv: readonly string[];
   /** The only folder it may write, mounted at the same path; also its HOME and working directory. */
   readonly workspace: string;
-  /** Variables beside the built PATH, HOME, LANG and TMPDIR; nothing is inherited. */
+  /** Variables beside the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;
 };
@@ -27,12 +30,21 @@ export interface SandboxProcess {
   readonly stdin: { write(data: string | Uint8Array): void; flush(): void; end(): void };
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
-  /** The exit code; 128 + n after signal n. */
+  /** The exit code; 128 + n after signal n. Resolves when everything the process started has ended too. */
   readonly exited: Promise<number>;
+  /** The bounds it runs under. */
+  readonly limits: SandboxLimits;
   /** Ends the process and everything it started, at once. */
   kill(): void;
-  /** Sends SIGINT to the foreground work inside, leaving a session alive where it handles that. */
-  interrupt(): void;
+  /**
+   * Signals the foreground work: what the process has started since the last `settle`. SIGINT also goes to the process itself, which a
+   * session handles; before SIGKILL the jobs that a shell has put into the background since are spared too.
+   */
+  interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
+  /** Declares all that runs now to be background work, which later interrupts spare. */
+  settle(): void;
+  /** The bound the process ran into, known once it has ended: `memory 2 GB`, `CPU time 60 s`. */
+  limitHit(): Promise<string | undefined>;
 }
 
 /** Starts confined processes. One per server process; made by `createSandbox`, which probes the tiers. */

@@ -1,0 +1,80 @@
+import { lstat, readlink } from "node:fs/promises";
+
+const megabyte = 2 ** 20;
+const temporaryBytes = 256 * megabyte;
+const sharedMemoryBytes = 64 * megabyte;
+
+/** Beside /usr: folders on systems that keep them apart, symlinks into /usr elsewhere. */
+const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/** Of /etc only what programs need to start, to know time zones, fonts and certificates, and to name users. */
+export const readableEtc = [
+  "alternatives",
+  "bash_completion.d",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "crypto-policies",
+  "fonts",
+  "group",
+  "host.conf",
+  "java",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "locale.alias",
+  "localtime",
+  "magic",
+  "mime.types",
+  "nsswitch.conf",
+  "passwd",
+  "pki",
+  "protocols",
+  "python3",
+  "python3.11",
+  "python3.12",
+  "python3.13",
+  "services",
+  "ssl",
+  "terminfo",
+  "timezone",
+].map((name) => `/etc/${name}`);
+
+/**
+ * The whole view of a confined process, as arguments of bwrap: system folders read-only, the workspace at its own path, sized
+ * temporary folders, its own user, PID, IPC, UTS and network namespaces, no capability, no further user namespace, nothing else of
+ * the host. `mounts` come after the workspace.
+ */
+export async function bwrapProfile(workspace: string, mounts: readonly string[]): Promise<string[]> {
+  return [
+    ...["--unshare-user", "--unshare-all", "--disable-userns"],
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"],
+    ...["--ro-bind", "/usr", "/usr"],
+    ...(await systemFolderMounts()),
+    ...readableEtc.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--proc", "/proc", "--dev", "/dev"],
+    ...sizedFolder("/dev/shm", sharedMemoryBytes),
+    ...["--remount-ro", "/dev"],
+    ...sizedFolder("/tmp", temporaryBytes),
+    ...["--symlink", "/tmp", "/var/tmp"],
+    ...["--bind", workspace, workspace],
+    ...mounts,
+    // The root itself is a tmpfs without a size; closed, it cannot be used to fill the memory.
+    ...["--remount-ro", "/"],
+    ...["--chdir", workspace],
+    "--",
+  ];
+}
+
+function sizedFolder(path: string, bytes: number): string[] {
+  return ["--perms", "1777", "--size", String(bytes), "--tmpfs", path];
+}
+
+async function systemFolderMounts(): Promise<string[]> {
+  const mounts: string[] = [];
+  for (const path of systemFolders) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isSymbolicLink()) mounts.push("--symlink", await readlink(path), path);
+    else if (found?.isDirectory()) mounts.push("--ro-bind", path, path);
+  }
+  return mounts;
+}

@@ -1,0 +1,139 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { AppError } from "../errors.ts";
+import { createBwrap } from "./bwrap.ts";
+import type { Confinement } from "./confinement.ts";
+import { type ControlGroup, createControlGroup, joinGroupArgv } from "./control-group.ts";
+import { sandboxEnvironment } from "./environment.ts";
+import { createLandlock } from "./landlock.ts";
+import { defaultLimits } from "./limits.ts";
+import { createUnconfined } from "./off.ts";
+import { probe } from "./probe.ts";
+import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "./sandbox.ts";
+import { createSrt } from "./srt.ts";
+import { startProcess } from "./start-process.ts";
+
+/** `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none; `off` confines nothing. */
+export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
+
+export type SandboxOptions = {
+  readonly mode: SandboxMode;
+  /** The workspaces' home: tiers are tried out in a folder below it. Made when it does not exist. */
+  readonly folder: string;
+  /** Domains that commands may reach, through the proxy of tier `srt`; no other tier lets anything out. */
+  readonly network?: { readonly allow: readonly string[] };
+  /** Bounds of commands that name none of their own. */
+  readonly limits?: Partial<SandboxLimits>;
+};
+
+type Candidate = { readonly name: string; open(): Promise<Confinement> };
+
+/**
+ * Decides once how commands are confined: each tier in turn has to run a command and to refuse a forbidden read and write. Never
+ * throws for want of a sandbox: the answer then has tier `none`, whose `description` tells what each tier lacked.
+ */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  await mkdir(options.folder, { recursive: true });
+  const reasons: string[] = [];
+  for (const { name, open } of candidates(options)) {
+    try {
+      const confinement = await open();
+      try {
+        if (confinement.tier !== "off") await probe(confinement, options.folder);
+      } catch (error) {
+        await confinement.close();
+        throw error;
+      }
+      return await sandboxOf(confinement, { ...defaultLimits, ...options.limits }, reasons);
+    } catch (error) {
+      reasons.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return noSandbox(reasons);
+}
+
+function candidates({ mode, network }: SandboxOptions): Candidate[] {
+  const allow = network?.allow ?? [];
+  if (mode === "off") return [{ name: "off", open: async () => createUnconfined() }];
+  const confining: Candidate[] = [
+    { name: "srt", open: () => createSrt(allow) },
+    { name: "bwrap", open: async () => createBwrap() },
+    { name: "landlock", open: async () => createLandlock() },
+  ];
+  if (mode !== "auto") return confining.filter(({ name }) => name === mode);
+  if (allow.length > 0) return confining;
+  const needless = async () => {
+    throw new AppError("sandbox_unavailable", "not needed, as no domain is allowed");
+  };
+  return [{ name: "srt", open: needless }, ...confining.slice(1)];
+}
+
+async function sandboxOf(
+  confinement: Confinement,
+  limits: SandboxLimits,
+  reasons: readonly string[],
+): Promise<Sandbox> {
+  const running = new Set<SandboxProcess>();
+  const usesGroups = await groupsWork(limits);
+  let closed = false;
+  const bound = usesGroups ? "memory bounded by control group" : "memory bounded per process";
+  return {
+    tier: confinement.tier,
+    description: [`${confinement.tier}: ${confinement.summary}, ${bound}`, ...reasons].join(" | "),
+    user: confinement.user,
+    async spawn(command) {
+      if (closed) throw new AppError("sandbox_unavailable", "The sandbox has been closed.");
+      const process = await start(confinement, command, { ...limits, ...command.limits }, usesGroups);
+      running.add(process);
+      process.exited.finally(() => running.delete(process)).catch(() => {});
+      // Closed while this one was being prepared: it must not outlive the others.
+      if (closed) process.kill();
+      return process;
+    },
+    async close() {
+      closed = true;
+      const ending = [...running];
+      for (const process of ending) process.kill();
+      await Promise.all(ending.map((process) => process.exited));
+      await confinement.close();
+    },
+  };
+}
+
+async function start(
+  confinement: Confinement,
+  command: SandboxCommand,
+  limits: SandboxLimits,
+  usesGroups: boolean,
+): Promise<SandboxProcess> {
+  const workspace = await realpath(command.workspace);
+  const group = usesGroups ? await createControlGroup(limits) : undefined;
+  try {
+    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
+    return await startProcess(confinement, { argv: command.argv, workspace, env, limits, group });
+  } catch (error) {
+    await group?.remove();
+    throw error;
+  }
+}
+
+/** Whether a process can be moved into a group of ours, which delegation may forbid although the group could be made. */
+async function groupsWork(limits: SandboxLimits): Promise<boolean> {
+  const group: ControlGroup | undefined = await createControlGroup(limits);
+  if (group === undefined) return false;
+  const exitCode = await Bun.spawn([...joinGroupArgv(group), "/bin/true"], { env: {}, stderr: "ignore" }).exited;
+  await group.remove();
+  return exitCode === 0;
+}
+
+function noSandbox(reasons: readonly string[]): Sandbox {
+  const description = `none: commands are switched off | ${reasons.join(" | ")}`;
+  return {
+    tier: "none",
+    description,
+    user: undefined,
+    spawn: async () => {
+      throw new AppError("sandbox_unavailable", `No sandbox on this machine, so no command is run. ${description}`);
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,75 @@
+import { dlopen, FFIType, ptr } from "bun:ffi";
+import { type LandlockRule, pathRule, rulesetAttribute, rulesetSize } from "./landlock-rules.ts";
+import { socketFilter } from "./socket-filter.ts";
+
+const createRuleset = 444n;
+const addRule = 445n;
+const restrict = 446n;
+const askVersion = 1n;
+const pathBeneath = 1n;
+
+const setNoNewPrivileges = 38n;
+const setSeccomp = 22n;
+const filterMode = 2n;
+const brokenPipe = 13;
+
+/** A path to allow, already open. */
+export type OpenedRule = {
+  readonly descriptor: number;
+  readonly access: LandlockRule["access"];
+  readonly isFolder: boolean;
+};
+
+/** The kernel's Landlock version; 0 when it has none. */
+export function landlockAbi(): number {
+  return Math.max(0, Number(libc().syscall(createRuleset, 0n, 0n, askVersion, 0n)));
+}
+
+/** Locks this thread and all it starts into the given paths, without sockets. Cannot be undone; throws when any part fails. */
+export function restrictSelf(abi: number, rules: readonly OpenedRule[]): void {
+  const { syscall, prctl } = libc();
+  const attribute = rulesetAttribute(abi);
+  const ruleset = syscall(createRuleset, BigInt(ptr(attribute)), BigInt(rulesetSize(abi)), 0n, 0n);
+  if (ruleset < 0n) throw new Error("the kernel made no Landlock ruleset");
+  for (const { descriptor, access, isFolder } of rules) {
+    const rule = pathRule(abi, access, isFolder, descriptor);
+    if (syscall(addRule, ruleset, pathBeneath, BigInt(ptr(rule)), 0n) < 0n)
+      throw new Error("a Landlock rule was refused");
+  }
+  const filter = socketFilter(process.arch);
+  if (filter === undefined) throw new Error(`no socket filter for ${process.arch}`);
+  const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
+  if (prctl(setNoNewPrivileges, 1n, 0n, 0n, 0n) !== 0) throw new Error("new privileges could not be ruled out");
+  if (syscall(restrict, ruleset, 0n, 0n, 0n) < 0n) throw new Error("Landlock did not take effect");
+  if (prctl(setSeccomp, filterMode, BigInt(ptr(program)), 0n, 0n) !== 0)
+    throw new Error("sockets could not be refused");
+}
+
+/** Replaces this process by a program; comes back, by throwing, only when that fails. */
+export function runProgram(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): never {
+  const { execvpe, signal } = libc();
+  // Bun ignores SIGPIPE, which would be handed on: `yes | head` then never ends quietly.
+  signal(brokenPipe, 0n);
+  const words = argv.map(cString);
+  const variables = Object.entries(env).map(([name, value]) => cString(`${name}=${value}`));
+  const program = words[0];
+  if (program !== undefined) execvpe(ptr(program), ptr(pointers(words)), ptr(pointers(variables)));
+  throw new Error(`${argv[0]} could not be started`);
+}
+
+function libc() {
+  return dlopen("libc.so.6", {
+    syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
+    prctl: { args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.int },
+    execvpe: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.int },
+    signal: { args: [FFIType.int, FFIType.i64], returns: FFIType.i64 },
+  }).symbols;
+}
+
+function cString(text: string): Uint8Array {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+function pointers(strings: readonly Uint8Array[]): BigUint64Array {
+  return new BigUint64Array([...strings.map((string) => BigInt(ptr(string))), 0n]);
+}

@@ -1,0 +1,30 @@
+import { closeSync, openSync, statSync } from "node:fs";
+import { landlockAbi, type OpenedRule, restrictSelf, runProgram } from "./kernel.ts";
+import type { LandlockRule } from "./landlock-rules.ts";
+
+/** Started by tier `landlock` as `launcher RULES COMMAND…`: locks this process in for good, then becomes the command. */
+
+const openPath = 0o10000000;
+
+const cannotStart = 126;
+
+const [, , rulesText = "[]", ...argv] = process.argv;
+const rules: readonly LandlockRule[] = JSON.parse(rulesText);
+try {
+  const opened = rules.flatMap(openRule);
+  restrictSelf(landlockAbi(), opened);
+  for (const { descriptor } of opened) closeSync(descriptor);
+  runProgram(argv, process.env);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exit(cannotStart);
+}
+
+/** A path that this machine does not have needs no rule. */
+function openRule({ path, access }: LandlockRule): OpenedRule[] {
+  try {
+    return [{ descriptor: openSync(path, openPath), access, isFolder: statSync(path).isDirectory() }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process of this machine as /proc tells of it at one moment. */
+export type ProcessEntry = { readonly pid: number; readonly parent: number; readonly state: string };
+
+/** Every process that is visible now, by pid. Read without pause, for a tree that forks while it is being killed. */
+export function readProcessTable(): Map<number, ProcessEntry> {
+  const table = new Map<number, ProcessEntry>();
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = readOrNothing(`/proc/${pid}/stat`);
+    // The command's name, in parentheses, may hold spaces and parentheses itself.
+    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === undefined || parent === undefined) continue;
+    table.set(pid, { pid, parent: Number(parent), state });
+  }
+  return table;
+}
+
+/** The living descendants of `root`, parents before children, without `root`. */
+export function descendants(table: ReadonlyMap<number, ProcessEntry>, root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent, state } of table.values()) {
+    if (state === "Z") continue;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(pid);
+    else children.set(parent, [pid]);
+  }
+  const found: number[] = [];
+  const queue = [root];
+  for (let at = 0; at < queue.length; at++) {
+    const next = children.get(queue[at] ?? root) ?? [];
+    found.push(...next);
+    queue.push(...next);
+  }
+  return found;
+}
+
+/** What a process is called inside its own PID namespace. */
+export function innerPid(pid: number): number {
+  const line = /^NSpid:(.*)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "";
+  return Number(line.trim().split(/\s+/).at(-1));
+}
+
+/** Whether a process ignores SIGINT, as a shell makes its background jobs do. */
+export function ignoresInterrupt(pid: number): boolean {
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "0";
+  return (BigInt(`0x${mask}`) & 2n) !== 0n;
+}
+
+/** Sends a signal to a process that may be gone by now. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended, which is as good.
+  }
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

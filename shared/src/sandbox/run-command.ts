@@ -1,0 +1,93 @@
+import { bytesInWords } from "./limits.ts";
+import { createOutputWindow } from "./output-window.ts";
+import type { Sandbox, SandboxCommand, SandboxProcess } from "./sandbox.ts";
+
+/** Which of its two outputs a process wrote to. */
+export type OutputStream = "stdout" | "stderr";
+
+/** Takes output as it comes; the bytes are only valid during the call. */
+export type OutputListener = (stream: OutputStream, bytes: Uint8Array) => void;
+
+/** What became of a command. Both outputs are whole up to 64 kB, head and tail beyond. */
+export type CommandOutcome = {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether something was left out of either; the listener saw everything. */
+  readonly cut: boolean;
+  /** The bound that ended it, in words: `wall time 120 s`, `output 50 MB`, `memory 2 GB`. */
+  readonly limit?: string;
+  readonly milliseconds: number;
+};
+
+/** After its process has ended a pipe is at its end, unless something outlived the process. */
+const drainMs = 500;
+
+/**
+ * Runs a command to its end, with `input` on its standard input and that closed. An abort kills everything it started and rejects
+ * with the signal's reason; `onOutput` has seen the output up to then. Bounds that are hit are a result, not an error.
+ */
+export async function runCommand(
+  sandbox: Sandbox,
+  command: SandboxCommand,
+  options: { readonly signal: AbortSignal; readonly onOutput?: OutputListener; readonly input?: string },
+): Promise<CommandOutcome> {
+  const { signal, onOutput, input } = options;
+  signal.throwIfAborted();
+  const started = performance.now();
+  const process = await sandbox.spawn(command);
+  const { limits } = process;
+  const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  let stopped: string | undefined;
+  const stop = (limit: string) => {
+    stopped ??= limit;
+    process.kill();
+  };
+  const collect = (stream: OutputStream, bytes: Uint8Array) => {
+    if (stopped !== undefined || signal.aborted) return;
+    windows[stream].push(bytes);
+    onOutput?.(stream, bytes);
+    if (windows.stdout.total + windows.stderr.total > limits.outputBytes) {
+      stop(`output ${bytesInWords(limits.outputBytes)}`);
+    }
+  };
+  const kill = () => process.kill();
+  const timer = setTimeout(() => stop(`wall time ${limits.wallMs / 1000} s`), limits.wallMs);
+  signal.addEventListener("abort", kill);
+  if (signal.aborted) kill();
+  let exitCode: number;
+  try {
+    process.stdin.write(input ?? "");
+    process.stdin.end();
+    exitCode = await drained(process, collect);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", kill);
+  }
+  signal.throwIfAborted();
+  const limit = stopped ?? (await process.limitHit());
+  return {
+    exitCode,
+    stdout: windows.stdout.text(),
+    stderr: windows.stderr.text(),
+    cut: windows.stdout.cut || windows.stderr.cut,
+    ...(limit === undefined ? {} : { limit }),
+    milliseconds: performance.now() - started,
+  };
+}
+
+async function drained(process: SandboxProcess, collect: OutputListener): Promise<number> {
+  const readers = { stdout: process.stdout.getReader(), stderr: process.stderr.getReader() };
+  const read = async (stream: OutputStream) => {
+    for (;;) {
+      const { done, value } = await readers[stream].read();
+      if (done) return;
+      collect(stream, value);
+    }
+  };
+  const reading = Promise.all([read("stdout"), read("stderr")]);
+  const exitCode = await process.exited;
+  const gaveUp = Bun.sleep(drainMs).then(() => Promise.all([readers.stdout.cancel(), readers.stderr.cancel()]));
+  await Promise.race([reading, gaveUp]);
+  return exitCode;
+}

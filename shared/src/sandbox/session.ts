@@ -1,0 +1,152 @@
+import { bytesInWords } from "./limits.ts";
+import { createMarkedStream, type MarkedStream } from "./marked-stream.ts";
+import type { OutputListener, OutputStream } from "./run-command.ts";
+import type { SandboxProcess } from "./sandbox.ts";
+
+/**
+ * Input that makes an interpreter run `code` and then, whatever happened, write `␞TOKEN:payload␞` on both outputs; the payload
+ * on standard output is the dialect's own.
+ */
+export type Frame = (code: string, token: string) => string;
+
+/** What became of one call. `ended`: the interpreter itself is gone; `lost`: it did not let go and was killed. */
+export type CallOutcome = {
+  readonly state: "finished" | "ended" | "lost";
+  /** Of the mark, when one came. */
+  readonly payload?: string;
+  /** Of the interpreter, when it is gone. */
+  readonly exitCode?: number;
+  /** The bound that the call ran into. */
+  readonly limit?: string;
+};
+
+export type CallOptions = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onOutput: OutputListener;
+};
+
+/** An interpreter that lives through many calls, one at a time. After `ended` or `lost` it is of no more use. */
+export interface Session {
+  /** Whether the interpreter is still there. */
+  alive(): boolean;
+  /**
+   * Runs code. At `timeoutMs`, or at the output bound, the foreground work is interrupted (SIGINT, SIGTERM, SIGKILL) and the session
+   * kept if that brings it back. An abort kills the session and rejects with the signal's reason.
+   */
+  call(code: string, options: CallOptions): Promise<CallOutcome>;
+  /** Ends the interpreter and everything it started. */
+  close(): Promise<void>;
+}
+
+/** How long the foreground work may take to go after each signal. */
+const graces = [
+  ["SIGINT", 1500],
+  ["SIGTERM", 1000],
+  ["SIGKILL", 1000],
+] as const;
+/** After the interpreter has ended its outputs are at their end, unless something outlived it. */
+const drainMs = 500;
+
+type Live = {
+  readonly process: SandboxProcess;
+  readonly frame: Frame;
+  readonly stdout: MarkedStream;
+  readonly stderr: MarkedStream;
+};
+
+/** Makes a session of a process that has just been started. */
+export function createSession(process: SandboxProcess, frame: Frame): Session {
+  const live: Live = {
+    process,
+    frame,
+    stdout: createMarkedStream(process.stdout),
+    stderr: createMarkedStream(process.stderr),
+  };
+  let alive = true;
+  const gone = process.exited.finally(() => {
+    alive = false;
+  });
+  gone.catch(() => {});
+  return {
+    alive: () => alive,
+    call: (code, options) => runCall(live, code, options),
+    close: () => end(process),
+  };
+}
+
+async function runCall(live: Live, code: string, { timeoutMs, signal, onOutput }: CallOptions): Promise<CallOutcome> {
+  signal.throwIfAborted();
+  const { process } = live;
+  const stop = Promise.withResolvers<string>();
+  let bytesLeft = process.limits.outputBytes;
+  const finished = runToMark(live, code, (stream, bytes) => {
+    if (bytesLeft < 0 || signal.aborted) return;
+    bytesLeft -= bytes.length;
+    onOutput(stream, bytes);
+    if (bytesLeft < 0) stop.resolve(`output ${bytesInWords(process.limits.outputBytes)}`);
+  });
+  const timer = setTimeout(() => stop.resolve(`wall time ${timeoutMs / 1000} s`), timeoutMs);
+  const abort = () => stop.resolve("abort");
+  signal.addEventListener("abort", abort);
+  try {
+    const first = await Promise.race([finished, stop.promise]);
+    if (typeof first !== "string") return first;
+    const outcome = signal.aborted ? undefined : await interrupted(process, finished, signal);
+    if (outcome !== undefined && !signal.aborted) return { ...outcome, limit: first };
+    await end(process);
+    signal.throwIfAborted();
+    return { state: "lost", limit: first };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Sends the code and answers once both outputs have shown the mark or the interpreter is gone. */
+async function runToMark({ process, frame, stdout, stderr }: Live, code: string, onOutput: OutputListener) {
+  const token = crypto.randomUUID();
+  const take = (stream: OutputStream) => (bytes: Uint8Array) => onOutput(stream, bytes);
+  const marks = Promise.all([stdout.until(token, take("stdout")), stderr.until(token, take("stderr"))]);
+  process.stdin.write(frame(code, token));
+  process.stdin.flush();
+  const drained = process.exited.then(() => Promise.race([marks, Bun.sleep(drainMs).then(() => [])]));
+  const [payload] = await Promise.race([marks, drained]);
+  if (payload === undefined) return endedOutcome(process);
+  process.settle();
+  return { state: "finished", payload } as const;
+}
+
+async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {
+  const exitCode = await process.exited;
+  const limit = await process.limitHit();
+  return { state: "ended", exitCode, ...(limit === undefined ? {} : { limit }) };
+}
+
+/** Presses harder and harder until the call ends; undefined when it does not. An abort ends the waiting at once. */
+async function interrupted(
+  process: SandboxProcess,
+  finished: Promise<CallOutcome>,
+  signal: AbortSignal,
+): Promise<CallOutcome | undefined> {
+  const aborted = Promise.withResolvers<undefined>();
+  const abort = () => aborted.resolve(undefined);
+  signal.addEventListener("abort", abort);
+  try {
+    for (const [name, graceMs] of graces) {
+      process.interrupt(name);
+      // A loop of the interpreter's own goes on after its child was killed, and has to be told again.
+      if (name !== "SIGINT") process.interrupt("SIGINT");
+      const outcome = await Promise.race([finished, Bun.sleep(graceMs).then(() => undefined), aborted.promise]);
+      if (outcome !== undefined || signal.aborted) return outcome;
+    }
+    return undefined;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+async function end(process: SandboxProcess): Promise<void> {
+  process.kill();
+  await process.exited;
+}

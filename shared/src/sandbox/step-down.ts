@@ -1,0 +1,64 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { SandboxUser } from "./confinement.ts";
+import { findProgram } from "./find-program.ts";
+
+const nobody: SandboxUser = { uid: 65534, gid: 65534 };
+
+/** The user to become before a command is started: nobody when we are root, otherwise none but ourselves. */
+export function unprivilegedUser(): SandboxUser | undefined {
+  return process.getuid?.() === 0 ? nobody : undefined;
+}
+
+/** The argv that, put before a command, gives up root for good. Empty for those who are not root. */
+export function stepDownArgv(user: SandboxUser | undefined): string[] {
+  if (user === undefined) return [];
+  return [
+    findProgram("setpriv"),
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    "--clear-groups",
+    "--inh-caps=-all",
+    "--bounding-set=-all",
+    "--no-new-privs",
+    "--",
+  ];
+}
+
+/**
+ * The argv that opens the way to a workspace whose parents are closed to others (it may lie below /root): a mount namespace in
+ * which the outermost closed parent holds nothing but the way. Needs root; empty where the way is open or we are not root.
+ */
+export async function openWayArgv(
+  bwrap: string,
+  workspace: string,
+  user: SandboxUser | undefined,
+): Promise<readonly string[]> {
+  if (user === undefined) return [];
+  const closed = await outermostClosedParent(workspace);
+  if (closed === undefined) return [];
+  return [
+    bwrap,
+    ...["--dev-bind", "/", "/"],
+    ...["--perms", "0755", "--tmpfs", closed],
+    // bwrap would close the folders on the way that it makes itself.
+    ...parentsBelow(closed, workspace).flatMap((folder) => ["--dir", folder]),
+    ...["--bind", workspace, workspace],
+    "--",
+  ];
+}
+
+function parentsBelow(top: string, path: string): string[] {
+  const parents: string[] = [];
+  for (let folder = dirname(path); folder !== top; folder = dirname(folder)) parents.unshift(folder);
+  return parents;
+}
+
+async function outermostClosedParent(path: string): Promise<string | undefined> {
+  let closed: string | undefined;
+  for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
+    const { mode } = await stat(folder);
+    if ((mode & 0o001) === 0) closed = folder;
+  }
+  return closed;
+}

@@ -1,0 +1,51 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement.ts";
+import { joinGroupArgv } from "./control-group.ts";
+import { findProgram } from "./find-program.ts";
+import { prlimitArgv } from "./limits.ts";
+import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
+import { stepDownArgv } from "./step-down.ts";
+
+/** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
+export function temporaryIn(workspace: string): string {
+  return join(workspace, ".tmp");
+}
+
+/**
+ * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the command leaves behind and ends it with
+ * the command or with us. `confine` is the argv that locks in what follows it.
+ */
+export async function superviseCommand(
+  command: ConfinedCommand,
+  user: SandboxUser | undefined,
+  confine: readonly string[],
+): Promise<WrappedCommand> {
+  const temporary = temporaryIn(command.workspace);
+  await mkdir(temporary, { recursive: true });
+  if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, temporary]).exited;
+  return {
+    argv: [
+      ...joinGroupArgv(command.group),
+      ...scriptArgv("supervisor.ts"),
+      ...confine,
+      ...stepDownArgv(user),
+      ...prlimitArgv(findProgram("prlimit"), command.limits, command.group !== undefined),
+      ...changeFolderArgv(command.workspace),
+      ...command.argv,
+    ],
+    env: command.env,
+    leader: (started) => descendants(readProcessTable(), started)[0],
+    end: (started) => sendSignal(started, "SIGTERM"),
+    release: () => rm(temporary, { recursive: true, force: true }),
+  };
+}
+
+/** Runs one of our own scripts with this Bun, reading no configuration from anywhere: the folder is `/`. */
+export function scriptArgv(name: string): string[] {
+  return [process.execPath, "--no-env-file", Bun.fileURLToPath(new URL(name, import.meta.url))];
+}
+
+function changeFolderArgv(workspace: string): string[] {
+  return ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", workspace];
+}

@@ -1,0 +1,34 @@
+import { dlopen, FFIType } from "bun:ffi";
+import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
+
+/** Started by `superviseCommand`: runs the command it is given, adopts its orphans, and leaves nothing behind when it ends. */
+
+const setParentDeathSignal = 1;
+const setChildSubreaper = 36;
+const terminate = 15;
+const withoutWaiting = 1;
+
+const libc = dlopen("libc.so.6", {
+  prctl: { args: [FFIType.int, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.int },
+  waitpid: { args: [FFIType.int, FFIType.ptr, FFIType.int], returns: FFIType.int },
+});
+
+const [, , ...argv] = process.argv;
+libc.symbols.prctl(setChildSubreaper, 1, 0, 0, 0);
+libc.symbols.prctl(setParentDeathSignal, terminate, 0, 0, 0);
+
+const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env: process.env });
+process.on("SIGTERM", () => leave(128 + terminate));
+process.on("SIGINT", () => {});
+leave(await child.exited);
+
+/** Kills until nothing is left: what forks during one round is found in the next. */
+function leave(exitCode: number): never {
+  for (let round = 0; round < 10_000; round++) {
+    const left = descendants(readProcessTable(), process.pid);
+    if (left.length === 0) break;
+    for (const pid of left) sendSignal(pid, "SIGKILL");
+  }
+  while (libc.symbols.waitpid(-1, null, withoutWaiting) > 0);
+  process.exit(exitCode);
+}

@@ -1,0 +1,77 @@
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { createSession, type Session } from "../../sandbox/session.ts";
+
+/** Descriptors that hold the shell's own outputs, out of reach of a command's redirections. */
+const outputs = { stdout: 251, stderr: 252 };
+const processorSecondsOfAProcess = 600;
+
+/**
+ * Interactive, for only then does SIGINT end a loop of the shell's own and bring it back; without a terminal, prompt, history, startup
+ * files or job control.
+ */
+const argv = ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"];
+const environment = {
+  PS1: "",
+  PS2: "",
+  PROMPT_COMMAND: "",
+  HISTFILE: "",
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  EMAIL: "agent@localhost",
+};
+const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2\n`;
+const greetingMs = 10_000;
+
+/** Starts the shell of a conversation; what bash says about having no terminal is passed over. */
+export async function openBashSession(sandbox: Sandbox, workspace: string): Promise<Session> {
+  const process = await sandbox.spawn({
+    argv,
+    workspace,
+    env: environment,
+    limits: { cpuSeconds: processorSecondsOfAProcess },
+  });
+  process.stdin.write(prelude);
+  const session = createSession(process, frameCommand);
+  const errors: string[] = [];
+  const outcome = await session.call(":", {
+    timeoutMs: greetingMs,
+    signal: AbortSignal.timeout(2 * greetingMs),
+    onOutput: (_, bytes) => errors.push(Buffer.from(bytes).toString()),
+  });
+  if (outcome.state !== "finished") {
+    await session.close();
+    throw new Error(`The shell did not start: ${errors.join("").trim()}`);
+  }
+  return session;
+}
+
+/**
+ * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself with nothing to read; should it be
+ * interrupted, bash goes on with the last, which writes the mark: `STATUS:FOLDER`. Options that would end the shell at the next
+ * failure or fill its output are taken back.
+ */
+export function frameCommand(command: string, token: string): string {
+  const { stdout, stderr } = outputs;
+  const mark = [
+    `builtin printf '\\036%s:%d:%s\\036' ${token} "$?" "$PWD" >&${stdout}`,
+    `builtin printf '\\036%s:\\036' ${token} >&${stderr}`,
+    "builtin set +exv; PS1= PS2= PROMPT_COMMAND=",
+  ].join("; ");
+  // After a syntax error bash throws away what it has read, which is why an empty line stands between the two.
+  return `builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
+}
+
+/** What bash says on standard error for being interactive without a terminal. */
+export function withoutShellNoise(stderr: string): string {
+  return stderr.replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "").replace(/(^|\n)exit\n$/, "$1").replace(/^\n+$/, "");
+}
+
+/** What the mark told. */
+export function readMark(payload: string): { readonly exitCode: number; readonly folder: string } {
+  const colon = payload.indexOf(":");
+  return { exitCode: Number(payload.slice(0, colon)), folder: payload.slice(colon + 1) };
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

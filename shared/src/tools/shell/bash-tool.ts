@@ -1,0 +1,92 @@
+import * as z from "zod";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
+import { createCallOutput } from "./call-output.ts";
+import { createSessionPool, type PooledOutcome, type SessionPool } from "./session-pool.ts";
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes("\0"), "must not contain NUL")
+    .optional()
+    .describe(
+      "The command line, or a whole script. Standard input is empty, so nothing can be asked for interactively.",
+    ),
+  timeout: z
+    .number()
+    .positive()
+    .max(600)
+    .default(120)
+    .describe("Seconds after which the command is interrupted; the shell stays."),
+  restart: z
+    .boolean()
+    .default(false)
+    .describe("Starts a new shell first; variables, folder and background jobs are lost."),
+});
+
+const description = `Runs a command in a bash shell that stays open for the whole conversation: folder, variables, functions and
+background jobs are kept between calls. Both outputs and the exit code are returned. Put what is to go on running into the background
+with a trailing & and send its output to a file. The shell is confined: only the workspace can be written.`;
+
+/** The shells of conversations. Closed by whoever made them, when the server stops. */
+export function createShellSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
+  return createSessionPool({ name: "shell", open: (workspace) => openBashSession(sandbox, workspace), ...options });
+}
+
+/** The `bash` tool over the shells given. Not to be made on tier `none`, where every call would fail. */
+export function bashTool({ sessions }: { readonly sessions: SessionPool }): Tool {
+  return defineTool({
+    name: "bash",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: ({ command }) => (command === undefined ? "idempotent" : "once"),
+    async run({ command, timeout, restart }, context) {
+      if (restart) await sessions.restart(context);
+      if (command !== undefined) return runInShell(sessions, command, timeout, context);
+      return restart
+        ? "The shell was restarted; the next command runs in a new one."
+        : failure("Nothing to do: give a command, or restart: true.");
+    },
+  });
+}
+
+async function runInShell(
+  sessions: SessionPool,
+  command: string,
+  timeout: number,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const output = createCallOutput(context, "bash.txt");
+  const started = performance.now();
+  try {
+    const outcome = await sessions.run(context, command, {
+      timeoutMs: timeout * 1000,
+      signal: context.signal,
+      onOutput: output.listen,
+    });
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const lines = [restartNote(outcome), await output.text(withoutShellNoise), statusLine(outcome, seconds)];
+    return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome) };
+  } finally {
+    await output.discard();
+  }
+}
+
+function restartNote({ restarted }: PooledOutcome): string {
+  return restarted === undefined ? "" : `[new shell, earlier state is lost: ${restarted}]`;
+}
+
+function statusLine({ state, payload, exitCode, limit }: PooledOutcome, seconds: string): string {
+  const stopped = limit === undefined ? "" : `stopped at its limit: ${limit}, `;
+  if (state === "lost") return `[${stopped}${seconds} s; it could not be interrupted, so the shell was ended]`;
+  if (state === "ended")
+    return `[the shell ended with exit code ${exitCode}, ${stopped}${seconds} s; the next command starts a new one]`;
+  const mark = readMark(payload ?? "");
+  return `[${stopped}exit code ${mark.exitCode}, ${seconds} s, cwd ${mark.folder}]`;
+}
+
+function isFailure({ state, payload, limit }: PooledOutcome): boolean {
+  return state !== "finished" || limit !== undefined || readMark(payload ?? "").exitCode !== 0;
+}

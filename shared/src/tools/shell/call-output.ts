@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createOutputWindow } from "../../sandbox/output-window.ts";
+import type { OutputListener } from "../../sandbox/run-command.ts";
+import type { ToolContext } from "../tool.ts";
+
+/** Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a file when long. */
+export interface CallOutput {
+  readonly listen: OutputListener;
+  /** Both outputs for the model (standard error as `clean` leaves it), standard error marked where both are there, the file with the whole named where it is needed. */
+  text(clean?: (stderr: string) => string): Promise<string>;
+  /** Throws the whole away; to be called in any case. */
+  discard(): Promise<void>;
+}
+
+/** `name` is what the file with the whole output is called. */
+export function createCallOutput(context: ToolContext, name: string): CallOutput {
+  const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const whole = createOverflowFile();
+  return {
+    listen(stream, bytes) {
+      windows[stream].push(bytes);
+      whole.write(bytes);
+      const text = decoders[stream].decode(bytes, { stream: true });
+      if (text !== "") context.progress(text);
+    },
+    async text(clean = (stderr) => stderr) {
+      const stdout = withoutLastNewline(windows.stdout.text());
+      const stderr = withoutLastNewline(clean(windows.stderr.text()));
+      const parts = [stdout, stdout !== "" && stderr !== "" ? "[stderr]" : "", stderr];
+      if (windows.stdout.cut || windows.stderr.cut) {
+        const path = await context.workspace.spill(name, await whole.content());
+        parts.push(`[whole output, ${windows.stdout.total + windows.stderr.total} bytes: ${path}]`);
+      }
+      return parts.filter((part) => part !== "").join("\n");
+    },
+    discard: () => whole.remove(),
+  };
+}
+
+const heldBytes = 64 * 1024;
+
+/** Holds what is written, in memory while it is little and in a file of our own after that. */
+function createOverflowFile() {
+  let held: Uint8Array[] = [];
+  let heldLength = 0;
+  let file: Promise<{ folder: string; sink: Bun.FileSink }> | undefined;
+  const flush = () => {
+    const chunk = Buffer.concat(held);
+    held = [];
+    heldLength = 0;
+    file = (file ?? openFile()).then(async (opened) => {
+      opened.sink.write(chunk);
+      await opened.sink.flush();
+      return opened;
+    });
+    file.catch(() => {});
+  };
+  return {
+    write(bytes: Uint8Array) {
+      held.push(Uint8Array.from(bytes));
+      heldLength += bytes.length;
+      if (heldLength > heldBytes) flush();
+    },
+    async content(): Promise<Uint8Array> {
+      flush();
+      const opened = await file;
+      return opened === undefined ? new Uint8Array(0) : Bun.file(join(opened.folder, "output")).bytes();
+    },
+    async remove() {
+      const opened = await file?.catch(() => undefined);
+      await opened?.sink.end();
+      if (opened) await rm(opened.folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openFile() {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-output-"));
+  return { folder, sink: Bun.file(join(folder, "output")).writer() };
+}
+
+function withoutLastNewline(text: string): string {
+  return text.endsWith("\n") ? text.slice(0, -1) : text;
+}

@@ -1,0 +1,146 @@
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CallOptions, CallOutcome, Session } from "../../sandbox/session.ts";
+import type { ToolContext } from "../tool.ts";
+
+/** A call's outcome, and what the caller has to know about the session it ran in. */
+export type PooledOutcome = CallOutcome & {
+  /** Why state of earlier calls is gone, when this call started a new session although there was one before. */
+  readonly restarted?: string;
+};
+
+/** Interpreters of conversations, one each: started when needed, closed when idle, calls of one conversation in turn. */
+export interface SessionPool {
+  run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
+  /** Ends the conversation's session after the calls that came before; the next call starts a new one. */
+  restart(context: ToolContext): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Slot = {
+  session: Session | undefined;
+  queue: Promise<unknown>;
+  /** Why the last session of this process is gone; undefined while one lives or before the first. */
+  lost: string | undefined;
+  idle: ReturnType<typeof setTimeout> | undefined;
+};
+
+const defaultIdleMs = 30 * 60_000;
+
+/**
+ * `name` names the marker file by which a later process sees that a conversation had a session that is gone with this one; `open`
+ * starts an interpreter in a conversation's workspace.
+ */
+export function createSessionPool(options: {
+  readonly name: string;
+  readonly open: (workspace: string) => Promise<Session>;
+  readonly idleMs?: number;
+}): SessionPool {
+  const { name, open, idleMs = defaultIdleMs } = options;
+  const slots = new Map<string, Slot>();
+
+  function slotOf(contextId: string): Slot {
+    const slot = slots.get(contextId) ?? {
+      session: undefined,
+      queue: Promise.resolve(),
+      lost: undefined,
+      idle: undefined,
+    };
+    slots.set(contextId, slot);
+    return slot;
+  }
+
+  return {
+    run(context, code, callOptions) {
+      const slot = slotOf(context.contextId);
+      const turn = inTurn(slot, async () => {
+        callOptions.signal.throwIfAborted();
+        clearTimeout(slot.idle);
+        const restarted = await ensureSession(slot, context, name, open);
+        try {
+          return { ...(await callIn(slot, code, callOptions)), ...(restarted === undefined ? {} : { restarted }) };
+        } finally {
+          slot.idle = setTimeout(() => void inTurn(slot, () => drop(slot, "it was idle for long")), idleMs);
+          slot.idle.unref();
+        }
+      });
+      return untilAborted(turn, callOptions.signal);
+    },
+    restart: (context) => {
+      const slot = slotOf(context.contextId);
+      return inTurn(slot, () => drop(slot, "a restart was asked for"));
+    },
+    async close() {
+      const closing = [...slots.values()];
+      slots.clear();
+      await Promise.all(closing.map((slot) => drop(slot, "the server is closing")));
+    },
+  };
+}
+
+function inTurn<T>(slot: Slot, act: () => Promise<T>): Promise<T> {
+  const turn = slot.queue.then(act);
+  slot.queue = turn.catch(() => {});
+  return turn;
+}
+
+/** A call that waits for its turn does not wait with a cancellation; one that runs ends itself. */
+function untilAborted<T>(turn: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  return Promise.race([turn, promise]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+async function drop(slot: Slot, cause: string): Promise<void> {
+  clearTimeout(slot.idle);
+  const { session } = slot;
+  slot.session = undefined;
+  if (session === undefined) return;
+  slot.lost = cause;
+  await session.close();
+}
+
+async function ensureSession(
+  slot: Slot,
+  context: ToolContext,
+  name: string,
+  open: (workspace: string) => Promise<Session>,
+): Promise<string | undefined> {
+  if (slot.session?.alive()) return undefined;
+  const marker = join(context.workspace.metaRoot, `${name}-session`);
+  const lost = slot.session ? "it had ended by itself" : (slot.lost ?? (await leftByOther(marker)));
+  slot.session = await open(context.workspace.root);
+  slot.lost = undefined;
+  await mkdir(context.workspace.metaRoot, { recursive: true });
+  await writeFile(marker, "");
+  return lost;
+}
+
+async function leftByOther(marker: string): Promise<string | undefined> {
+  return stat(marker).then(
+    () => "the server was restarted",
+    () => undefined,
+  );
+}
+
+async function callIn(slot: Slot, code: string, options: CallOptions): Promise<CallOutcome> {
+  const { session } = slot;
+  if (session === undefined) throw new Error("a session was expected to be open");
+  try {
+    const outcome = await session.call(code, options);
+    if (outcome.state !== "finished") {
+      slot.session = undefined;
+      slot.lost =
+        outcome.state === "ended" ? `it ended with exit code ${outcome.exitCode}` : "it did not stop at its limit";
+      await session.close();
+    }
+    return outcome;
+  } catch (error) {
+    slot.session = undefined;
+    slot.lost = "the call before was canceled";
+    await session.close();
+    throw error;
+  }
+}
