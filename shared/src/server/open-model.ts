@@ -1,8 +1,7 @@
 import type { ModelConfig } from "../llm/config.ts";
-import { modelConfigSchema } from "../llm/config.ts";
 import { createModel, type ModelDeps } from "../llm/create-model.ts";
 import type { Model } from "../llm/model.ts";
-import { startRehearsalModel } from "../llm/rehearsal/start-rehearsal-model.ts";
+import { rehearsalConfig, startRehearsalModel } from "../llm/rehearsal/start-rehearsal-model.ts";
 
 /** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */
 export async function openModel(
@@ -11,6 +10,5 @@ export async function openModel(
 ): Promise<{ readonly model: Model; close(): Promise<void> }> {
   if (config !== undefined) return { model: createModel(config, deps), close: async () => undefined };
   const rehearsal = await startRehearsalModel();
-  const settings = { name: "rehearsal", provider: "rehearsal", baseUrl: rehearsal.url };
-  return { model: createModel(modelConfigSchema.parse(settings), deps), close: () => rehearsal.close() };
+  return { model: createModel(rehearsalConfig(rehearsal.url), deps), close: () => rehearsal.close() };
 }
