@@ -1,6 +1,6 @@
 import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
-import { strReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
@@ -17,7 +17,7 @@ export function manus(deps: { readonly shell: readonly Tool[]; readonly limits?:
       "A general agent: plans a task, uses tools (files, shell, Python, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
     instructions,
-    tools: [createPlanning(), ...deps.shell, strReplaceEditor(), askHuman(), terminate],
+    tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), askHuman(), terminate],
     ...(deps.limits && { limits: deps.limits }),
     skills: [
       {

@@ -39,7 +39,10 @@ export async function serveAgent(spec: AgentServerSpec): Promise<void> {
 async function start({ name, define }: AgentServerSpec, config: Config): Promise<void> {
   const { home, server } = config;
   const agentConfig = config.agents[name];
-  const logger = pino({ name, redact: ["apiKey", "token", "headers.authorization"] }, pino.destination({ fd: 2, sync: false }));
+  const logger = pino(
+    { name, redact: ["apiKey", "token", "headers.authorization"] },
+    pino.destination({ fd: 2, sync: false }),
+  );
   const [toolbox, { model, close: closeModel }] = await Promise.all([
     openToolbox(join(home, "workspaces"), config.sandbox),
     openModel(agentConfig.model, { logger }),
@@ -73,7 +76,8 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     hostname: server.host,
   });
   const open = (principal: string, contextId: string) =>
-    openWorkspace({ home, principal, contextId, user: toolbox.sandbox.user });
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open })]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");

@@ -1,6 +1,6 @@
+import type { Config } from "../config/config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Config } from "../config/config.ts";
 import { findPython } from "../tools/python/find-python.ts";
 import { pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
@@ -21,7 +21,10 @@ export async function openToolbox(folder: string, settings: Config["sandbox"]): 
   const sandbox = await createSandbox({
     mode: settings.tier,
     folder,
-    limits: { ...(memoryBytes !== undefined && { memoryBytes }), ...(timeoutMs !== undefined && { wallMs: timeoutMs }) },
+    limits: {
+      ...(memoryBytes !== undefined && { memoryBytes }),
+      ...(timeoutMs !== undefined && { wallMs: timeoutMs }),
+    },
   });
   if (sandbox.tier === "none") return { sandbox, shell: [], close: () => sandbox.close() };
   const sessions = createShellSessions(sandbox);

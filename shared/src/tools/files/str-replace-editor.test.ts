@@ -38,7 +38,6 @@ test("a file is created with its folders, viewed, edited, and taken back step by
   expect(await call({ command: "create", path, file_text: "def f():\n\treturn 1\n" })).toEqual({
     text: `File created successfully at: ${path}`,
     isError: false,
-    files: [path],
   });
   expect(await text({ command: "view", path })).toBe(
     `Here's the result of running \`cat -n\` on ${path}:\n     1\tdef f():\n     2\t\treturn 1\n     3\t\n`,

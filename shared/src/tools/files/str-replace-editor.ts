@@ -68,8 +68,7 @@ async function edit(given: EditorInput, place: Place, { workspace, key }: ToolCo
     await history.commit({ ...planned, key });
     text = planned.text;
   }
-  const isLeft = (await kindOf(workspace, given.path)) === "file";
-  return { text, isError: false, ...(isLeft && { files: [place.relative] }) };
+  return { text, isError: false };
 }
 
 /** Refuses what a command cannot be used on. */
