@@ -67,8 +67,12 @@ export function agentApp(deps: AgentAppDeps): Hono {
   return app;
 }
 
-/** Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. */
+/**
+ * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. That a
+ * domain is reached by TLS only is for whoever runs the domain to say.
+ */
 const pageHeaders = {
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },
   crossOriginResourcePolicy: "same-site",
+  strictTransportSecurity: false,
 };
