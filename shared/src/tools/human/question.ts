@@ -5,7 +5,7 @@ import { messageSignal, type UserMessage } from "./user-message.ts";
 export type QuestionAsked = {
   readonly type: "question-asked";
   readonly question: string;
-  readonly kind: "question" | "approval";
+  readonly kind: "question" | "approval" | "authorization";
 };
 
 /**
