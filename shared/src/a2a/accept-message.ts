@@ -1,11 +1,12 @@
 import type { Message, SendMessageRequest } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { AgentEvent } from "../agent/events.ts";
-import { type AgentInput, messageSignal, type UserMessage } from "../agent/task.ts";
+import type { AgentInput } from "../agent/task.ts";
 import type { RunRecord } from "../durable/engine.ts";
 import { terminalStatuses } from "../durable/engine.ts";
 import type { Json, RunEvent } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
+import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
 import { acceptPart } from "./accept-part.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";

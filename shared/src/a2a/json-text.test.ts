@@ -12,7 +12,7 @@ const fault = (input: Uint8Array) => {
 };
 
 test("JSON is read, whatever its strings look like", () => {
-  const value = { text: '[[["\\{{{', list: [{ "é": [1, null] }] };
+  const value = { text: '[[["\\{{{', list: [{ é: [1, null] }] };
   expect(parseJsonBytes(bytes(JSON.stringify(value)))).toEqual(value);
 });
 

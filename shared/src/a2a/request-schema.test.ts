@@ -63,7 +63,8 @@ test("numbers and flags may come as strings, since a query has nothing else", ()
     includeArtifacts: true,
     historyLength: 0,
   });
-  for (const pageSize of [0, 101, "x", 1.5]) expect(faults(requestSchemas.ListTasks, { pageSize })).toEqual(["pageSize"]);
+  for (const pageSize of [0, 101, "x", 1.5])
+    expect(faults(requestSchemas.ListTasks, { pageSize })).toEqual(["pageSize"]);
   expect(faults(requestSchemas.ListTasks, { status: "working" })).toEqual(["status"]);
 });
 

@@ -99,7 +99,12 @@ test.each([
 test.each([
   ["completed", undefined, TaskState.TASK_STATE_COMPLETED, undefined],
   ["canceled", undefined, TaskState.TASK_STATE_CANCELED, undefined],
-  ["failed", { code: "stuck", message: "It went in circles" }, TaskState.TASK_STATE_FAILED, "It went in circles (stuck)"],
+  [
+    "failed",
+    { code: "stuck", message: "It went in circles" },
+    TaskState.TASK_STATE_FAILED,
+    "It went in circles (stuck)",
+  ],
   ["failed", { code: "rejected", message: "Not my job" }, TaskState.TASK_STATE_REJECTED, "Not my job (rejected)"],
 ] as const)("a run that ended %s with %j says so", (status, error, state, text) => {
   const task = view(

@@ -48,7 +48,7 @@ test("a tool is called with what the model wrote, and the model reads the result
 test("terminate with success ends the task with its summary", async () => {
   await using agent = await agentForTest({
     script: [call("terminate", { status: "success", summary: "All done." })],
-    tools: [terminate()],
+    tools: [terminate],
   });
   const { record } = await agent.run("Do it.");
   expect(record).toMatchObject({ status: "completed", output: { answer: "All done." } });
@@ -57,7 +57,7 @@ test("terminate with success ends the task with its summary", async () => {
 test("terminate with failure fails the task with its reason", async () => {
   await using agent = await agentForTest({
     script: [{ text: "I tried.", ...call("terminate", { status: "failure", summary: "No such file." }) }],
-    tools: [terminate()],
+    tools: [terminate],
   });
   const { record, events } = await agent.run("Do it.");
   expect(record).toMatchObject({ status: "failed", error: { code: "task_failed", message: "No such file." } });
@@ -439,7 +439,7 @@ test("an answer cut off at the output limit is asked for again, shorter", async 
 test("with toolChoice required, text alone does not end the task", async () => {
   await using agent = await agentForTest({
     script: [{ text: "I think…" }, call("terminate", { status: "success", summary: "done" })],
-    tools: [terminate()],
+    tools: [terminate],
     agent: { toolChoice: "required" },
   });
   const { record } = await agent.run("Use a tool.");

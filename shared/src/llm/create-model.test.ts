@@ -332,6 +332,7 @@ test("the fallback model answers under its own name when the first stays away, a
   expect(other.requests[0]?.headers.authorization).toBeUndefined();
   const refusing = await scripted(() => ({ status: 401 }));
   expect((await failureOf(modelAt(refusing.url, { fallback }))).code).toBe("model_rejected");
+  expect(other.requests).toHaveLength(1);
 });
 
 test("a parameter the server refuses is left out from then on", async () => {

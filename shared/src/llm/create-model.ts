@@ -68,6 +68,7 @@ export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
 }
 
 async function* askWithRetries(scope: Scope, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const { maxRetries, name } = scope.config;
   let attempts = 0;
   let waitedMs = 0;
   let cuts = 0;
@@ -75,24 +76,26 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     const result = yield* askOnce(scope, request, signal);
     if (result === "again") continue;
     attempts += 1;
-    if (!(result instanceof ModelFailure)) {
-      // The second time an answer breaks off it is likely its own length that breaks it.
-      if (!result.cut || cuts > 0 || scope.config.maxRetries === 0) return yield { type: "reply", reply: result.reply };
-      cuts += 1;
-    }
-    const failure = result instanceof ModelFailure ? result : new ModelFailure("cut", "the answer broke off");
-    const { maxRetries } = scope.config;
-    const waitMs = retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
-    if (waitMs === undefined) {
-      if (!(result instanceof ModelFailure)) return yield { type: "reply", reply: result.reply };
-      throw failure;
+    const failure = failureOf(result);
+    // The second time an answer breaks off it is likely its own length that breaks it, and what came is the answer.
+    const final = failure === undefined || (failure.kind === "cut" && cuts++ > 0);
+    const waitMs = final ? undefined : retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
+    if (failure === undefined || waitMs === undefined) {
+      if (result instanceof ModelFailure) throw result;
+      yield { type: "reply", reply: result.reply };
+      return;
     }
     const cause = failure.message;
-    scope.logger?.warn({ model: scope.config.name, attempt: attempts, waitMs, cause }, "the model is asked again");
+    scope.logger?.warn({ model: name, attempt: attempts, waitMs, cause }, "the model is asked again");
     yield { type: "retry", attempt: attempts, waitMs, cause };
     await scope.clock.sleep(waitMs, signal);
     waitedMs += waitMs;
   }
+}
+
+function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefined {
+  if (result instanceof ModelFailure) return result;
+  return result.cut ? new ModelFailure("cut", "the answer broke off") : undefined;
 }
 
 /** One attempt within the limits; `again` when it taught what the endpoint does not accept. */

@@ -67,3 +67,24 @@ test("calls are admitted in the order they came, and one that gives up passes no
   (await third).end(1);
   expect(order).toEqual(["second", "third"]);
 });
+
+test("a small call does not overtake a big one that waits for room, even when one between them gives up", async () => {
+  const room = Promise.withResolvers<void>();
+  let now = 1_000_000;
+  const clock: Clock = { now: () => now, sleep: () => room.promise };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  (await limiter.enter(500, never)).end(500);
+  const order: string[] = [];
+  const big = limiter.enter(900, never).then(() => order.push("big"));
+  const leaving = new AbortController();
+  const left = limiter.enter(1, leaving.signal).catch((reason: unknown) => reason);
+  const small = limiter.enter(1, never).then(() => order.push("small"));
+  leaving.abort("gone");
+  expect(await left).toBe("gone");
+  await Bun.sleep(1);
+  expect(order).toEqual([]);
+  now += 60_000;
+  room.resolve();
+  await Promise.all([big, small]);
+  expect(order).toEqual(["big", "small"]);
+});

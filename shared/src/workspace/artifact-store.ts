@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { mediaTypeOf } from "./media-type.ts";
@@ -63,18 +63,10 @@ async function receive(
 }
 
 async function keep(arrived: string, place: string): Promise<void> {
-  if (await isThere(place)) return;
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   await rename(arrived, place);
   await using folder = await open(dirname(place), "r");
   await folder.sync();
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** The last part of a name given by others, fit for a URL path and a disk. */

@@ -50,14 +50,20 @@ async function openBelow(parent: string, name: string, create: Owner | undefined
   try {
     const made = create !== undefined && (await makeFolder(path));
     const handle = await open(path, openFolder);
-    if (made) await giveTo(handle, create);
+    if (made) await giveTo(handle, create).catch((error) => closeAndThrow(handle, error));
     return handle;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") throw new AppError("not_found", `The folder ${name} does not exist.`);
+    if (errnoOf(error) === "EACCES") throw new AppError("forbidden", `The folder ${name} may not be entered.`);
     if (["ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? ""))
       throw new AppError("forbidden", `${name} is not a folder of the workspace.`);
     throw error;
   }
+}
+
+async function closeAndThrow(handle: FileHandle, error: unknown): Promise<never> {
+  await handle.close();
+  throw error;
 }
 
 async function makeFolder(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { holdFolder } from "./held-folder.ts";
@@ -40,7 +40,10 @@ export async function putFile(
   const staging = join(workspace.metaRoot, "staging");
   await mkdir(staging, { recursive: true, mode: 0o700 });
   const staged = join(staging, crypto.randomUUID());
-  await stageFile(staged, content, owner);
-  if (exclusive) await addStaged(staged, folder, name);
-  else await replaceByStaged(staged, folder, name);
+  try {
+    await stageFile(staged, content, owner);
+    await (exclusive ? addStaged : replaceByStaged)(staged, folder, name);
+  } finally {
+    await rm(staged, { force: true });
+  }
 }

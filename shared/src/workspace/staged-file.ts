@@ -28,27 +28,25 @@ export async function stageFile(
   }
 }
 
-/** Moves a staged file over `name` in one step; rejects with `conflict` where a folder is. The staged file is gone either way. */
+/** Moves a staged file over `name` in one step; rejects with `conflict` where a folder is. */
 export async function replaceByStaged(staged: string, folder: HeldFolder, name: string): Promise<void> {
   try {
     await rename(staged, folder.at(name));
   } catch (error) {
-    await rm(staged, { force: true });
     if (["EISDIR", "EBUSY"].includes(errnoOf(error) ?? "")) throw new AppError("conflict", `${name} is a folder.`);
     throw error;
   }
   await folder.sync();
 }
 
-/** Moves a staged file to `name`, which must be free; rejects with `conflict` otherwise. The staged file is gone either way. */
+/** Moves a staged file to `name`, which must be free; rejects with `conflict` otherwise. */
 export async function addStaged(staged: string, folder: HeldFolder, name: string): Promise<void> {
   try {
     await link(staged, folder.at(name));
   } catch (error) {
     if (errnoOf(error) === "EEXIST") throw new AppError("conflict", `There is a ${name} already.`);
     throw error;
-  } finally {
-    await rm(staged, { force: true });
   }
+  await rm(staged);
   await folder.sync();
 }

@@ -73,6 +73,7 @@ async function openNoFollow(path: string, shown: string): Promise<FileHandle> {
     const code = errnoOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw new AppError("not_found", `The path ${shown} does not exist.`);
     if (code === "ELOOP") throw new AppError("forbidden", `The path ${shown} is outside the workspace.`);
+    if (code === "EACCES") throw new AppError("forbidden", `The path ${shown} may not be read.`);
     if (code === "ENXIO") throw new AppError("unsupported", `The path ${shown} is not a regular file.`);
     throw error;
   }
