@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/create-embedded-engine";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import { type StoredRuns, storedRuns } from "./stored-runs.ts";
 
