@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve } from "node:path";
 
 /** The folder of the workspace. */
-export const root = resolve(import.meta.dir, "..");
+const root = resolve(import.meta.dir, "..");
 
 /** Source files by path relative to the workspace, with what they import. Tests may reach across and are left out. */
 export type SourceFile = { readonly path: string; readonly imports: readonly string[] };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import type { AgentDefinition } from "@manyhands/shared/agent/agent";
-import { openEmbeddedEngine } from "@manyhands/shared/durable/embedded/engine";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
 import { serve } from "@manyhands/shared/serve";

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "@manyhands/shared/agent/events";
-import { type AgentInput, messageSignal, type UserMessage } from "@manyhands/shared/agent/task";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import { messageSignal, type UserMessage } from "@manyhands/shared/tools/human/user-message";
 import type { Json, Run, RunDefinition, RunEvent } from "@manyhands/shared/durable/run";
 import { AppError, type ErrorCode } from "@manyhands/shared/errors";
 

@@ -3,7 +3,7 @@ import { factsOfCard } from "../tasks/agent-facts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
 /** An agent's model in words. The rehearsal model is never to be taken for a real one. */
-export function modelText(model: AgentFacts["model"]): string {
+function modelText(model: AgentFacts["model"]): string {
   if (model === undefined) return "model unknown";
   if (model.provider === "rehearsal") return "rehearsal model (scripted; no model is configured)";
   return `model ${safeLine(model.name, 60)} at ${safeLine(model.provider, 60)}`;

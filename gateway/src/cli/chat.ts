@@ -10,8 +10,8 @@ import { tellOutcome } from "./outcome.ts";
 /** The options of `chat`. */
 export type ChatOptions = {
   readonly agent: AgentName;
-  readonly context: string | undefined;
-  readonly config: string | undefined;
+  readonly context?: string;
+  readonly config?: string;
 };
 
 /**

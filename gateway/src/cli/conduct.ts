@@ -19,10 +19,11 @@ export type TaskOutcome = {
 
 /** What a conducted stream is shown on, and how. */
 export type ConductOptions = {
-  readonly client: AgentClient;
+  /** Who is asked to cancel the task at Ctrl-C; without one, Ctrl-C only stops watching. */
+  readonly client: Pick<AgentClient, "cancel"> | undefined;
   readonly terminal: Terminal;
   /** Items as JSON lines instead of text. */
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
   /** What the terminal shows already, when this goes on with a task. */
   readonly view?: View;
 };
@@ -57,7 +58,7 @@ export async function conduct(
   } finally {
     interrupts.dispose();
   }
-  if (leave.signal.aborted) seen.state = "canceled";
+  if (leave.signal.aborted && options.client !== undefined) seen.state = "canceled";
   return { ...seen };
 }
 
@@ -78,7 +79,7 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): v
 
 /** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
 async function cancel(seen: Seen, { client, terminal }: ConductOptions, leave: AbortController): Promise<void> {
-  if (seen.taskId === "") return leave.abort();
+  if (client === undefined || seen.taskId === "") return leave.abort();
   terminal.say("\nCanceling … (Ctrl-C again to leave at once)");
   setTimeout(() => leave.abort(), cancelTimeoutMs).unref();
   try {

@@ -6,7 +6,7 @@ import { exitCodes } from "./exit-code.ts";
 
 /** Shows every setting in effect and where it comes from, with secrets left out, and what has no effect. */
 export async function configCommand(
-  options: { readonly config: string | undefined; readonly json: boolean },
+  options: { readonly config?: string; readonly json?: boolean },
   { cwd, env, terminal }: CliContext,
 ): Promise<number> {
   const settings = await readSettings({ cwd, file: options.config, env });

@@ -27,7 +27,7 @@ const marks = {
 export async function tellOutcome(
   outcome: TaskOutcome,
   context: Pick<CliContext, "cwd" | "terminal">,
-  options: { readonly source: FileSource; readonly json: boolean },
+  options: { readonly source: FileSource; readonly json?: boolean | undefined },
 ): Promise<void> {
   const { terminal, cwd } = context;
   const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_"));

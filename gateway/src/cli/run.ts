@@ -10,11 +10,11 @@ import { readFiles } from "./read-files.ts";
 /** The options of `run`, as the command line gives them. */
 export type RunOptions = {
   readonly agent: AgentName;
-  readonly json: boolean;
-  readonly budgetUsd: number | undefined;
-  readonly file: readonly string[];
-  readonly context: string | undefined;
-  readonly config: string | undefined;
+  readonly json?: boolean;
+  readonly budgetUsd?: number;
+  readonly file?: readonly string[];
+  readonly context?: string;
+  readonly config?: string;
 };
 
 /**
@@ -25,12 +25,12 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
   const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const files = await readFiles(options.file, context.cwd);
+  const files = await readFiles(options.file ?? [], context.cwd);
   const session = await openAgent(options.agent, config, context);
   try {
     const { client } = session;
     terminal.say(factsText(client.facts));
-    const { json } = options;
+    const { json = false } = options;
     const first = { text: task, files, contextId: options.context, budgetUsd: options.budgetUsd };
     let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
     while (outcome.state === "input-required" && terminal.interactive) {

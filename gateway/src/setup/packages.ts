@@ -10,7 +10,7 @@ const installCommands: Readonly<Record<PackageManager, readonly string[]>> = {
 };
 
 /** The package manager of this machine, undefined when it is none of those known. */
-export function packageManager(): PackageManager | undefined {
+function packageManager(): PackageManager | undefined {
   const managers: readonly PackageManager[] = ["apt-get", "dnf", "pacman", "apk", "brew"];
   return managers.find((manager) => Bun.which(manager) !== null);
 }

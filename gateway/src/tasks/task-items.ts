@@ -16,7 +16,7 @@ const states: Readonly<Partial<Record<WireState, TaskState>>> = {
 };
 
 /** A state of A2A in words; one this side does not know is work that goes on. */
-export function stateName(state: WireState | undefined): TaskState {
+function stateName(state: WireState | undefined): TaskState {
   return (state === undefined ? undefined : states[state]) ?? "working";
 }
 

@@ -43,7 +43,7 @@ const outputLineLimit = 12;
 /** Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the way. */
 export function render(view: View, item: TaskItem, style: Style): Rendered {
   if (item.kind === "progress") return renderProgress(view, item.event, style);
-  if (item.kind === "state") return { view, text: "" };
+  if (item.kind === "state") return renderState(view, item, style);
   const timed = { ...view, startedAt: view.startedAt ?? item.at, endedAt: item.at };
   return renderEvent(timed, item.event, style);
 }
@@ -52,6 +52,12 @@ export function render(view: View, item: TaskItem, style: Style): Rendered {
 export function summaryText({ totals, startedAt, endedAt }: View): string {
   const time = startedAt === undefined || endedAt === undefined ? "" : `${durationText(endedAt - startedAt)} · `;
   return time + totalsText(totals);
+}
+
+/** What an agent that tells no journal says of its work. How a task ends is told by whoever shows it. */
+function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
+  if (state !== "working" || text === undefined) return { view, text: "" };
+  return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
 }
 
 function renderProgress(view: View, event: AgentProgress, style: Style): Rendered {

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { AppError } from "../errors.ts";
 
 /** Whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith("127.");
   return host === "localhost" || host === "::1" || host === "[::1]";
 }

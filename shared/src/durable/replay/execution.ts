@@ -14,6 +14,8 @@ export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
 
 export type ExecutionOptions = {
   readonly runId: string;
+  readonly principal: string;
+  readonly contextId: string;
   readonly store: RunStore;
   readonly log: Log;
   /** Milliseconds since 1970. */
