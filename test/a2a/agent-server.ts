@@ -44,7 +44,7 @@ export async function startAgentServer(
   options: { heartbeatMs?: number; working?: boolean; engine?: (real: Engine) => Engine } = {},
 ): Promise<AgentServer> {
   const home = await mkdtemp(join(tmpdir(), "a2a-test-"));
-  const engine = openEmbeddedEngine({ path: join(home, "runs.db") });
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   if (options.working !== false) engine.work([scriptedAgent], { concurrency: 64 });
   const reported: unknown[] = [];
   let app: { fetch(request: Request): Response | Promise<Response> } | undefined;
