@@ -63,7 +63,10 @@ export function frameCommand(command: string, token: string): string {
 
 /** What bash says on standard error for being interactive without a terminal. */
 export function withoutShellNoise(stderr: string): string {
-  return stderr.replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "").replace(/(^|\n)exit\n$/, "$1").replace(/^\n+$/, "");
+  return stderr
+    .replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "")
+    .replace(/(^|\n)exit\n$/, "$1")
+    .replace(/^\n+$/, "");
 }
 
 /** What the mark told. */
