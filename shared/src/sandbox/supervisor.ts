@@ -19,6 +19,8 @@ libc.symbols.prctl(setChildSubreaper, 1, 0, 0, 0);
 libc.symbols.prctl(setParentDeathSignal, terminate, 0, 0, 0);
 
 const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env: process.env });
+// Our parent may have died before it could be noticed.
+if (process.ppid === 1) leave(128 + killed);
 process.on("SIGTERM", () => leave(128 + killed));
 process.on("SIGINT", () => {});
 leave(await child.exited);
