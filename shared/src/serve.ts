@@ -12,7 +12,7 @@ export type ServeOptions = {
   readonly port: number;
   /** Loopback unless told otherwise: everything else is reachable by others. */
   readonly hostname?: string;
-  /** Milliseconds that running requests get to finish after a stop; streams are cut then, and resume elsewhere. */
+  /** Milliseconds that running requests get to finish after a stop; streams are cut then, and resumed by their readers. */
   readonly graceMs?: number;
   /** Closes what the requests used, after them: the engine, say. */
   readonly close?: () => Promise<void>;
@@ -24,7 +24,7 @@ export type ServeOptions = {
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
-  { port, hostname = "127.0.0.1", graceMs = 5_000, close }: ServeOptions,
+  { port, hostname = "127.0.0.1", graceMs = 1_000, close }: ServeOptions,
 ): Served {
   const server = Bun.serve({ port, hostname, idleTimeout: 0, fetch: (request) => app.fetch(request) });
   let stopped: Promise<void> | undefined;

@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { AgentDefinition } from "../agent/agent.ts";
@@ -10,15 +9,13 @@ import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard } from "./card.ts";
 import { cardApp } from "./card-routes.ts";
 import { createFoldCache } from "./fold-cache.ts";
-import { answerRpc, rpcFailure } from "./json-rpc.ts";
+import { rpcApp } from "./json-rpc.ts";
 import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure } from "./rest.ts";
 import { statusApp } from "./status-routes.ts";
-
-/** Bytes of a request body above which it is refused with 413. */
-const longestBody = 10 * 1024 * 1024;
+import { AppFailure } from "./wire-error.ts";
 
 /** What an agent's server is made of. */
 export type AgentAppDeps = {
@@ -54,36 +51,28 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const handler = createRequestHandler({ agent: definition.name, engine, artifacts, folds, publicUrl, card, report });
 
   const app = new Hono({ strict: false });
-  app.onError((error, c) => (isRpc(c.req) ? rpcFailure(error, report) : restFailure(error, report)));
-  app.notFound(() => restFailure(new AppError("unsupported", "There is nothing at this address"), report));
+  app.onError((error) => restFailure(error, report));
+  app.notFound(() => restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report));
   app.use(async (c, next) => {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);
   });
-  app.use(
-    secureHeaders({ contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] } }),
-  );
+  app.use(secureHeaders(pageHeaders));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
-  app.use(
-    bodyLimit({
-      maxSize: longestBody,
-      onError: () => {
-        throw new AppError("too_large", "A request may have at most 10 MB; send larger files by URL");
-      },
-    }),
-  );
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
   app.route("/", cardApp(card, handler));
   app.route("/", artifactApp(artifacts, identify));
-  app.post("/", async (c) => {
-    const principal = await identify(c.req.raw);
-    const body = new Uint8Array(await c.req.arrayBuffer());
-    return answerRpc({ handler, heartbeatMs, report }, c.req.raw, body, principal);
-  });
+  app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
   return app;
 }
 
-function isRpc(request: { readonly method: string; readonly path: string }): boolean {
-  return request.method === "POST" && request.path === "/";
-}
+/**
+ * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. That a
+ * domain is reached by TLS only is for whoever runs the domain to say.
+ */
+const pageHeaders = {
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },
+  crossOriginResourcePolicy: "same-site",
+  strictTransportSecurity: false,
+};

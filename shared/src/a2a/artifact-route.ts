@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { AppError } from "../errors.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
+import { AppFailure } from "./wire-error.ts";
 
 /** Types a browser may show in place; anything else, above all HTML and SVG, is only ever saved. */
 const shown = /^(text\/(plain|csv|markdown)|application\/(json|pdf)|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
@@ -17,7 +18,7 @@ export function artifactApp(artifacts: ArtifactStore, identify: (request: Reques
     const etag = `"${sha256}"`;
     const headers = new Headers({ ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
     const content = await artifacts.get(sha256);
-    if (content === undefined) throw new AppError("not_found", "There is no such file");
+    if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
     if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
     const type = Bun.file(name).type;
     headers.set("Content-Type", type);

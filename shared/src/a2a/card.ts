@@ -25,7 +25,7 @@ export function agentCard(definition: AgentDefinition, facts: AgentFacts): Agent
   const url = facts.publicUrl.replace(/\/+$/, "");
   const served = { tenant: "", protocolVersion: "1.0" };
   const interfaces = [
-    { url: `${url}/`, protocolBinding: "JSONRPC", ...served },
+    { url, protocolBinding: "JSONRPC", ...served },
     { url, protocolBinding: "HTTP+JSON", ...served },
   ];
   return {

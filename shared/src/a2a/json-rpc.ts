@@ -1,6 +1,8 @@
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/server";
+import { Hono } from "hono";
 import * as z from "zod";
+import { limitedBody } from "./body-limit.ts";
 import { type HttpCall, httpCall } from "./http-call.ts";
 import { JsonTextError, parseJsonBytes } from "./json-text.ts";
 import { legacySchemas } from "./legacy-schema.ts";
@@ -13,6 +15,7 @@ import { AppFailure, envelopeError, rpcError, toA2AError } from "./wire-error.ts
 /** What the JSON-RPC binding needs. */
 export type JsonRpcDeps = {
   readonly handler: A2ARequestHandler;
+  readonly identify: (request: Request) => Promise<string> | string;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;
 };
@@ -28,15 +31,20 @@ type RpcRequest = z.output<typeof envelope>;
 type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
 
 /**
- * Answers one JSON-RPC request of A2A 1.0 or 0.3: with a response, a stream, or nothing to a notification. Errors are answers
- * too: it does not reject.
+ * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every error is an answer in
+ * JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own: 401, 403, 413.
  */
-export async function answerRpc(
-  deps: JsonRpcDeps,
-  request: Request,
-  body: Uint8Array,
-  principal: string,
-): Promise<Response> {
+export function rpcApp(deps: JsonRpcDeps): Hono {
+  const app = new Hono({ strict: false });
+  app.onError((error) => rpcFailure(error, deps.report));
+  app.post("/", limitedBody(), async (c) => {
+    const principal = await deps.identify(c.req.raw);
+    return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), principal);
+  });
+  return app;
+}
+
+async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, principal: string): Promise<Response> {
   let rpc: RpcRequest | undefined;
   try {
     rpc = readEnvelope(body);
@@ -53,8 +61,7 @@ export async function answerRpc(
   }
 }
 
-/** A JSON-RPC error response. Its HTTP status is 200, except where the failure is HTTP's own: 401, 403, 413. */
-export function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcRequest["id"] = null): Response {
+function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcRequest["id"] = null): Response {
   const failure = toA2AError(error, report);
   const status = failure instanceof AppFailure && [401, 403, 413].includes(failure.status) ? failure.status : 200;
   return Response.json(

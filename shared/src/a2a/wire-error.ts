@@ -1,6 +1,7 @@
 import {
   A2AError,
   type ErrorDetail,
+  isJsonRpcError,
   JsonRpcRequestMalformedError,
   RequestMalformedError,
   restStatusFor,
@@ -69,6 +70,7 @@ export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AE
 /** The `error` member of a JSON-RPC response. */
 export function rpcError(error: A2AError): { code: number; message: string; data?: ErrorDetail[] } {
   const body = toJsonRpcError(error);
+  if (isJsonRpcError(error)) return { code: body.code, message: body.message };
   return { ...body, data: [...(body.data ?? []), ...badRequest(error)] };
 }
 

@@ -11,7 +11,8 @@ const pathBeneath = 1n;
 const setNoNewPrivileges = 38n;
 const setSeccomp = 22n;
 const filterMode = 2n;
-const brokenPipe = 13;
+/** SIGPIPE and SIGXFSZ. */
+const ignoredByBun = [13, 25];
 
 /** A path to allow, already open. */
 export type OpenedRule = {
@@ -48,8 +49,8 @@ export function restrictSelf(abi: number, rules: readonly OpenedRule[]): void {
 /** Replaces this process by a program; comes back, by throwing, only when that fails. */
 export function runProgram(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): never {
   const { execvpe, signal } = libc();
-  // Bun ignores SIGPIPE, which would be handed on: `yes | head` then never ends quietly.
-  signal(brokenPipe, 0n);
+  // What is ignored stays so in the program: `yes | head` would not end quietly, and a file at its limit would not end its writer.
+  for (const number of ignoredByBun) signal(number, 0n);
   const words = argv.map(cString);
   const variables = Object.entries(env).map(([name, value]) => cString(`${name}=${value}`));
   const program = words[0];

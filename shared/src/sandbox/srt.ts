@@ -32,7 +32,11 @@ export async function createSrt(allow: readonly string[]): Promise<Confinement> 
   const lacking = SandboxManager.checkDependencies().errors;
   if (lacking.length > 0) throw new AppError("sandbox_unavailable", lacking.join("; "));
   await SandboxManager.initialize({
-    network: { allowedDomains: [...allow], deniedDomains: [], deniedResolvedAddresses: privateRanges },
+    network: {
+      allowedDomains: [...allow],
+      deniedDomains: ["localhost", "*.localhost"],
+      deniedResolvedAddresses: privateRanges,
+    },
     filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
   });
   const proxySocket = SandboxManager.getLinuxHttpSocketPath();

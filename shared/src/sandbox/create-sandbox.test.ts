@@ -1,0 +1,102 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { findPython } from "../tools/python/find-python.ts";
+import { createSandbox } from "./create-sandbox.ts";
+import { runCommand } from "./run-command.ts";
+import { availableTiers, openTier } from "./tiers.fixture.ts";
+
+const path = process.env.PATH ?? "";
+const tiers = await availableTiers();
+const signal = AbortSignal.timeout(60_000);
+
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+test("auto takes the strongest tier of the machine and never goes without unless asked", async () => {
+  const { sandbox, close } = await openTier("auto");
+  expect(sandbox.tier).toBe(tiers.find((tier) => tier !== "srt") ?? "none");
+  expect(sandbox.description).toContain("srt: not needed, as no domain is allowed");
+  await close();
+});
+
+test("without bwrap on the PATH the next tier is taken, and the reason said", async () => {
+  const empty = await mkdtemp(join(tmpdir(), "manyhands-path-"));
+  for (const name of ["setpriv", "prlimit", "chown"]) {
+    await Bun.spawn(["ln", "-s", Bun.which(name) ?? "", join(empty, name)]).exited;
+  }
+  process.env.PATH = empty;
+  const { sandbox, close } = await openTier("auto", { network: { allow: ["example.com"] } });
+  expect(sandbox.tier).toBe(tiers.includes("landlock") ? "landlock" : "none");
+  expect(sandbox.description).toContain("srt: bwrap is not installed | bwrap: bwrap is not installed");
+  await close();
+  await rm(empty, { recursive: true });
+});
+
+test("without anything to confine with there is no sandbox, no command and no Python", async () => {
+  process.env.PATH = "/nonexistent";
+  const { sandbox, workspace, close } = await openTier("bwrap");
+  expect(sandbox.tier).toBe("none");
+  expect(sandbox.description).toBe("none: commands are switched off | bwrap: bwrap is not installed");
+  const refusal = await sandbox.spawn({ argv: ["true"], workspace }).catch((error) => error);
+  expect(refusal.code).toBe("sandbox_unavailable");
+  expect(await findPython(sandbox)).toBeUndefined();
+  await close();
+});
+
+test("a confinement that does not confine is not taken", async () => {
+  // A bwrap that ignores every wall it is asked for.
+  const fake = await mkdtemp(join(tmpdir(), "manyhands-fake-"));
+  const script = '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n';
+  await Bun.write(join(fake, "bwrap"), script);
+  await Bun.spawn(["chmod", "-R", "755", fake]).exited;
+  process.env.PATH = `${fake}:${path}`;
+  const { sandbox, close } = await openTier("bwrap");
+  expect(sandbox.tier).toBe("none");
+  expect(sandbox.description).toContain("a forbidden file could be");
+  await close();
+  await rm(fake, { recursive: true });
+});
+
+test("off runs commands unconfined, as nobody when we are root, and says so", async () => {
+  const { sandbox, workspace, close } = await openTier("off");
+  expect(sandbox.description).toStartWith("off: commands are NOT confined");
+  const { stdout } = await runCommand(sandbox, { argv: ["id", "-u"], workspace }, { signal });
+  expect(stdout.trim()).not.toBe("0");
+  await close();
+});
+
+test.if(tiers.includes("srt"))(
+  "the allow-list lets out to what it names and to no loopback behind a name",
+  async () => {
+    const serve = (answer: string) => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) });
+    const [allowed, named] = [serve("allowed"), serve("named")];
+    const allow = [`127.0.0.1:${allowed.port}`, "localhost", hostname()];
+    const { sandbox, workspace, close } = await openTier("auto", { network: { allow } });
+    expect(sandbox.tier).toBe("srt");
+    const fetchInside = async (url: string, ...more: string[]) => {
+      const argv = ["curl", "-sS", "--max-time", "5", ...more, url];
+      return (await runCommand(sandbox, { argv, workspace }, { signal })).stdout;
+    };
+    const throughProxy = ["--noproxy", ""];
+    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`, ...throughProxy)).toBe("allowed");
+    expect(await fetchInside(`http://localhost:${named.port}/`, ...throughProxy)).toContain("blocked");
+    expect(await fetchInside(`http://${hostname()}:${named.port}/`, ...throughProxy)).toContain("resolved");
+    expect(await fetchInside(`http://127.0.0.1:${named.port}/`, ...throughProxy)).toContain("blocked");
+    expect(await fetchInside("http://example.com/")).toContain("blocked");
+    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`)).toBe("");
+    await close();
+    await Promise.all([allowed.stop(true), named.stop(true)]);
+  },
+);
+
+test("a folder that does not exist is made", async () => {
+  const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
+  await Bun.spawn(["chmod", "755", base]).exited;
+  const sandbox = await createSandbox({ mode: "bwrap", folder: join(base, "deep", "workspaces") });
+  expect(sandbox.tier).toBe(tiers.includes("bwrap") ? "bwrap" : "none");
+  await sandbox.close();
+  await rm(base, { recursive: true });
+});

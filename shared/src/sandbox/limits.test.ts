@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { bytesInWords } from "./limits.ts";
+import { type CommandOutcome, runCommand } from "./run-command.ts";
+import type { SandboxLimits } from "./sandbox.ts";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "./tiers.fixture.ts";
+
+const tiers = await availableTiers();
+const megabyte = 2 ** 20;
+
+test("sizes are told in words", () => {
+  expect([0, 1, 1024, 1536, 50 * megabyte, 2 ** 31].map(bytesInWords)).toEqual([
+    "0 bytes",
+    "1 bytes",
+    "1 kB",
+    "1.5 kB",
+    "50 MB",
+    "2 GB",
+  ]);
+});
+
+describe.each(tiers)("tier %s", (tier) => {
+  let open: OpenTier;
+  // Shows up in the command line of everything an attack leaves behind.
+  const mark = `9${Math.floor(Math.random() * 1e9)}`;
+  const attack = (script: string, limits: Partial<SandboxLimits>, signal = AbortSignal.timeout(30_000)) =>
+    runCommand(open.sandbox, { argv: ["bash", "-c", script], workspace: open.workspace, limits }, { signal });
+  const leavesNothing = () => eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+
+  beforeAll(async () => {
+    open = await openTier(tier);
+  });
+  afterAll(() => open.close());
+
+  test("a fork bomb stays within its number of processes and ends with its time", async () => {
+    const outcome = await attack(`bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep ${mark}`, {
+      wallMs: 1000,
+      processes: 64,
+    });
+    expect(outcome.limit).toBe("wall time 1 s");
+    expect(outcome.milliseconds).toBeLessThan(5000);
+    await leavesNothing();
+  });
+
+  test("an allocation of 10 GB fails or is killed", async () => {
+    const script = "exec python3 -c 'x = b\"1\" * (10 * 2 ** 30); print(len(x))'";
+    const outcome = await attack(script, { memoryBytes: 256 * megabyte, wallMs: 10_000 });
+    expect(outcome.stdout).toBe("");
+    expect(outcome.exitCode).not.toBe(0);
+    expect(outcome.limit ?? outcome.stderr).toMatch(/^memory 256 MB$|MemoryError/);
+  });
+
+  test("a loop ends with its processor time", async () => {
+    const outcome = await attack("while :; do :; done", { cpuSeconds: 1, wallMs: 8000 });
+    expect(outcome.limit).toBe("CPU time 1 s");
+  });
+
+  test("endless output is cut off, told head and tail, and costs the server no memory", async () => {
+    const before = process.memoryUsage().rss;
+    const outcome: CommandOutcome = await attack("yes", { outputBytes: 20 * megabyte, wallMs: 10_000 });
+    expect(outcome.limit).toBe("output 20 MB");
+    expect(outcome.stdout.length).toBeLessThan(70_000);
+    expect(outcome.stdout).toContain("bytes left out");
+    expect(process.memoryUsage().rss - before).toBeLessThan(120 * megabyte);
+  });
+
+  test("a file stops growing at its size", async () => {
+    const outcome = await attack("exec cat /dev/zero > big", { fileBytes: 8 * megabyte, wallMs: 8000 });
+    expect(outcome.limit).toBe("file size 8 MB");
+    expect((await stat(join(open.workspace, "big"))).size).toBe(8 * megabyte);
+  });
+
+  test.each([
+    ["a job in the background", `sleep ${mark} & echo started`],
+    ["a daemon in a session of its own", `setsid -f sleep ${mark}; echo started`],
+    ["an orphan without an environment", `(env -i setsid sleep ${mark} >/dev/null 2>&1 &); echo started`],
+  ])("%s does not outlive its command", async (_, script) => {
+    const { stdout, exitCode } = await attack(script, { wallMs: 5000 });
+    expect([stdout, exitCode]).toEqual(["started\n", 0]);
+    await leavesNothing();
+  });
+
+  test("a command that ignores every polite signal ends with its time", async () => {
+    const { limit, milliseconds } = await attack(`trap '' TERM INT HUP; sleep ${mark}; sleep ${mark}`, { wallMs: 500 });
+    expect(limit).toBe("wall time 0.5 s");
+    expect(milliseconds).toBeLessThan(3000);
+    await leavesNothing();
+  });
+
+  test("an abort kills everything, keeps what was heard, and rejects with its own reason", async () => {
+    const controller = new AbortController();
+    const reason = new Error("canceled by the person");
+    let heard = "";
+    const running = runCommand(
+      open.sandbox,
+      {
+        argv: ["bash", "-c", `trap '' TERM; setsid -f sleep ${mark}; echo begun; sleep ${mark}`],
+        workspace: open.workspace,
+      },
+      {
+        signal: controller.signal,
+        onOutput(_, bytes) {
+          heard += Buffer.from(bytes).toString();
+          controller.abort(reason);
+        },
+      },
+    );
+    const started = performance.now();
+    expect(await running.catch((error) => error)).toBe(reason);
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(heard).toBe("begun\n");
+    await leavesNothing();
+  });
+
+  test("closing the sandbox ends what runs, and refuses what comes later", async () => {
+    const other = await openTier(tier === "srt" ? "bwrap" : tier);
+    const { exited } = await other.sandbox.spawn({ argv: ["sleep", mark], workspace: other.workspace });
+    await other.close();
+    expect(await exited).toBeGreaterThan(128);
+    await leavesNothing();
+    const late = other.sandbox.spawn({ argv: ["true"], workspace: "/" });
+    expect(await late.catch((error) => error.code)).toBe("sandbox_unavailable");
+  });
+
+  test("exit codes, both outputs and the input arrive as they are", async () => {
+    const outcome = await runCommand(
+      open.sandbox,
+      { argv: ["bash", "-c", "cat; printf err >&2; exit 7"], workspace: open.workspace },
+      { signal: AbortSignal.timeout(5000), input: "in" },
+    );
+    expect(outcome).toMatchObject({ exitCode: 7, stdout: "in", stderr: "err", cut: false });
+    expect(await attack("kill -9 $$", {})).toMatchObject({ exitCode: 137 });
+  });
+});

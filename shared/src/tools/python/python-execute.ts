@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { runCommand } from "../../sandbox/run-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { type CallOutput, createCallOutput } from "../shell/call-output.ts";
+import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { openPythonSession, pythonCommand } from "./python-session.ts";
+
+const input = z.strictObject({
+  code: z.string().min(1).describe("A whole Python program. Print what you want to see; standard input is empty."),
+  timeout: z.number().positive().max(600).default(60).describe("Seconds after which it is stopped."),
+  session: z
+    .boolean()
+    .default(false)
+    .describe("Runs in an interpreter that stays open for the conversation, so that variables and imports are kept."),
+});
+
+const description = `Runs Python code and returns both outputs and the exit code. The working directory is the workspace, where files
+stay. Every call is a program of its own unless session is true.`;
+
+/** The interpreters of conversations. Closed by whoever made them, when the server stops. */
+export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
+  return createSessionPool({ name: "python", open: (workspace) => openPythonSession(sandbox, workspace), ...options });
+}
+
+type PythonDeps = { readonly sandbox: Sandbox; readonly sessions: SessionPool };
+type PythonInput = z.output<typeof input>;
+
+/** How a run went, beside its output. */
+type Ending = { readonly exitCode: number; readonly limit?: string | undefined; readonly note?: string };
+
+/** The `python_execute` tool. Not to be made where `findPython` finds none. */
+export function pythonExecute(deps: PythonDeps): Tool {
+  return defineTool({
+    name: "python_execute",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: "once",
+    async run(call, context) {
+      const output = createCallOutput(context, "python.txt");
+      const started = performance.now();
+      try {
+        const ending = await (call.session ? inSession : alone)(deps, call, context, output);
+        const seconds = ((performance.now() - started) / 1000).toFixed(1);
+        const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
+        const lines = [
+          await output.text(),
+          ending.note ?? "",
+          `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
+        ];
+        const isError = ending.exitCode !== 0 || ending.limit !== undefined;
+        return { text: lines.filter((line) => line !== "").join("\n"), isError };
+      } finally {
+        await output.discard();
+      }
+    },
+  });
+}
+
+async function alone(
+  { sandbox }: PythonDeps,
+  { code, timeout }: PythonInput,
+  context: ToolContext,
+  output: CallOutput,
+): Promise<Ending> {
+  const limits = { wallMs: timeout * 1000, cpuSeconds: Math.ceil(timeout) * 2 };
+  const command = { ...(await pythonCommand("once", context.workspace.root)), limits };
+  return runCommand(sandbox, command, { signal: context.signal, onOutput: output.listen, input: code });
+}
+
+const killed = 137;
+
+async function inSession(
+  { sessions }: PythonDeps,
+  { code, timeout }: PythonInput,
+  context: ToolContext,
+  output: CallOutput,
+): Promise<Ending> {
+  const { signal } = context;
+  const outcome = await sessions.run(context, code, { timeoutMs: timeout * 1000, signal, onOutput: output.listen });
+  const notes = [
+    outcome.restarted === undefined ? "" : `[new interpreter, earlier state was lost: ${outcome.restarted}]`,
+    outcome.state === "finished" ? "" : "[the interpreter has ended; the next call starts a new one]",
+  ];
+  const exitCode = outcome.payload === undefined ? (outcome.exitCode ?? killed) : Number(outcome.payload);
+  return { exitCode, limit: outcome.limit, note: notes.filter((note) => note !== "").join("\n") };
+}

@@ -1,0 +1,26 @@
+import type { Sandbox, SandboxCommand } from "../../sandbox/sandbox.ts";
+import { createSession, type Session } from "../../sandbox/session.ts";
+
+const processorSeconds = 3600;
+
+/** How Python is started, unbuffered and with the runner that makes code behave as a script of its own. */
+export async function pythonCommand(mode: "once" | "session", workspace: string): Promise<SandboxCommand> {
+  const runner = await Bun.file(new URL("./runner.py", import.meta.url)).text();
+  return {
+    argv: ["python3", "-u", "-c", runner, mode],
+    workspace,
+    env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONIOENCODING: "utf-8:replace", MPLBACKEND: "Agg" },
+  };
+}
+
+/** Starts the interpreter of a conversation. */
+export async function openPythonSession(sandbox: Sandbox, workspace: string): Promise<Session> {
+  const command = await pythonCommand("session", workspace);
+  const process = await sandbox.spawn({ ...command, limits: { cpuSeconds: processorSeconds } });
+  return createSession(process, frameCode);
+}
+
+/** One line of JSON; the mark's payload is the exit status. */
+export function frameCode(code: string, token: string): string {
+  return `${JSON.stringify({ token, code: Buffer.from(code).toString("base64") })}\n`;
+}
