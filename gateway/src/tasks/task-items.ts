@@ -28,6 +28,7 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
   const known = new Set<string>();
   let ids = { taskId: "", contextId: "" };
   let at = Date.now();
+  let told: TaskState | undefined;
   for await (const update of updates) {
     if (update.kind === "progress") yield { kind: "progress", event: update.progress };
     if (update.kind === "status") {
@@ -35,7 +36,9 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
       at = update.journal?.at ?? at;
       if (event !== undefined) yield { kind: "event", seq: update.seq ?? 0, at, event };
       const said = update.journal === undefined && update.text !== "" ? { text: update.text } : {};
-      yield { kind: "state", ...ids, state: stateName(update.state), ...said };
+      const state = stateName(update.state);
+      if (state !== told || "text" in said) yield { kind: "state", ...ids, state, ...said };
+      told = state;
     }
     if (update.kind === "artifact") {
       // A piece of an artifact is whole only in the task at the end.
@@ -49,8 +52,9 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
     if (update.kind === "end")
       for (const artifact of task.artifacts.filter(({ artifactId }) => !known.has(artifactId)))
         yield { kind: "event", seq: 0, at, event: artifactAdded(artifact) };
+    told = stateName(task.status?.state);
     const text = update.kind === "end" ? messageText(task.status?.message) : "";
-    yield { kind: "state", ...ids, state: stateName(task.status?.state), ...(text === "" ? {} : { text }) };
+    yield { kind: "state", ...ids, state: told, ...(text === "" ? {} : { text }) };
   }
 }
 

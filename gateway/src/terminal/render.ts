@@ -115,7 +115,9 @@ function renderReply(view: View, event: Extract<AgentEvent, { type: "model-repli
 }
 
 function renderResult(view: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
-  const shown = event.text.split("\n").filter((line) => line.trim() !== "");
+  // What was shown as it came is not shown again.
+  const isShown = view.outputLines > 0 && view.running === 1 && !event.isError;
+  const shown = isShown ? [] : event.text.split("\n").filter((line) => line.trim() !== "");
   const mark = event.isError ? paint(style, "red", "✗") : paint(style, "green", "✓");
   const name = view.running > 1 ? `${safeLine(event.name, 40)} ` : "";
   const room = style.columns - 16 - name.length;

@@ -55,7 +55,7 @@ export function sizeText(bytes: number): string {
 function costText({ calls, costUsd, callsOfUnknownCost }: Totals): string {
   if (calls === 0) return "no cost";
   if (callsOfUnknownCost === calls) return "cost unknown";
-  const known = `$${costUsd.toFixed(costUsd >= 1 ? 2 : 4)}`;
+  const known = `$${costUsd.toFixed(costUsd >= 1 || costUsd === 0 ? 2 : 4)}`;
   return callsOfUnknownCost === 0 ? known : `${known} and ${callsOfUnknownCost} calls of unknown cost`;
 }
 
