@@ -42,6 +42,8 @@ async function runOut(program: Program, from: RunState, seed: number) {
   for (let executions = 0; executions < 200; executions++) {
     const execution = new Execution(await Journal.load(store), {
       runId: "r",
+      principal: "p",
+      contextId: "c",
       store,
       log: silentLog,
       clock: () => now,
