@@ -1,13 +1,10 @@
 import type { Json } from "../durable/run.ts";
 import type { ToolCall, Usage } from "../llm/model.ts";
+import type { QuestionAsked } from "../tools/human/question.ts";
+import type { Part } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 
-/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
-export type Part =
-  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
-  | ({ readonly type: "file" } & StoredFile)
-  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
-  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+export type { Part };
 
 /**
  * What an agent's run tells, in the words of its journal. The engine adds `run-ended`, `run-paused` and `run-resumed`. Stored in
@@ -38,15 +35,13 @@ export type AgentEvent =
       readonly text: string;
       readonly isError: boolean;
       readonly milliseconds: number;
+      readonly images?: readonly StoredFile[];
     }
-  /** The run waits for a person: `question` is what it asks. */
-  | { readonly type: "question-asked"; readonly question: string; readonly kind: "question" | "approval" }
-  /** Something the run noticed about itself: a repetition, a budget running out, older messages folded into a summary. */
-  | {
-      readonly type: "notice-given";
-      readonly kind: "stuck" | "budget" | "compaction" | "interrupted";
-      readonly text: string;
-    }
+  /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed. */
+  | { readonly type: "context-compacted"; readonly summary: string; readonly kept: number }
+  | QuestionAsked
+  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer. */
+  | { readonly type: "notice-given"; readonly kind: "stuck" | "budget" | "truncated"; readonly text: string }
   /** A file the run made, or its final answer. The answer is the last artifact of a run, and the only one named `answer`. */
   | {
       readonly type: "artifact-added";

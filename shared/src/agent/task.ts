@@ -1,12 +1,5 @@
 import type { Json } from "../durable/run.ts";
-import type { Part } from "./events.ts";
-
-/** What a person or peer sends: the first message of a task, or a later one on it. */
-export type UserMessage = {
-  readonly messageId: string;
-  readonly parts: readonly Part[];
-  readonly metadata?: { readonly [key: string]: Json };
-};
+import type { UserMessage } from "../tools/human/user-message.ts";
 
 /** The input of an agent's run. */
 export type AgentInput = {
@@ -24,6 +17,3 @@ export type AgentInput = {
 
 /** The output of a run that completed: its final answer. Files are in the run's `artifact-added` events. */
 export type AgentOutput = { readonly answer: string; readonly data?: Json };
-
-/** The signal under which every later message on a task is delivered, with the messageId as its id. */
-export const messageSignal = "message";

@@ -31,6 +31,9 @@ export interface StepContext {
  */
 export interface Run {
   readonly id: string;
+  /** Who started it, and the conversation it belongs to. */
+  readonly principal: string;
+  readonly contextId: string;
   /** Aborted when the run is cancelled, its lease is lost, its branch lost a race, or the process drains. */
   readonly abortSignal: AbortSignal;
   /**

@@ -47,7 +47,10 @@ export type Usage = {
   readonly source: "provider" | "estimate";
 };
 
-/** The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why. */
+/**
+ * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why; a tool call whose
+ * arguments were cut off with it is left out. Ids of calls occur once in the conversation.
+ */
 export type ModelReply = {
   readonly text: string;
   readonly reasoning?: string;
@@ -86,5 +89,7 @@ export interface Model {
   /** Who serves it, for people: a host name, or `rehearsal`. */
   readonly provider: string;
   readonly capabilities: Capabilities;
+  /** US dollars for these tokens; null when no price is known. */
+  cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;
   ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }

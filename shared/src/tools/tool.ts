@@ -1,15 +1,15 @@
-import * as z from "zod";
+import type * as z from "zod";
 import type { Effect, Json, Run } from "../durable/run.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { Part } from "./human/user-message.ts";
+import { inputSchemaOf, parseInput } from "./tool-input.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
 export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
-  /** Files of the workspace (paths relative to its root) that this call made and that belong to the task's outcome. */
-  readonly files?: readonly string[];
   /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 };
@@ -17,13 +17,18 @@ export type ToolResult = {
 /** What a call may use. */
 export interface ToolContext {
   readonly signal: AbortSignal;
+  /** The conversation's folder; what lives longer than a call (a shell session, a plan) is kept per workspace. */
   readonly workspace: Workspace;
-  /** The conversation; what lives longer than a call (a shell session, a plan) is kept per context. */
-  readonly contextId: string;
   /** The same at every attempt of the same call. */
   readonly key: string;
   /** Shows live output to those who watch now. Never stored. */
   progress(text: string): void;
+}
+
+/** What a call that waits may use besides the run. */
+export interface DurableContext {
+  /** Puts the files among these parts into the workspace, in a step, and answers the parts with the names they have there. */
+  place(parts: readonly Part[]): Promise<readonly Part[]>;
 }
 
 /** Something a model can call. MCP-mounted tools are of the same type. */
@@ -33,39 +38,47 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   /** What a repetition after a crash would do, by input where that matters. Bad input may be given. */
   effect(input: unknown): Effect;
+  /**
+   * Whether a call may run at the same time as others of its turn. Left out: when its effect is `pure`. The calls of a turn otherwise
+   * run in the order the model wrote them.
+   */
+  readonly parallel?: boolean;
   /** Bad input and thrown errors come back as results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**
    * When present, used instead of `call`: runs between steps with the durable verbs, for tools that wait (a person's answer,
    * another agent's task). Must be deterministic outside `run.step`.
    */
-  callDurably?(input: unknown, run: Run): Promise<ToolResult>;
+  callDurably?(input: unknown, run: Run, context: DurableContext): Promise<ToolResult>;
+  /** Ends at once what the tool keeps for this conversation between calls (sessions, processes). Called when a task is canceled. */
+  release?(workspace: Workspace): Promise<void>;
 }
 
 /**
- * A tool from a Zod schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
- * error result with the message.
+ * A tool from a Zod object schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
+ * error result with the message. It is not called when the input does not fit or the signal has aborted.
  */
-export function defineTool<Input extends z.ZodType>(spec: {
+export function defineTool<Input extends z.ZodObject>(spec: {
   readonly name: string;
   readonly description: string;
   readonly input: Input;
   readonly effect: Effect | ((input: z.output<Input>) => Effect);
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
 }): Tool {
-  const { effect } = spec;
+  const { name, description, input, effect } = spec;
   return {
-    name: spec.name,
-    description: spec.description,
-    inputSchema: z.toJSONSchema(spec.input, { io: "input" }),
+    name,
+    description,
+    inputSchema: inputSchemaOf(input),
     effect(raw) {
       if (typeof effect === "string") return effect;
-      const parsed = spec.input.safeParse(raw);
-      return parsed.success ? effect(parsed.data) : "pure";
+      const parsed = parseInput(name, input, raw);
+      return parsed.ok ? effect(parsed.data) : "pure";
     },
     async call(raw, context) {
-      const parsed = spec.input.safeParse(raw);
-      if (!parsed.success) return failure(`Invalid arguments for ${spec.name}:\n${z.prettifyError(parsed.error)}`);
+      context.signal.throwIfAborted();
+      const parsed = parseInput(name, input, raw);
+      if (!parsed.ok) return failure(parsed.problem);
       try {
         const result = await spec.run(parsed.data, context);
         return typeof result === "string" ? { text: result, isError: false } : result;

@@ -1,0 +1,56 @@
+import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
+import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { askHuman } from "@manyhands/shared/tools/human/ask-human";
+import { terminate } from "@manyhands/shared/tools/human/terminate";
+import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import type { Tool } from "@manyhands/shared/tools/tool";
+import { instructions } from "./prompt.ts";
+
+/** Manus, the general agent. `shell` are the tools that run code, none where no sandbox could be had. */
+export function manus(deps: { readonly shell: readonly Tool[]; readonly limits?: Partial<Limits> }): AgentDefinition {
+  const runsCode = deps.shell.length > 0;
+  return defineAgent({
+    name: "manus",
+    title: "Manus",
+    description:
+      "A general agent: plans a task, uses tools (files, shell, Python, planning, questions to the user) and hands over the result with the files it made.",
+    version: "0.1.0",
+    instructions,
+    tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), askHuman(), terminate],
+    ...(deps.limits && { limits: deps.limits }),
+    skills: [
+      {
+        id: "general-task",
+        name: "General task",
+        description: "Takes a task in plain words, plans it, does it step by step and reports what was done and found.",
+        tags: ["general", "planning"],
+        examples: [
+          "Compare these two contracts and list every difference that matters.",
+          "Turn my notes into a one-page brief.",
+        ],
+      },
+      {
+        id: "write-files",
+        name: "Write and edit files",
+        description: "Creates and edits text files in the task's workspace and returns them as artifacts.",
+        tags: ["files", "writing"],
+        examples: ["Write report.md with a table of the results."],
+      },
+      ...(runsCode
+        ? [
+            {
+              id: "run-code",
+              name: "Run code",
+              description: "Writes and runs shell commands and Python in a sandbox, on the files it was given.",
+              tags: ["shell", "python", "data"],
+              examples: [
+                "Summarise sales.csv by region and check the totals.",
+                "Find out why this script fails and mend it.",
+              ],
+            },
+          ]
+        : []),
+    ],
+  });
+}

@@ -1,0 +1,91 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import { AppError } from "@manyhands/shared/errors";
+import type { AgentClient } from "../tasks/agent-client.ts";
+import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import { newView, render, type View } from "../terminal/render.ts";
+import { onInterrupt } from "./interrupts.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How a stream of a task ended: where the task stands and what it made. */
+export type TaskOutcome = {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly state: TaskState;
+  /** The answer, a question, or the cause of a failure. */
+  readonly text: string;
+  readonly artifacts: readonly Extract<AgentEvent, { type: "artifact-added" }>[];
+  readonly view: View;
+};
+
+/** What a conducted stream is shown on, and how. */
+export type ConductOptions = {
+  /** Who is asked to cancel the task at Ctrl-C; without one, Ctrl-C only stops watching. */
+  readonly client: Pick<AgentClient, "cancel"> | undefined;
+  readonly terminal: Terminal;
+  /** Items as JSON lines instead of text. */
+  readonly json?: boolean | undefined;
+  /** What the terminal shows already, when this goes on with a task. */
+  readonly view?: View;
+};
+
+const cancelTimeoutMs = 20_000;
+
+/**
+ * Shows a task until it ends or waits. The first Ctrl-C asks the agent to cancel it and goes on showing; the second leaves. Rejects
+ * with an AppError when the agent cannot be talked to.
+ */
+export async function conduct(
+  open: (signal: AbortSignal) => AsyncIterable<TaskItem>,
+  options: ConductOptions,
+): Promise<TaskOutcome> {
+  const leave = new AbortController();
+  const seen: Seen = {
+    taskId: "",
+    contextId: "",
+    state: "submitted",
+    text: "",
+    artifacts: [],
+    view: options.view ?? newView,
+  };
+  const interrupts = onInterrupt(
+    () => void cancel(seen, options, leave),
+    () => leave.abort(),
+  );
+  try {
+    for await (const item of open(leave.signal)) note(seen, item, options);
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  } finally {
+    interrupts.dispose();
+  }
+  if (leave.signal.aborted && options.client !== undefined) seen.state = "canceled";
+  return { ...seen };
+}
+
+type Seen = { -readonly [Key in keyof TaskOutcome]: TaskOutcome[Key] };
+
+function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): void {
+  if (item.kind === "state") {
+    seen.taskId = item.taskId;
+    seen.contextId = item.contextId;
+    seen.state = item.state;
+    if (item.text !== undefined) seen.text = item.text;
+  }
+  if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
+  const rendered = render(seen.view, item, terminal.style);
+  seen.view = rendered.view;
+  terminal.out(json ? `${JSON.stringify(item)}\n` : rendered.text);
+}
+
+/** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
+async function cancel(seen: Seen, { client, terminal }: ConductOptions, leave: AbortController): Promise<void> {
+  if (client === undefined || seen.taskId === "") return leave.abort();
+  terminal.say("\nCanceling … (Ctrl-C again to leave at once)");
+  setTimeout(() => leave.abort(), cancelTimeoutMs).unref();
+  try {
+    await client.cancel(seen.taskId, { signal: leave.signal });
+  } catch (error) {
+    if (error instanceof AppError && !leave.signal.aborted) terminal.say(`It could not be canceled: ${error.message}`);
+    leave.abort();
+  }
+}

@@ -1,0 +1,45 @@
+import { toConfig } from "@manyhands/shared/config/config";
+import { redacted } from "@manyhands/shared/config/redact";
+import { readSettings, type Settings } from "@manyhands/shared/config/settings";
+import type { CliContext } from "./context.ts";
+import { exitCodes } from "./exit-code.ts";
+
+/** Shows every setting in effect and where it comes from, with secrets left out, and what has no effect. */
+export async function configCommand(
+  options: { readonly config?: string; readonly json?: boolean },
+  { cwd, env, terminal }: CliContext,
+): Promise<number> {
+  const settings = await readSettings({ cwd, file: options.config, env });
+  const config = toConfig(settings, cwd);
+  const rows = settingRows(settings);
+  if (options.json) {
+    terminal.out(
+      `${JSON.stringify({ file: settings.file ?? null, settings: rows, notes: config.notes }, undefined, 2)}\n`,
+    );
+    return exitCodes.ok;
+  }
+  const width = Math.max(...rows.map(({ key }) => key.length));
+  terminal.out(`${settings.file === undefined ? "No settings file" : `Settings file: ${settings.file}`}\n`);
+  for (const { key, value, source } of rows) terminal.out(`  ${key.padEnd(width)}  ${value}  (${source})\n`);
+  terminal.out(
+    `Model: ${config.model === undefined ? "none configured; the rehearsal model answers" : config.model.name}\n`,
+  );
+  for (const note of config.notes) terminal.out(`Note: ${note}\n`);
+  return exitCodes.ok;
+}
+
+type Row = { readonly key: string; readonly value: string; readonly source: string };
+
+function settingRows({ sections, origins }: Settings): Row[] {
+  return leaves(sections, []).map(({ path, value }) => ({
+    key: path.join("."),
+    value: redacted(path, value),
+    source: origins.get(path.join(".")) ?? "default",
+  }));
+}
+
+function leaves(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return value === undefined ? [] : [{ path, value }];
+  return Object.entries(value).flatMap(([key, child]) => leaves(child, [...path, key]));
+}

@@ -1,0 +1,16 @@
+import type { Config } from "@manyhands/shared/config/config";
+import type { AgentClient } from "../tasks/agent-client.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What every command works with. */
+export type CliContext = {
+  /** The folder of the workspace. */
+  readonly root: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly terminal: Terminal;
+  /** Reads the settings; rejects with `config_invalid`. */
+  configure(file: string | undefined): Promise<Config>;
+  /** A client of the agent at a URL; rejects when none answers there. */
+  connect(url: string, token: string | undefined): Promise<AgentClient>;
+};

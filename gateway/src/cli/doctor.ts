@@ -1,0 +1,93 @@
+import { constants } from "node:fs";
+import { access, mkdir, statfs } from "node:fs/promises";
+import type { Config } from "@manyhands/shared/config/config";
+import { findProgram } from "../setup/find.ts";
+import { installCommand } from "../setup/packages.ts";
+import { programs } from "../setup/programs.ts";
+import { agentEntries } from "../supervisor/agent-table.ts";
+import { isPortFree } from "../supervisor/port.ts";
+import { paint } from "../terminal/style.ts";
+import { isUp } from "./agent-session.ts";
+import type { CliContext } from "./context.ts";
+import { exitCodes } from "./exit-code.ts";
+import { checkModel } from "./model-check.ts";
+import { checkSandbox } from "./sandbox-check.ts";
+
+/** One finding of the doctor: whether it is well and, where it is not, what to do. */
+export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
+
+/** Looks at everything the system needs and says what to do about what is missing. Exit code 1 when something must be mended. */
+export async function doctorCommand(
+  options: { readonly config?: string; readonly json?: boolean },
+  context: CliContext,
+): Promise<number> {
+  const config = await context.configure(options.config);
+  const checks = [
+    checkBun(),
+    await checkModel(config.model),
+    await checkSandbox(config),
+    ...checkPrograms(),
+    ...(await checkPorts(config, context.root)),
+    await checkHome(config.home),
+    ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
+  ];
+  const { out, style } = context.terminal;
+  const colors = { ok: "green", warn: "yellow", fail: "red" } as const;
+  if (options.json) out(`${JSON.stringify(checks, undefined, 2)}\n`);
+  else
+    for (const { name, state, text } of checks)
+      out(`${paint(style, colors[state], state.padEnd(4))}  ${name.padEnd(12)}  ${text}\n`);
+  return checks.some(({ state }) => state === "fail") ? exitCodes.failed : exitCodes.ok;
+}
+
+function checkBun(): Check {
+  const good = Bun.semver.satisfies(Bun.version, ">=1.4.4");
+  return {
+    name: "bun",
+    state: good ? "ok" : "fail",
+    text: good ? Bun.version : `${Bun.version}; 1.4.4 or newer is needed`,
+  };
+}
+
+function checkPrograms(): Check[] {
+  const here = programs.filter(({ platforms }) => platforms.includes(process.platform));
+  return here.map((program): Check => {
+    const path = findProgram(program);
+    if (path !== undefined) return { name: program.name, state: "ok", text: path };
+    const command = installCommand([program]);
+    const how = command === undefined ? "" : ` To add it: ${command}`;
+    return { name: program.name, state: "warn", text: `missing: ${program.without}.${how}` };
+  });
+}
+
+async function checkPorts({ agents, server }: Config, root: string): Promise<Check[]> {
+  return Promise.all(
+    agentEntries(root).map(async ({ name, portEnv }): Promise<Check> => {
+      const { port, url } = agents[name];
+      const label = `port ${port}`;
+      if (isPortFree(server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
+      if (await isUp(url)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      return { name: label, state: "fail", text: `in use by something else than ${name}. Stop it or set ${portEnv}.` };
+    }),
+  );
+}
+
+/** Runs, files and logs are kept there: it must be writable and have room. */
+async function checkHome(home: string): Promise<Check> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await access(home, constants.W_OK);
+    const { bavail, bsize } = await statfs(home);
+    const gigabytes = (bavail * bsize) / 1e9;
+    const text = `${home}, ${gigabytes.toFixed(1)} GB free`;
+    if (gigabytes >= 1) return { name: "home", state: "ok", text };
+    return {
+      name: "home",
+      state: gigabytes < 0.1 ? "fail" : "warn",
+      text: `${text}. Make room or set MANYHANDS_HOME.`,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { name: "home", state: "fail", text: `${home} cannot be written (${why}). Mend it or set MANYHANDS_HOME.` };
+  }
+}

@@ -1,0 +1,18 @@
+/** The command line's entry, started by `gateway/src/main.ts` once every dependency is there. */
+import { resolve } from "node:path";
+import { loadConfig } from "@manyhands/shared/config/config";
+import { connectAgent } from "../tasks/a2a-agent-client.ts";
+import { runCli } from "./run-cli.ts";
+import { processTerminal } from "./terminal.ts";
+
+const { env } = process;
+const cwd = process.cwd();
+const exitCode = await runCli(process.argv.slice(2), {
+  root: resolve(import.meta.dir, "../../.."),
+  cwd,
+  env,
+  terminal: processTerminal(env),
+  configure: (file) => loadConfig({ cwd, file, env }),
+  connect: connectAgent,
+});
+process.exit(exitCode);

@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import type { FileSource } from "../tasks/agent-client.ts";
+import { saveFiles } from "../tasks/save-files.ts";
+import { summaryText } from "../terminal/render.ts";
+import { safeText } from "../terminal/safe-text.ts";
+import { paint } from "../terminal/style.ts";
+import { sizeText } from "../terminal/totals.ts";
+import type { TaskOutcome } from "./conduct.ts";
+import type { CliContext } from "./context.ts";
+
+/** How each way a task can be left reads. */
+const marks = {
+  completed: ["green", "✓ completed"],
+  failed: ["red", "✗ failed"],
+  canceled: ["yellow", "■ canceled"],
+  rejected: ["red", "✗ rejected"],
+  "input-required": ["yellow", "? waits for an answer"],
+  "auth-required": ["yellow", "? waits for an authorization"],
+  submitted: ["yellow", "… still waiting to start"],
+  working: ["yellow", "… still at work"],
+} as const;
+
+/**
+ * Tells how a task was left: state, time, tokens and cost, the cause where it failed, and where its files are now, which
+ * is `manyhands-out/<task>/` in the working directory.
+ */
+export async function tellOutcome(
+  outcome: TaskOutcome,
+  context: Pick<CliContext, "cwd" | "terminal">,
+  options: { readonly source: FileSource; readonly json?: boolean | undefined },
+): Promise<void> {
+  const { terminal, cwd } = context;
+  const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_"));
+  const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
+  if (options.json) {
+    const { taskId, contextId, state, view } = outcome;
+    const result = { kind: "result", taskId, contextId, state, text: answerOf(outcome), files, totals: view.totals };
+    terminal.out(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  const [color, words] = marks[outcome.state];
+  const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
+  if (outcome.state !== "completed" && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
+  if (files.length > 0) lines.push("Files", ...files.map(({ path, bytes }) => `  ${path}  ${sizeText(bytes)}`));
+  terminal.out(`\n${lines.join("\n")}\n`);
+}
+
+/** The final answer where there is one, else what the agent said last. */
+function answerOf({ artifacts, text }: TaskOutcome): string {
+  const answer = artifacts.findLast(({ name }) => name === "answer");
+  return answer?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") ?? text;
+}

@@ -1,0 +1,190 @@
+import { expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "@manyhands/shared/errors";
+import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import { cliForTest } from "./cli-for-test.ts";
+
+const at = (state: TaskState, text?: string): TaskItem => ({
+  kind: "state",
+  taskId: "t1",
+  contextId: "c1",
+  state,
+  ...(text === undefined ? {} : { text }),
+});
+const artifact = (
+  name: string,
+  parts: Extract<TaskItem, { kind: "event" }>["event"] extends infer _ ? object[] : never,
+) => ({ kind: "event", seq: 2, at: 5, event: { type: "artifact-added", artifactId: name, name, parts } }) as TaskItem;
+const file = (name: string) => artifact(name, [{ type: "file", sha256: "0".repeat(64), name, mediaType: "", size: 3 }]);
+const answer = artifact("answer", [{ type: "text", text: "Forty-two." }]);
+
+function playing(...items: TaskItem[]) {
+  return async function* () {
+    yield* items;
+  };
+}
+
+test("run shows a task, saves its files under the working directory and ends with 0", async () => {
+  await using cli = await cliForTest({
+    play: playing(at("working"), file("../../report.md"), answer, at("completed")),
+  });
+  expect(await cli.run("run", "what", "is", "it", "--budget-usd", "0.5", "--context", "c0")).toBe(0);
+  expect(cli.sent).toMatchObject([{ text: "what is it", contextId: "c0", budgetUsd: 0.5 }]);
+  expect(cli.out()).toContain("Forty-two.");
+  expect(cli.out()).toContain("✓ completed");
+  expect(cli.said()).toContain("rehearsal model (scripted; no model is configured)");
+  const saved = join(cli.cwd, "manyhands-out/t1/report.md");
+  expect(cli.out()).toContain(saved);
+  expect(await Bun.file(saved).text()).toBe("content of ../../report.md");
+});
+
+test("the exit code tells how the task was left", async () => {
+  for (const [state, code] of [
+    ["failed", 1],
+    ["canceled", 130],
+    ["rejected", 3],
+    ["input-required", 3],
+  ] as const) {
+    await using cli = await cliForTest({ play: playing(at("working"), at(state, "because")) });
+    expect(await cli.run("run", "x")).toBe(code);
+    expect(cli.out()).toContain("because");
+  }
+});
+
+test("with --json standard output is JSON lines and nothing else", async () => {
+  await using cli = await cliForTest({ play: playing(at("working"), answer, at("completed")) });
+  expect(await cli.run("run", "x", "--json")).toBe(0);
+  const lines = cli
+    .out()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ kind }) => kind)).toEqual(["state", "event", "state", "result"]);
+  expect(lines.at(-1)).toMatchObject({ state: "completed", text: "Forty-two.", taskId: "t1", contextId: "c1" });
+});
+
+test("a question of the agent goes to whoever sits there, and the answer to its task", async () => {
+  await using cli = await cliForTest({
+    play: async function* ({ taskId }) {
+      yield taskId === undefined ? at("input-required", "Which one?") : at("completed");
+    },
+    answers: ["the blue one"],
+    interactive: true,
+  });
+  expect(await cli.run("run", "x")).toBe(0);
+  expect(cli.sent[1]).toMatchObject({ text: "the blue one", taskId: "t1", contextId: "c1" });
+});
+
+test("Ctrl-C cancels the task and waits for its end", async () => {
+  await using cli = await cliForTest({
+    play: async function* (_, { canceled }) {
+      yield at("working");
+      process.emit("SIGINT");
+      for (const deadline = Date.now() + 5000; canceled.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
+      yield at("canceled");
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(130);
+  expect(cli.canceled).toEqual(["t1"]);
+});
+
+test("a second Ctrl-C leaves at once", async () => {
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("working");
+      process.emit("SIGINT");
+      process.emit("SIGINT");
+      throw new Error("the stream broke off");
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(130);
+});
+
+test("files go along with the task, and one that is not there is a usage error", async () => {
+  await using cli = await cliForTest({ play: playing(at("completed")) });
+  await writeFile(join(cli.cwd, "a.csv"), "1,2");
+  expect(await cli.run("run", "x", "--file", "a.csv", "--file", "a.csv")).toBe(0);
+  expect(cli.sent[0]?.files?.map(({ name, mediaType }) => [name, mediaType])).toEqual([
+    ["a.csv", "text/csv"],
+    ["a.csv", "text/csv"],
+  ]);
+  expect(await cli.run("run", "x", "--file", "b.csv")).toBe(2);
+  expect(cli.said()).toContain("There is no file b.csv.");
+});
+
+test("chat keeps the conversation, answers questions and begins anew", async () => {
+  let turn = 0;
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield ++turn === 2 ? at("input-required", "Really?") : at("completed");
+    },
+    answers: ["one", "two", "yes", "/new", "three", "/exit"],
+  });
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.sent.map(({ text, contextId, taskId }) => [text, contextId, taskId])).toEqual([
+    ["one", undefined, undefined],
+    ["two", "c1", undefined],
+    ["yes", "c1", "t1"],
+    ["three", undefined, undefined],
+  ]);
+});
+
+test("a failure that is expected is one sentence and exit code 1", async () => {
+  await using cli = await cliForTest({
+    // biome-ignore lint/correctness/useYield: it fails before anything comes.
+    play: async function* () {
+      throw new AppError("unavailable", "The agent is gone.");
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(1);
+  expect(cli.said()).toEndWith("The agent is gone.\n");
+});
+
+test("what was typed wrongly is shown with help and exit code 2", async () => {
+  await using cli = await cliForTest({});
+  for (const args of [
+    ["rnu"],
+    [],
+    ["run"],
+    ["run", "x", "--nope"],
+    ["run", "x", "--budget-usd", "-1"],
+    ["run", "x", "--agent", "nobody"],
+  ])
+    expect(await cli.run(...args)).toBe(2);
+  expect(cli.said()).toContain("unknown command 'rnu'");
+  expect(cli.said()).toContain("Did you mean run?");
+  expect(cli.said()).toContain("unknown option '--nope'");
+  expect(await cli.run("--help")).toBe(0);
+  expect(cli.out()).toContain("give an agent one task");
+});
+
+test("settings that are wrong end every command with exit code 2", async () => {
+  await using cli = await cliForTest({ env: { SANDBOX: "docker" } });
+  for (const command of [["run", "x"], ["chat"], ["doctor"], ["config"], ["start"], ["demo"]])
+    expect(await cli.run(...command)).toBe(2);
+  expect(cli.said()).toContain('SANDBOX: sandbox.tier cannot be "docker"');
+});
+
+test("config shows what is in effect and from where, and no secret", async () => {
+  await using cli = await cliForTest({
+    env: {
+      MANYHANDS_MODEL: "m",
+      OPENAI_API_KEY: "sk-very-secret",
+      OPENAI_BASE_URL: "http://user:pw@127.0.0.1:1/v1",
+      MANYHANDS_BROWSER_PROXY_PASSWORD: "hunter2",
+    },
+  });
+  for (const flags of [[], ["--json"]]) expect(await cli.run("config", ...flags)).toBe(0);
+  expect(cli.out()).toContain("m  (MANYHANDS_MODEL)");
+  expect(cli.out()).toContain("(secret, 14 characters)");
+  expect(cli.out()).toMatch(/gateway\.port +4100 {2}\(default\)/);
+  for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
+});
+
+test("runs lists the tasks of the server that is up, harmlessly", async () => {
+  await using cli = await cliForTest({});
+  expect(await cli.run("runs")).toBe(0);
+  expect(cli.out()).toContain("t1  completed");
+  expect(cli.out()).toContain("a \\x1b[2Jtask");
+});

@@ -1,0 +1,29 @@
+import { AppError } from "@manyhands/shared/errors";
+import { CommanderError } from "commander";
+import type { CliContext } from "./context.ts";
+import { exitCodes } from "./exit-code.ts";
+import { manyhandsProgram } from "./program.ts";
+
+/**
+ * Runs a command line and answers its exit code. An expected failure is one sentence on standard error: code 2 for what the caller wrote
+ * (usage, settings), 1 for the rest. Anything else is a bug and is thrown.
+ */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const program = manyhandsProgram(context, (code) => {
+    exitCode = code;
+  });
+  try {
+    if (args.length === 0) {
+      program.outputHelp({ error: true });
+      return exitCodes.usage;
+    }
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (!(error instanceof AppError)) throw error;
+    context.terminal.say(error.message);
+    return error.code === "config_invalid" || error.code === "invalid_input" ? exitCodes.usage : exitCodes.failed;
+  }
+}

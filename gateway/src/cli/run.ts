@@ -1,0 +1,56 @@
+import type { AgentName } from "@manyhands/shared/config/agents";
+import { factsText } from "./agent-line.ts";
+import { openAgent } from "./agent-session.ts";
+import { conduct, type TaskOutcome } from "./conduct.ts";
+import type { CliContext } from "./context.ts";
+import { exitCodeOf } from "./exit-code.ts";
+import { tellOutcome } from "./outcome.ts";
+import { readFiles } from "./read-files.ts";
+
+/** The options of `run`, as the command line gives them. */
+export type RunOptions = {
+  readonly agent: AgentName;
+  readonly json?: boolean;
+  readonly budgetUsd?: number;
+  readonly file?: readonly string[];
+  readonly context?: string;
+  readonly config?: string;
+};
+
+/**
+ * Gives an agent one task and shows it to its end; questions of the agent go to whoever sits at the terminal. Answers the exit code:
+ * 0 completed, 1 failed, 3 rejected or waiting for an answer with no one to ask, 130 canceled.
+ */
+export async function runCommand(task: string, options: RunOptions, context: CliContext): Promise<number> {
+  const { terminal } = context;
+  const config = await context.configure(options.config);
+  for (const note of config.notes) terminal.say(note);
+  const files = await readFiles(options.file ?? [], context.cwd);
+  const session = await openAgent(options.agent, config, context);
+  try {
+    const { client } = session;
+    terminal.say(factsText(client.facts));
+    const { json = false } = options;
+    const first = { text: task, files, contextId: options.context, budgetUsd: options.budgetUsd };
+    let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
+    while (outcome.state === "input-required" && terminal.interactive) {
+      const answer = await terminal.ask("Your answer");
+      if (answer === undefined) break;
+      const { taskId, contextId, view } = outcome;
+      const next = { text: answer, taskId, contextId };
+      const more = await conduct((signal) => client.send(next, { signal }), { client, terminal, json, view });
+      outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
+    }
+    await tellOutcome(outcome, context, { source: client, json });
+    if (!json) tellWhatNext(outcome, context);
+    return exitCodeOf(outcome.state);
+  } finally {
+    await session.close();
+  }
+}
+
+function tellWhatNext({ state, taskId, contextId }: TaskOutcome, { terminal }: CliContext): void {
+  if (state === "input-required") terminal.say(`Answer it with: bun manyhands runs answer ${taskId} "…"`);
+  else if (contextId !== "")
+    terminal.say(`Go on in this conversation with: bun manyhands run --context ${contextId} "…"`);
+}

@@ -1,0 +1,66 @@
+import type { Figures, Region } from "./figures.ts";
+
+/** One figure that a report should have, and whether it has. */
+export type Verdict = { readonly figure: string; readonly expected: string; readonly found: boolean };
+
+const monthNames = "January February March April May June July August September October November December".split(" ");
+
+/**
+ * Looks for every expected figure in a report, however it is laid out: revenue, orders and average order value of each region, the best
+ * month and the odd orders. A line about one region alone must have that region's own revenue.
+ */
+export function verifyReport(report: string, figures: Figures): Verdict[] {
+  const numbers = numbersIn(report);
+  const names = figures.regions.map(({ name }) => name);
+  return [
+    ...figures.regions.flatMap((region) => regionVerdicts(region, names, report, numbers)),
+    { figure: "best month", expected: figures.bestMonth, found: namesMonth(report, figures.bestMonth) },
+    ...figures.odd.map((id) => ({ figure: "odd order", expected: id, found: report.includes(id) })),
+  ];
+}
+
+function regionVerdicts(region: Region, names: readonly string[], report: string, all: readonly number[]): Verdict[] {
+  const own = report
+    .split("\n")
+    .filter((line) => names.filter((name) => line.includes(name)).join() === region.name)
+    .map(numbersIn)
+    .filter((numbers) => numbers.length >= 2);
+  const numbers = own.length > 0 ? own.flat() : all;
+  const counts = [...new Set([region.orders, region.orders + region.returns])];
+  const averages = counts.map((count) => region.cents / 100 / count);
+  return [
+    { figure: `${region.name} revenue`, expected: money(region.cents / 100), found: has(numbers, region.cents / 100) },
+    {
+      figure: `${region.name} orders`,
+      expected: counts.join(" or "),
+      found: counts.some((count) => has(numbers, count)),
+    },
+    {
+      figure: `${region.name} average`,
+      expected: averages.map(money).join(" or "),
+      found: averages.some((average) => has(numbers, average)),
+    },
+  ];
+}
+
+/** Every number of a text; thousands may be separated by commas, spaces or apostrophes. */
+function numbersIn(text: string): number[] {
+  const matches = text.match(/-?\d{1,3}(?:[,'\u00a0\u202f ]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?/g) ?? [];
+  return matches.map((match) => Number(match.replace(/[,'\u00a0\u202f ]/g, "")));
+}
+
+/** Equal to the cent: a report rounds to two places. */
+function has(numbers: readonly number[], expected: number): boolean {
+  return numbers.some((number) => Math.abs(number - expected) < 0.00501);
+}
+
+function namesMonth(report: string, month: string): boolean {
+  const name = monthNames[Number(month.slice(5)) - 1] ?? month;
+  return report
+    .split("\n")
+    .some((line) => /best|highest|strongest|top|peak/i.test(line) && (line.includes(month) || line.includes(name)));
+}
+
+function money(amount: number): string {
+  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}

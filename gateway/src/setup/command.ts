@@ -1,0 +1,21 @@
+/** What became of a command: its exit code (null when the deadline ended it) and the end of what it printed. */
+export type CommandOutcome = { readonly exitCode: number | null; readonly output: string };
+
+/** Runs a command without input, ending it at the deadline. Its output is kept, not shown. */
+export async function runCommand(
+  argv: readonly string[],
+  options: { readonly cwd: string; readonly timeoutMs: number; readonly env?: Readonly<Record<string, string>> },
+): Promise<CommandOutcome> {
+  const child = Bun.spawn([...argv], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: options.timeoutMs,
+    killSignal: "SIGTERM",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  await child.exited;
+  return { exitCode: child.exitCode, output: `${stdout}${stderr}`.trim().slice(-4000) };
+}

@@ -1,0 +1,56 @@
+import { type CommandOutcome, runCommand } from "./command.ts";
+import type { PackageManager, Program } from "./programs.ts";
+
+const installCommands: Readonly<Record<PackageManager, readonly string[]>> = {
+  "apt-get": ["apt-get", "install", "-y", "--no-install-recommends"],
+  brew: ["brew", "install"],
+  dnf: ["dnf", "install", "-y"],
+  pacman: ["pacman", "-S", "--noconfirm"],
+  apk: ["apk", "add"],
+};
+
+/** The package manager of this machine, undefined when it is none of those known. */
+function packageManager(): PackageManager | undefined {
+  const managers: readonly PackageManager[] = ["apt-get", "dnf", "pacman", "apk", "brew"];
+  return managers.find((manager) => Bun.which(manager) !== null);
+}
+
+/** The command a person would type to install these programs; undefined when this machine has no known package manager. */
+export function installCommand(programs: readonly Program[]): string | undefined {
+  const manager = packageManager();
+  if (manager === undefined) return undefined;
+  const packages = programs.flatMap((program) => program.packages[manager] ?? []);
+  if (packages.length === 0) return undefined;
+  const elevated = manager === "brew" || process.getuid?.() === 0 ? [] : ["sudo"];
+  return [...elevated, ...installCommands[manager], ...packages].join(" ");
+}
+
+/** Whether set-up may install by itself: as root where apt-get is. Anything else is the owner's decision. */
+export function canInstall(): boolean {
+  return packageManager() === "apt-get" && process.getuid?.() === 0;
+}
+
+/**
+ * Installs in one apt-get call. Bounded: about three minutes in all, and 15 seconds for a server that does not answer. Answers the
+ * outcome of the last command run.
+ */
+export async function installPrograms(programs: readonly Program[], cwd: string): Promise<CommandOutcome> {
+  const options = [
+    "-qq",
+    "-o",
+    "Acquire::http::Timeout=15",
+    "-o",
+    "Acquire::Retries=1",
+    "-o",
+    "DPkg::Lock::Timeout=60",
+  ];
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const packages = programs.flatMap((program) => program.packages["apt-get"] ?? []);
+  const update = await runCommand(["apt-get", ...options, "update"], { cwd, env, timeoutMs: 60_000 });
+  const install = await runCommand(["apt-get", ...options, ...installCommands["apt-get"].slice(1), ...packages], {
+    cwd,
+    env,
+    timeoutMs: 110_000,
+  });
+  return install.exitCode === 0 || update.exitCode === 0 ? install : update;
+}

@@ -1,0 +1,61 @@
+/** A program of the system that some part of Manyhands uses. */
+export type Program = {
+  readonly name: string;
+  /** Commands any of which will do, best first. */
+  readonly commands: readonly string[];
+  readonly platforms: readonly NodeJS.Platform[];
+  /** Package names by package manager. */
+  readonly packages: Readonly<Record<PackageManager, string | undefined>>;
+  /** What is switched off, or done less well, without it. */
+  readonly without: string;
+  /** Big ones are installed only when asked for. */
+  readonly onRequest: boolean;
+};
+
+export type PackageManager = "apt-get" | "brew" | "dnf" | "pacman" | "apk";
+
+const everywhere: readonly NodeJS.Platform[] = ["linux", "darwin"];
+
+/** Every program set-up looks for, in the order it tells about them. */
+export const programs: readonly Program[] = [
+  {
+    name: "bubblewrap",
+    commands: ["bwrap"],
+    platforms: ["linux"],
+    packages: { "apt-get": "bubblewrap", brew: undefined, dnf: "bubblewrap", pacman: "bubblewrap", apk: "bubblewrap" },
+    without: "tools run in the weaker Landlock sandbox, or not at all where the kernel lacks it",
+    onRequest: false,
+  },
+  {
+    name: "socat",
+    commands: ["socat"],
+    platforms: ["linux"],
+    packages: { "apt-get": "socat", brew: "socat", dnf: "socat", pacman: "socat", apk: "socat" },
+    without: "sandboxed tools have no filtered network",
+    onRequest: false,
+  },
+  {
+    name: "ripgrep",
+    commands: ["rg"],
+    platforms: everywhere,
+    packages: { "apt-get": "ripgrep", brew: "ripgrep", dnf: "ripgrep", pacman: "ripgrep", apk: "ripgrep" },
+    without: "the strongest sandbox tier is off and searching files is slow",
+    onRequest: false,
+  },
+  {
+    name: "python3",
+    commands: ["python3"],
+    platforms: everywhere,
+    packages: { "apt-get": "python3", brew: "python3", dnf: "python3", pacman: "python", apk: "python3" },
+    without: "python_execute is off",
+    onRequest: false,
+  },
+  {
+    name: "chromium",
+    commands: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    platforms: everywhere,
+    packages: { "apt-get": "chromium", brew: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
+    without: "the browser agent is off",
+    onRequest: true,
+  },
+];

@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-setup-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs set-up over an empty workspace, seeing only the programs named, with a stand-in for apt-get that can install. */
+async function setUpWith(programs: readonly string[], asked: { system: boolean; aptGet?: string }) {
+  const home = mkdtempSync(join(folder, "run-"));
+  const bin = join(home, "bin");
+  await mkdir(bin);
+  for (const name of programs) await script(join(bin, name), "exit 0");
+  if (asked.aptGet !== undefined) await script(join(bin, "apt-get"), asked.aptGet.replaceAll("BIN", bin));
+  await writeFile(join(home, "package.json"), '{"name":"empty"}');
+  await writeFile(join(home, "bun.lock"), '{"lockfileVersion":1,"workspaces":{"":{"name":"empty"}}}');
+  const code = `import { setUp } from ${JSON.stringify(join(import.meta.dir, "setup.ts"))};
+    import { setupTable } from ${JSON.stringify(join(import.meta.dir, "report.ts"))};
+    const outcome = await setUp({ root: ${JSON.stringify(home)}, system: ${asked.system}, browser: false, say: () => {} });
+    console.log(setupTable(outcome) + "\\n" + JSON.stringify(outcome.findings.map(({ program, state }) => program.name + " " + state)));`;
+  const run = Bun.spawn([process.execPath, "-e", code], {
+    cwd: home,
+    env: { PATH: `${bin}:/bin-that-is-not-there`, HOME: home },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const lines = (await run.stdout.text()).trim().split("\n");
+  return { table: lines.slice(0, -1).join("\n"), findings: JSON.parse(lines.at(-1) ?? "[]") as string[] };
+}
+
+async function script(path: string, body: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${body}\n`);
+  await chmod(path, 0o755);
+}
+
+test("what is there is found, and what is missing is said with what that switches off", async () => {
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], { system: false });
+  expect(findings).toEqual(["bubblewrap found", "socat found", "ripgrep found", "python3 missing", "chromium missing"]);
+  expect(table).toContain("python_execute is off");
+  expect(table).not.toContain("To add what is missing");
+});
+
+test("as root with apt-get the missing programs are installed, but not the browser", async () => {
+  const aptGet =
+    'case "$*" in *install*python3*) printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3;; esac';
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], { system: true, aptGet });
+  if (process.getuid?.() === 0) {
+    expect(findings).toContain("python3 installed");
+    expect(findings).toContain("chromium missing");
+  } else expect(table).toContain("sudo apt-get install");
+});
+
+test("a package manager that fails is no failure of set-up, and its words are shown", async () => {
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], {
+    system: true,
+    aptGet: "echo no network; exit 100",
+  });
+  expect(findings).toContain("python3 missing");
+  if (process.getuid?.() === 0) expect(table).toContain("apt-get failed: no network");
+  expect(table).toMatch(/To add what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium/);
+});

@@ -1,0 +1,62 @@
+import { findProgram } from "./find.ts";
+import { canInstall, installCommand, installPrograms } from "./packages.ts";
+import { type Program, programs } from "./programs.ts";
+import { type InstallFailure, installWorkspace } from "./workspace-install.ts";
+
+/** One program after set-up. */
+export type Finding = {
+  readonly program: Program;
+  readonly state: "found" | "installed" | "missing";
+  readonly path: string | undefined;
+};
+
+/** What set-up found and did. `advice` is the command that would install what is missing. */
+export type SetupOutcome = {
+  readonly packages: InstallFailure | undefined;
+  readonly findings: readonly Finding[];
+  readonly advice: string | undefined;
+  /** The end of the package manager's output when it failed. */
+  readonly failure: string | undefined;
+};
+
+export type SetupOptions = {
+  /** The folder of the workspace's package.json. */
+  readonly root: string;
+  /** Whether missing programs of the system may be installed, where that is possible. */
+  readonly system: boolean;
+  /** Whether Chromium is among them. */
+  readonly browser: boolean;
+  /** Told before something that takes longer than a moment. */
+  readonly say: (line: string) => void;
+};
+
+/**
+ * Makes a machine ready, again and again at no cost: installs the workspace from its lock file, finds the programs agents use, and
+ * installs missing ones where it may. Uses nothing but Bun, since it runs before any dependency is there. A missing program is
+ * never an error: it switches off what needs it.
+ */
+export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
+  const here = programs.filter((program) => program.platforms.includes(process.platform));
+  const before = new Map(here.map((program) => [program, findProgram(program)]));
+  const wanted = here.filter((program) => before.get(program) === undefined && (options.browser || !program.onRequest));
+  const installing = options.system && wanted.length > 0 && canInstall();
+  if (installing) options.say(`Installing ${wanted.map(({ name }) => name).join(", ")} …`);
+  const [packages, outcome] = await Promise.all([
+    installWorkspace(options.root),
+    installing ? installPrograms(wanted, options.root) : undefined,
+  ]);
+  const findings = here.map((program): Finding => {
+    const found = before.get(program);
+    const path = found ?? findProgram(program);
+    const state = found !== undefined ? "found" : path === undefined ? "missing" : "installed";
+    return { program, state, path };
+  });
+  const missing = findings.filter(({ state }) => state === "missing").map(({ program }) => program);
+  const failed = outcome !== undefined && outcome.exitCode !== 0;
+  return {
+    packages,
+    findings,
+    advice: installCommand(missing),
+    failure: failed ? outcome.output || "apt-get did not end in time." : undefined,
+  };
+}

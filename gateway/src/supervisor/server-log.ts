@@ -1,0 +1,42 @@
+import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+const rotateAtBytes = 10 * 1024 * 1024;
+
+/** A server's log file, open for appending. */
+export type ServerLog = {
+  readonly path: string;
+  readonly descriptor: number;
+  /** What was written since it was opened; the end of it when that is long. */
+  text(): Promise<string>;
+};
+
+/** Opens a log, putting one that has grown past 10 MiB aside as `.1`. Throws what the file system throws. */
+export function openServerLog(path: string): ServerLog {
+  mkdirSync(dirname(path), { recursive: true });
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > rotateAtBytes) {
+    renameSync(path, `${path}.1`);
+    size = 0;
+  }
+  const descriptor = openSync(path, "a", 0o600);
+  return {
+    path,
+    descriptor,
+    async text() {
+      const end = Bun.file(path).size;
+      return Bun.file(path)
+        .slice(Math.max(size, end - 65_536), end)
+        .text();
+    },
+  };
+}
+
+/** The last lines of a log that tell something, for a message to people. */
+export function lastLines(log: string, count = 8): string {
+  return log
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .slice(-count)
+    .join("\n");
+}

@@ -1,0 +1,84 @@
+import { closeSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "@manyhands/shared/errors";
+import { lastLines, openServerLog } from "./server-log.ts";
+
+/** What to start, and with what. */
+export type ServerSpec = {
+  readonly name: string;
+  /** Absolute path of the entry. */
+  readonly entry: string;
+  readonly cwd: string;
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logPath: string;
+};
+
+/** A running server. */
+export interface ServerProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** The exit code; 128 + n after signal n. */
+  readonly exited: Promise<number>;
+  /** The end of what this process wrote to its log. */
+  logTail(): Promise<string>;
+  /**
+   * Its address, once it accepts requests. Rejects with `unavailable`, telling the end of its log, when it ends before or is not
+   * ready in time, and with the signal's reason.
+   */
+  ready(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<string>;
+  /** Lets it drain, ends it after `graceMs`, and resolves when it is gone. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * Starts a server in a session of its own, so that a Ctrl-C in the terminal reaches only the process in charge, which then decides.
+ * Both its outputs go to the log.
+ */
+export function startServer(spec: ServerSpec): ServerProcess {
+  const log = openServerLog(spec.logPath);
+  const child = Bun.spawn([process.execPath, "--preload", join(import.meta.dir, "leash.ts"), spec.entry], {
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    stdin: "pipe",
+    stdout: log.descriptor,
+    stderr: log.descriptor,
+    detached: true,
+  });
+  closeSync(log.descriptor);
+  const logTail = async () => lastLines(await log.text());
+  return {
+    name: spec.name,
+    pid: child.pid,
+    exited: child.exited,
+    logTail,
+    async ready({ timeoutMs, signal }) {
+      const deadline = Date.now() + timeoutMs;
+      while (Date.now() < deadline) {
+        signal?.throwIfAborted();
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new AppError("unavailable", `${spec.name} ended before it was ready:\n${await logTail()}`);
+        const url = /^ready (https?:\/\/\S+)/m.exec(await log.text())?.[1];
+        if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/readyz`))) return url.replace(/\/$/, "");
+        await Bun.sleep(40);
+      }
+      throw new AppError("unavailable", `${spec.name} was not ready in ${timeoutMs / 1000} s:\n${await logTail()}`);
+    },
+    async stop(graceMs) {
+      child.kill("SIGTERM");
+      const ended = await Promise.race([child.exited.then(() => true), Bun.sleep(graceMs).then(() => false)]);
+      if (!ended) child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

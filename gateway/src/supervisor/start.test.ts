@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "@manyhands/shared/config/config";
+import { startAgents } from "./start.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-start-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const agent = `
+const { PORT, HOST, MANYHANDS_HOME } = process.env;
+const params = { name: "manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" };
+const card = { name: "Manus", capabilities: { extensions: [{ uri: "urn:manyhands:agent:1", params }] } };
+const server = Bun.serve({ port: Number(PORT), hostname: HOST, fetch: (request) =>
+  request.url.endsWith("agent-card.json") ? Response.json(card) : new Response(MANYHANDS_HOME) });
+console.log("ready " + server.url);
+process.on("SIGTERM", () => process.exit(0));
+`;
+
+async function checkout(source: string | undefined): Promise<string> {
+  const root = mkdtempSync(join(folder, "root-"));
+  await mkdir(join(root, "agents/manus/src"), { recursive: true });
+  if (source !== undefined) await writeFile(join(root, "agents/manus/src/server.ts"), source);
+  return root;
+}
+
+async function contextOf(root: string, port: number, signal: AbortSignal) {
+  const said: string[] = [];
+  const env = { PATH: process.env.PATH, MANUS_PORT: String(port) };
+  const config = await loadConfig({ cwd: root, env });
+  return { said, context: { root, cwd: root, env, config, signal, say: (line: string) => void said.push(line) } };
+}
+
+test("start tells address, model and sandbox of each agent, and drains on request", async () => {
+  const stop = new AbortController();
+  const { said, context } = await contextOf(await checkout(agent), 0, stop.signal);
+  const done = startAgents(context);
+  for (const deadline = Date.now() + 15_000; !said.some((line) => line.startsWith("Up.")); await Bun.sleep(10))
+    if (Date.now() > deadline) throw new Error(said.join("\n"));
+  expect(said[0]).toMatch(
+    /^ {2}manus {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}rehearsal model \(scripted; no model is configured\) {2}· {2}sandbox bwrap$/,
+  );
+  const url = /http\S+/.exec(said[0] ?? "")?.[0] ?? "";
+  expect(await (await fetch(url)).text()).toBe(context.config.home);
+  stop.abort();
+  expect(await done).toBe(true);
+  expect(fetch(url)).rejects.toThrow();
+});
+
+test("an agent that cannot live ends start with a failure that says why", async () => {
+  const { said, context } = await contextOf(
+    await checkout('console.error("manus: no such key"); process.exit(2);'),
+    0,
+    new AbortController().signal,
+  );
+  expect(await startAgents(context)).toBe(false);
+  expect(said.join("\n")).toContain("manus: no such key");
+});
+
+test("a port in use and a checkout without agents are refused at once", async () => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { signal } = new AbortController();
+  const taken = await contextOf(await checkout(agent), server.port ?? 0, signal);
+  expect(startAgents(taken.context)).rejects.toThrow(/is in use.*MANUS_PORT/);
+  const empty = await contextOf(await checkout(undefined), 0, signal);
+  expect(startAgents(empty.context)).rejects.toThrow("There is no agent in this checkout");
+  await server.stop(true);
+});

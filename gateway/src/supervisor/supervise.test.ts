@@ -1,0 +1,123 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isPortFree, requireFreePort } from "./port.ts";
+import { type ServerSpec, startServer } from "./server-process.ts";
+import { type SupervisorEvent, supervise } from "./supervise.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-supervisor-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const policy = { readyTimeoutMs: 10_000, firstPauseMs: 5, maxPauseMs: 20, settledMs: 60_000, attempts: 3 };
+
+const goodServer = `
+const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => {
+  if (request.url.endsWith("/crash")) process.exit(7);
+  return new Response("ok");
+} });
+console.log("ready " + server.url);
+process.on("SIGTERM", () => { console.log("drained"); process.exit(0); });
+`;
+
+let count = 0;
+async function spec(source: string): Promise<ServerSpec> {
+  const name = `server-${++count}`;
+  const entry = join(folder, `${name}.ts`);
+  await writeFile(entry, source);
+  return { name, entry, cwd: folder, env: process.env, logPath: join(folder, "logs", `${name}.log`) };
+}
+
+/** Collects events and lets a test wait for one of them. */
+function recorder() {
+  const events: SupervisorEvent[] = [];
+  const nth = async (type: SupervisorEvent["type"], n: number) => {
+    for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(10)) {
+      const found = events.filter((event) => event.type === type)[n - 1];
+      if (found !== undefined) return found;
+    }
+    throw new Error(`no ${type}: ${JSON.stringify(events)}`);
+  };
+  return { events, nth, report: (event: SupervisorEvent) => void events.push(event) };
+}
+
+test("a server that crashes is started again, and drained when asked to stop", async () => {
+  const stop = new AbortController();
+  const { nth, report } = recorder();
+  const server = await spec(goodServer);
+  const done = supervise(server, { signal: stop.signal, graceMs: 5000, policy, report });
+  const first = await nth("server-up", 1);
+  if (first.type === "server-up") await fetch(`${first.url}/crash`).catch(() => {});
+  expect(await nth("server-down", 1)).toMatchObject({ restartInMs: 5 });
+  expect(await nth("server-up", 2)).toMatchObject({ restarts: 1 });
+  stop.abort();
+  await done;
+  expect(await Bun.file(server.logPath).text()).toEndWith("drained\n");
+});
+
+test("a server that never lives is given up with its last words", async () => {
+  const { events, report } = recorder();
+  const server = await spec('console.error("no such thing"); process.exit(1);');
+  await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
+  expect(events.map(({ type }) => type)).toEqual(["server-down", "server-down", "server-given-up"]);
+  expect(events[0]).toMatchObject({ restartInMs: 5 });
+  expect(events[1]).toMatchObject({ restartInMs: 10 });
+  expect(JSON.stringify(events[2])).toContain("no such thing");
+});
+
+test("a server that refuses its configuration is not tried again", async () => {
+  const { events, report } = recorder();
+  const server = await spec('console.error("manyhands.toml, line 1: bad"); process.exit(2);');
+  await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
+  expect(events.map(({ type }) => type)).toEqual(["server-given-up"]);
+});
+
+test("a server that does not drain is ended when the grace is over", async () => {
+  const server = startServer(await spec(`${goodServer.replace("process.exit(0)", "0")}`));
+  await server.ready({ timeoutMs: 10_000 });
+  await server.stop(50);
+  expect(await server.exited).toBe(137);
+});
+
+test("a server ends when the process that started it is killed", async () => {
+  const server = await spec(goodServer);
+  const owner = join(folder, "owner.ts");
+  await writeFile(
+    owner,
+    `import { startServer } from ${JSON.stringify(join(import.meta.dir, "server-process.ts"))};
+     const server = startServer(${JSON.stringify({ ...server, env: {} })});
+     await server.ready({ timeoutMs: 10000 });
+     console.log(server.pid);
+     await server.exited;`,
+  );
+  const process_ = Bun.spawn([process.execPath, owner], { stdout: "pipe", stderr: "ignore" });
+  const { value } = await process_.stdout.getReader().read();
+  const pid = Number(new TextDecoder().decode(value));
+  expect(pid).toBeGreaterThan(1);
+  process_.kill("SIGKILL");
+  await process_.exited;
+  for (const deadline = Date.now() + 5000; isAlive(pid); await Bun.sleep(20))
+    if (Date.now() > deadline) throw new Error("still alive");
+  expect(await Bun.file(server.logPath).text()).toEndWith("drained\n");
+});
+
+test("a port in use is named together with the variable that changes it", () => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = server.port ?? 0;
+  expect(isPortFree("127.0.0.1", port)).toBe(false);
+  expect(() => requireFreePort("manus", "127.0.0.1", port, "MANUS_PORT")).toThrow(
+    new RegExp(`Port ${port} for manus is in use.*set MANUS_PORT`),
+  );
+  void server.stop(true);
+  expect(isPortFree("127.0.0.1", 0)).toBe(true);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout } from "node:timers/promises";
+import { publicError } from "@manyhands/shared/errors";
+import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
+
+/** What happens to a supervised server, for whoever shows it. */
+export type SupervisorEvent =
+  | { readonly type: "server-up"; readonly name: string; readonly url: string; readonly restarts: number }
+  | { readonly type: "server-down"; readonly name: string; readonly reason: string; readonly restartInMs: number }
+  | { readonly type: "server-given-up"; readonly name: string; readonly reason: string };
+
+/** How patient supervision is. */
+export type SupervisionPolicy = {
+  readonly readyTimeoutMs: number;
+  /** Pause before the first restart; doubled each time, up to `maxPauseMs`. */
+  readonly firstPauseMs: number;
+  readonly maxPauseMs: number;
+  /** A server that lived at least this long starts the count anew. */
+  readonly settledMs: number;
+  /** Failures in a row, none of which lived so long, after which it is left down. */
+  readonly attempts: number;
+};
+
+/** The policy of `bun start`. */
+export const defaultPolicy: SupervisionPolicy = {
+  readyTimeoutMs: 30_000,
+  firstPauseMs: 500,
+  maxPauseMs: 30_000,
+  settledMs: 10_000,
+  attempts: 5,
+};
+
+/** Exit code of a process that was told nonsense: starting it again would change nothing. */
+const configurationExitCode = 2;
+
+/**
+ * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives up on one that cannot live. Resolves when the
+ * server is down for good; rejects never.
+ */
+export async function supervise(
+  spec: ServerSpec,
+  options: {
+    readonly signal: AbortSignal;
+    readonly graceMs: number;
+    readonly policy: SupervisionPolicy;
+    readonly report: (event: SupervisorEvent) => void;
+  },
+): Promise<void> {
+  const { signal, policy, report } = options;
+  let failures = 0;
+  for (let starts = 0; !signal.aborted; starts++) {
+    const startedAt = Date.now();
+    const server = startServer(spec);
+    const reason = await untilDown(server, starts, options);
+    if (reason === undefined || signal.aborted) return;
+    failures = Date.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
+    const hopeless = (await server.exited) === configurationExitCode;
+    if (hopeless || failures >= policy.attempts) {
+      report({ type: "server-given-up", name: spec.name, reason });
+      return;
+    }
+    const restartInMs = Math.min(policy.firstPauseMs * 2 ** (failures - 1), policy.maxPauseMs);
+    report({ type: "server-down", name: spec.name, reason, restartInMs });
+    await setTimeout(restartInMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Sees one process through its life. Answers why it went down, or undefined when it was stopped on request. */
+async function untilDown(
+  server: ServerProcess,
+  restarts: number,
+  { signal, graceMs, policy, report }: Parameters<typeof supervise>[1],
+): Promise<string | undefined> {
+  const stopping = new Promise<"stop">((resolve) => {
+    if (signal.aborted) resolve("stop");
+    signal.addEventListener("abort", () => resolve("stop"), { once: true });
+  });
+  try {
+    const url = await server.ready({ timeoutMs: policy.readyTimeoutMs, signal });
+    report({ type: "server-up", name: server.name, url, restarts });
+  } catch (error) {
+    await server.stop(signal.aborted ? graceMs : 0);
+    return signal.aborted ? undefined : publicError(error).message;
+  }
+  const end = await Promise.race([server.exited, stopping]);
+  if (end === "stop") {
+    await server.stop(graceMs);
+    return undefined;
+  }
+  return `${server.name} ended with exit code ${end}:\n${await server.logTail()}`;
+}

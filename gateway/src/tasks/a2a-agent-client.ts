@@ -1,0 +1,61 @@
+import type { Task } from "@a2a-js/sdk";
+import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
+import { AppError } from "@manyhands/shared/errors";
+import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
+import { factsOfCard } from "./agent-facts.ts";
+import { listTasks } from "./list-tasks.ts";
+import { taskItems } from "./task-items.ts";
+
+const fileTimeoutMs = 60_000;
+
+/** A client of the agent at a URL, over A2A. Rejects with an AppError when no card can be read there. */
+export async function connectAgent(url: string, token: string | undefined): Promise<AgentClient> {
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const client = await createA2aClient(url, { headers });
+  return {
+    url,
+    facts: factsOfCard(client.card),
+    send: (message, options) => taskItems(client.stream(outgoing(message), options)),
+    watch: (taskId, options) => taskItems(client.watch(taskId, { after: 0, ...options })),
+    async cancel(taskId, options) {
+      await client.cancel(taskId, options);
+    },
+    list: (options) => listTasks(url, headers, options),
+    file: (part, { signal }) =>
+      download(part, url, headers, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
+  };
+}
+
+function outgoing({
+  text,
+  files = [],
+  taskId,
+  contextId,
+  budgetUsd,
+}: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
+  return {
+    text,
+    parts: files.map(filePart),
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
+  };
+}
+
+function filePart({ name, mediaType, bytes }: OutgoingFile): Task["artifacts"][number]["parts"][number] {
+  return { content: { $case: "raw", value: Buffer.from(bytes) }, filename: name, mediaType, metadata: undefined };
+}
+
+async function download(
+  part: FilePart,
+  agentUrl: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const kept = part.type === "file";
+  const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
+  // The token is for this agent alone: a file may lie anywhere.
+  const response = await fetch(url, { headers: kept ? headers : {}, signal });
+  if (response.ok) return response.bytes();
+  throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
+}

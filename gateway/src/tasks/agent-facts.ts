@@ -1,0 +1,24 @@
+import * as z from "zod";
+import type { AgentFacts } from "./agent-client.ts";
+
+const card = z.looseObject({
+  name: z.string(),
+  capabilities: z.looseObject({
+    extensions: z
+      .array(z.looseObject({ uri: z.string(), params: z.record(z.string(), z.unknown()).optional() }))
+      .optional(),
+  }),
+});
+const ownParams = z.looseObject({
+  model: z.looseObject({ name: z.string(), provider: z.string() }),
+  sandbox: z.string(),
+});
+
+/** What an agent's card says of it: its model and sandbox are parameters of our own extension. */
+export function factsOfCard(json: unknown): AgentFacts {
+  const parsed = card.safeParse(json);
+  if (!parsed.success) return { title: "agent", model: undefined, sandbox: undefined };
+  const params = (parsed.data.capabilities.extensions ?? []).map(({ params }) => ownParams.safeParse(params));
+  const own = params.find(({ success }) => success)?.data;
+  return { title: parsed.data.name, model: own?.model, sandbox: own?.sandbox };
+}

@@ -1,0 +1,52 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { RunEnded } from "@manyhands/shared/durable/engine";
+import * as z from "zod";
+
+const text = z.string();
+const part = z.union([
+  z.looseObject({ type: z.literal("text"), text }),
+  z.looseObject({ type: z.literal("file"), sha256: text, name: text, mediaType: text, size: z.number() }),
+  z.looseObject({ type: z.literal("url"), url: text }),
+  z.looseObject({ type: z.literal("data"), data: z.json() }),
+]);
+const usage = z.looseObject({
+  inputTokens: z.number(),
+  cachedInputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number().nullable(),
+  source: z.enum(["provider", "estimate"]),
+});
+const call = z.looseObject({ id: text, name: text, arguments: text });
+
+const journalEvent = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("message-received"), messageId: text, parts: z.array(part) }),
+  z.looseObject({ type: z.literal("step-started"), step: z.number(), maxSteps: z.number() }),
+  z.looseObject({
+    type: z.literal("model-replied"),
+    text,
+    toolCalls: z.array(call),
+    usage,
+    model: text,
+    milliseconds: z.number(),
+  }),
+  z.looseObject({ type: z.literal("tool-started"), callId: text, name: text, arguments: text }),
+  z.looseObject({
+    type: z.literal("tool-ended"),
+    callId: text,
+    name: text,
+    text,
+    isError: z.boolean(),
+    milliseconds: z.number(),
+  }),
+  z.looseObject({ type: z.literal("context-compacted"), summary: text, kept: z.number() }),
+  z.looseObject({ type: z.literal("question-asked"), question: text, kind: text }),
+  z.looseObject({ type: z.literal("notice-given"), kind: text, text }),
+  z.looseObject({ type: z.literal("artifact-added"), artifactId: text, name: text, parts: z.array(part) }),
+  z.looseObject({ type: z.literal("run-ended"), status: z.enum(["completed", "failed", "canceled"]) }),
+]);
+
+/** An event of a journal as it came over the wire; undefined for one this version does not know, which is no fault. */
+export function readJournalEvent(value: unknown): AgentEvent | RunEnded | undefined {
+  const parsed = journalEvent.safeParse(value);
+  return parsed.success ? (parsed.data as AgentEvent | RunEnded) : undefined;
+}

@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { type StoredRuns, storedRuns } from "./stored-runs.ts";
+
+/** Opens the runs of an agent below MANYHANDS_HOME, which must hold a `runs.db`; to be disposed. Servers may be at work in it. */
+export function openStoredRuns(home: string, agent: string): AsyncDisposable & { readonly runs: StoredRuns } {
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  return {
+    runs: storedRuns(engine, createArtifactStore(join(home, "artifacts")), agent),
+    [Symbol.asyncDispose]: () => engine.close(),
+  };
+}

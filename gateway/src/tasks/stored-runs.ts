@@ -1,0 +1,63 @@
+import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
+import { AppError } from "@manyhands/shared/errors";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import * as z from "zod";
+import type { FileSource, TaskList } from "./agent-client.ts";
+import { readJournalEvent } from "./journal-event.ts";
+import type { TaskItem, TaskState } from "./task-item.ts";
+
+/** The runs of one agent as they are on this machine's disk, for reading while no server is up. */
+export interface StoredRuns extends TaskList, FileSource {
+  /** Everything that happened in a run so far, and where it stands. Rejects with `not_found`. */
+  show(runId: string): AsyncIterable<TaskItem>;
+}
+
+const input = z.looseObject({
+  message: z.looseObject({ parts: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })) }),
+});
+
+/** The runs of `kind` in an engine's store. Starts nothing and changes nothing. */
+export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: string): StoredRuns {
+  return {
+    async list({ limit }) {
+      const { runs } = await engine.list({ kind, limit });
+      return runs.map((run) => ({
+        id: run.id,
+        contextId: run.contextId,
+        state: stateOf(run),
+        updatedAt: run.updatedAt,
+        title: titleOf(run),
+      }));
+    },
+    async *show(runId) {
+      const run = await engine.get(runId);
+      if (run === undefined || run.kind !== kind) throw new AppError("not_found", `There is no run ${runId}.`);
+      for (const { seq, at, event } of await engine.events(runId)) {
+        const known = readJournalEvent(event);
+        if (known !== undefined) yield { kind: "event", seq, at, event: known };
+      }
+      const text = run.error?.message ?? run.waiting?.reason;
+      const { id: taskId, contextId } = run;
+      yield { kind: "state", taskId, contextId, state: stateOf(run), ...(text === undefined ? {} : { text }) };
+    },
+    async file(part) {
+      const content = part.type === "file" ? await artifacts.get(part.sha256) : undefined;
+      if (content === undefined)
+        throw new AppError("not_found", `The file ${part.name ?? "of the task"} is not here any more.`);
+      return content.bytes();
+    },
+  };
+}
+
+/** A run's status in A2A's words. A paused run waits for a person, but not for an answer: it is work that has not ended. */
+function stateOf({ status, waiting, error }: RunRecord): TaskState {
+  if (status === "queued") return "submitted";
+  if (status === "running" || status === "paused") return "working";
+  if (status === "waiting") return waiting?.reason === "input-required" ? "input-required" : "working";
+  return status === "failed" && error?.code === "rejected" ? "rejected" : status;
+}
+
+function titleOf(run: RunRecord): string {
+  const parsed = input.safeParse(run.input);
+  return parsed.data?.message.parts.find(({ text }) => text !== undefined)?.text ?? "";
+}

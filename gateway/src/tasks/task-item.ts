@@ -1,0 +1,26 @@
+import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { RunEnded } from "@manyhands/shared/durable/engine";
+
+/** Where a task stands, in A2A's words. */
+export type TaskState =
+  | "submitted"
+  | "working"
+  | "input-required"
+  | "auth-required"
+  | "completed"
+  | "failed"
+  | "canceled"
+  | "rejected";
+
+/** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
+export type TaskItem =
+  | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: AgentEvent | RunEnded }
+  | { readonly kind: "progress"; readonly event: AgentProgress }
+  | {
+      readonly kind: "state";
+      readonly taskId: string;
+      readonly contextId: string;
+      readonly state: TaskState;
+      /** What the agent said with it: a question, the cause of a failure. */
+      readonly text?: string;
+    };

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
+import type { TaskUpdate } from "@manyhands/shared/a2a/task-update";
+import { readJournalEvent } from "./journal-event.ts";
+import { taskItems } from "./task-items.ts";
+
+const status = (state: TaskState): Task["status"] => ({ state, message: undefined, timestamp: undefined });
+const task = (state: TaskState, artifacts: Artifact[] = []): Task => ({
+  id: "t",
+  contextId: "c",
+  status: status(state),
+  artifacts,
+  history: [],
+  metadata: undefined,
+});
+const artifact = (name: string): Artifact => ({
+  artifactId: `id-${name}`,
+  name,
+  description: "",
+  parts: [
+    {
+      content: { $case: "url", value: `http://h/artifacts/abc/${name}` },
+      filename: name,
+      mediaType: "text/markdown",
+      metadata: { "manyhands/file": { sha256: "abc", size: 3 } },
+    },
+  ],
+  metadata: undefined,
+  extensions: [],
+});
+
+async function itemsOf(...updates: TaskUpdate[]) {
+  async function* stream() {
+    yield* updates;
+  }
+  return Array.fromAsync(taskItems(stream()));
+}
+
+test("an agent of ours tells its journal, and artifacts are told once", async () => {
+  const items = await itemsOf(
+    { kind: "task", seq: 1, task: task(TaskState.TASK_STATE_SUBMITTED) },
+    {
+      kind: "status",
+      seq: 2,
+      state: TaskState.TASK_STATE_WORKING,
+      text: "thinking",
+      journal: { at: 70, event: { type: "step-started", step: 1, maxSteps: 3 } },
+    },
+    { kind: "progress", progress: { type: "text-delta", text: "a" } },
+    { kind: "artifact", seq: 3, artifact: artifact("report.md"), append: false, lastChunk: true },
+    { kind: "end", task: task(TaskState.TASK_STATE_COMPLETED, [artifact("report.md")]) },
+  );
+  expect(items).toMatchObject([
+    { kind: "state", taskId: "t", contextId: "c", state: "submitted" },
+    { kind: "event", seq: 2, at: 70, event: { type: "step-started" } },
+    { kind: "state", state: "working" },
+    { kind: "progress", event: { text: "a" } },
+    { kind: "event", seq: 3, at: 70, event: { name: "report.md", parts: [{ type: "file", sha256: "abc", size: 3 }] } },
+    { kind: "state", state: "completed" },
+  ]);
+  expect(items[2]).not.toHaveProperty("text");
+});
+
+test("an agent of someone else's tells status texts, and its artifacts at the end", async () => {
+  const items = await itemsOf(
+    { kind: "task", task: task(TaskState.TASK_STATE_WORKING) },
+    { kind: "status", state: TaskState.TASK_STATE_WORKING, text: "Looking around" },
+    { kind: "artifact", artifact: artifact("part"), append: true, lastChunk: false },
+    { kind: "end", task: task(TaskState.TASK_STATE_FAILED, [artifact("part")]) },
+  );
+  expect(items).toMatchObject([
+    { kind: "state", state: "working" },
+    { kind: "state", state: "working", text: "Looking around" },
+    { kind: "event", event: { type: "artifact-added", name: "part" } },
+    { kind: "state", state: "failed" },
+  ]);
+});
+
+test("an event that is not known or not whole is passed over", () => {
+  expect(readJournalEvent({ type: "invented-tomorrow" })).toBeUndefined();
+  expect(readJournalEvent({ type: "model-replied", text: "no usage" })).toBeUndefined();
+  expect(readJournalEvent({ type: "step-started", step: 1, maxSteps: 2, added: true })).toMatchObject({ step: 1 });
+});

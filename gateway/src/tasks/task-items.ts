@@ -1,0 +1,70 @@
+import { TaskState as WireState } from "@a2a-js/sdk";
+import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/task-update";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import { readJournalEvent } from "./journal-event.ts";
+import type { TaskItem, TaskState } from "./task-item.ts";
+
+const states: Readonly<Partial<Record<WireState, TaskState>>> = {
+  [WireState.TASK_STATE_SUBMITTED]: "submitted",
+  [WireState.TASK_STATE_WORKING]: "working",
+  [WireState.TASK_STATE_INPUT_REQUIRED]: "input-required",
+  [WireState.TASK_STATE_AUTH_REQUIRED]: "auth-required",
+  [WireState.TASK_STATE_COMPLETED]: "completed",
+  [WireState.TASK_STATE_FAILED]: "failed",
+  [WireState.TASK_STATE_CANCELED]: "canceled",
+  [WireState.TASK_STATE_REJECTED]: "rejected",
+};
+
+/** A state of A2A in words; one this side does not know is work that goes on. */
+function stateName(state: WireState | undefined): TaskState {
+  return (state === undefined ? undefined : states[state]) ?? "working";
+}
+
+/**
+ * The updates of an A2A stream as items for those who watch: the journal's events where the agent is one of ours, status texts and
+ * artifacts where it is someone else's. The last item is always the state the task was left in.
+ */
+export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGenerator<TaskItem, void, undefined> {
+  const known = new Set<string>();
+  let ids = { taskId: "", contextId: "" };
+  let at = Date.now();
+  let told: TaskState | undefined;
+  for await (const update of updates) {
+    if (update.kind === "progress") yield { kind: "progress", event: update.progress };
+    if (update.kind === "status") {
+      const event = update.journal === undefined ? undefined : readJournalEvent(update.journal.event);
+      at = update.journal?.at ?? at;
+      if (event !== undefined) yield { kind: "event", seq: update.seq ?? 0, at, event };
+      const said = update.journal === undefined && update.text !== "" ? { text: update.text } : {};
+      const state = stateName(update.state);
+      if (state !== told || "text" in said) yield { kind: "state", ...ids, state, ...said };
+      told = state;
+    }
+    if (update.kind === "artifact") {
+      // A piece of an artifact is whole only in the task at the end.
+      if (update.append || !update.lastChunk) continue;
+      known.add(update.artifact.artifactId);
+      yield { kind: "event", seq: update.seq ?? 0, at, event: artifactAdded(update.artifact) };
+    }
+    if (update.kind !== "task" && update.kind !== "end") continue;
+    const { task } = update;
+    ids = { taskId: task.id, contextId: task.contextId };
+    if (update.kind === "end")
+      for (const artifact of task.artifacts.filter(({ artifactId }) => !known.has(artifactId)))
+        yield { kind: "event", seq: 0, at, event: artifactAdded(artifact) };
+    told = stateName(task.status?.state);
+    const text = update.kind === "end" ? messageText(task.status?.message) : "";
+    yield { kind: "state", ...ids, state: told, ...(text === "" ? {} : { text }) };
+  }
+}
+
+type WireArtifact = Extract<TaskUpdate, { kind: "artifact" }>["artifact"];
+
+function artifactAdded(artifact: WireArtifact): Extract<AgentEvent, { type: "artifact-added" }> {
+  return {
+    type: "artifact-added",
+    artifactId: artifact.artifactId,
+    name: artifact.name === "" ? artifact.artifactId : artifact.name,
+    parts: artifactParts(artifact),
+  };
+}

@@ -1,0 +1,25 @@
+import { safeLine } from "./safe-text.ts";
+
+/** A tool call's arguments in short: the one value where there is one, else `key=value` pairs, long ones cut. */
+export function argumentsText(json: string, columns: number): string {
+  const parsed = parse(json);
+  if (parsed === undefined) return safeLine(json, columns);
+  const entries = Object.entries(parsed);
+  const [only] = entries;
+  if (entries.length === 1 && only !== undefined) return safeLine(valueText(only[1]), columns);
+  const each = Math.max(12, Math.floor(columns / Math.max(1, entries.length)));
+  return safeLine(entries.map(([key, value]) => `${key}=${safeLine(valueText(value), each)}`).join(" "), columns);
+}
+
+function parse(json: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function valueText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { TaskItem } from "../tasks/task-item.ts";
+import { newView, render, summaryText, type View } from "./render.ts";
+import { styleOf } from "./style.ts";
+
+const plain = { color: false, columns: 60 };
+const usage = {
+  inputTokens: 1200,
+  cachedInputTokens: 1000,
+  outputTokens: 30,
+  costUsd: null,
+  source: "provider",
+} as const;
+
+function event(at: number, event: AgentEvent): TaskItem {
+  return { kind: "event", seq: at, at, event };
+}
+function progress(event: AgentProgress): TaskItem {
+  return { kind: "progress", event };
+}
+function show(items: readonly TaskItem[], style = plain): { text: string; view: View } {
+  let view: View = newView;
+  let text = "";
+  for (const item of items) {
+    const rendered = render(view, item, style);
+    view = rendered.view;
+    text += rendered.text;
+  }
+  return { text, view };
+}
+
+const replied = (text: string): AgentEvent => ({
+  type: "model-replied",
+  text,
+  toolCalls: [],
+  usage,
+  model: "m",
+  milliseconds: 800,
+});
+
+test("a task reads as steps, streaming text, calls and results", () => {
+  const { text, view } = show([
+    event(1000, { type: "message-received", messageId: "1", parts: [{ type: "text", text: "go" }] }),
+    event(1010, { type: "step-started", step: 1, maxSteps: 30 }),
+    progress({ type: "text-delta", text: "I look at" }),
+    progress({ type: "text-delta", text: " it.\nThen" }),
+    event(1900, replied("I look at it.\nThen")),
+    event(1910, { type: "tool-started", callId: "a", name: "bash", arguments: '{"command":"head -2 orders.csv"}' }),
+    event(2000, {
+      type: "tool-ended",
+      callId: "a",
+      name: "bash",
+      text: "order_id,region\n1,north\n2,south\n",
+      isError: false,
+      milliseconds: 90,
+    }),
+    event(2100, { type: "artifact-added", artifactId: "x", name: "report.md", parts: [] }),
+    event(3500, { type: "artifact-added", artifactId: "y", name: "answer", parts: [{ type: "text", text: "Done." }] }),
+  ]);
+  expect(text).toBe(`● Step 1 of at most 30
+  I look at it.
+  Then
+  · m · 1200 in, 30 out · 0.8 s
+  → bash head -2 orders.csv
+    ✓ 0.1 s  order_id,region
+      1,north (+1 lines)
+  + report.md
+
+  Done.
+`);
+  expect(summaryText(view)).toBe("2.5 s · 1 model call · 1,200 tokens in (1,000 cached) · 30 out · cost unknown");
+});
+
+test("text is shown once: streamed, or whole when nothing was streamed, and not again as the answer", () => {
+  const answer = event(3, {
+    type: "artifact-added",
+    artifactId: "y",
+    name: "answer",
+    parts: [{ type: "text", text: "Forty-two." }],
+  });
+  const streamed = show([
+    progress({ type: "text-delta", text: "Forty-two." }),
+    event(2, replied("Forty-two.")),
+    answer,
+  ]);
+  const whole = show([event(2, replied("Forty-two.")), answer]);
+  for (const { text } of [streamed, whole]) expect(text.match(/Forty-two/g)).toHaveLength(1);
+});
+
+test("an answer that was begun anew is shown again after a word on why", () => {
+  const { text } = show([
+    progress({ type: "text-delta", text: "Half" }),
+    progress({ type: "deltas-void", cause: "connection lost" }),
+    progress({ type: "text-delta", text: "Whole" }),
+  ]);
+  expect(text).toBe("  Half\n  (the answer so far is void: connection lost)\n  Whole");
+});
+
+test("what a terminal would obey is shown as text, wherever it comes from", () => {
+  const evil = "\x1b]0;title\x07\x1b[2J\r\u202eabc\x9b31m";
+  const { text } = show([
+    progress({ type: "text-delta", text: evil }),
+    progress({ type: "reasoning-delta", text: evil }),
+    progress({ type: "tool-output", callId: "a", text: evil }),
+    progress({ type: "deltas-void", cause: evil }),
+    event(1, replied(evil)),
+    event(1, { type: "tool-started", callId: "a", name: evil, arguments: JSON.stringify({ command: evil, n: 1 }) }),
+    event(1, { type: "tool-ended", callId: "a", name: evil, text: evil, isError: true, milliseconds: 1 }),
+    event(1, { type: "question-asked", question: evil, kind: "question" }),
+    event(1, { type: "notice-given", kind: "stuck", text: evil }),
+    event(1, { type: "artifact-added", artifactId: "x", name: evil, parts: [] }),
+    event(1, { type: "artifact-added", artifactId: "y", name: "answer", parts: [{ type: "text", text: evil }] }),
+  ]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what is looked for.
+  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  expect(text).toContain("\\x1b]0;title");
+});
+
+test("results of calls that run together carry their names, and errors their mark", () => {
+  const { text } = show([
+    event(1, { type: "tool-started", callId: "a", name: "one", arguments: '{"path":"a","n":2}' }),
+    event(1, { type: "tool-started", callId: "b", name: "two", arguments: "not json" }),
+    event(1, { type: "tool-ended", callId: "b", name: "two", text: "no", isError: true, milliseconds: 10 }),
+    event(1, { type: "tool-ended", callId: "a", name: "one", text: "", isError: false, milliseconds: 10 }),
+  ]);
+  expect(text).toBe("  → one path=a n=2\n  → two not json\n    ✗ two 0.0 s  no\n    ✓ 0.0 s\n");
+});
+
+test("live output of a call is bounded", () => {
+  const { text } = show([
+    progress({ type: "tool-output", callId: "a", text: Array.from({ length: 50 }, (_, n) => `line ${n}`).join("\n") }),
+    progress({ type: "tool-output", callId: "a", text: "later" }),
+  ]);
+  expect(text.split("\n")).toHaveLength(14);
+  expect(text).toEndWith("│ … more follows\n");
+});
+
+test("no line but running text is wider than the terminal", () => {
+  const long = "word ".repeat(100);
+  const { text } = show([
+    event(1, { type: "tool-started", callId: "a", name: "bash", arguments: JSON.stringify({ command: long }) }),
+    event(1, {
+      type: "tool-ended",
+      callId: "a",
+      name: "bash",
+      text: `${long}\n${long}`,
+      isError: false,
+      milliseconds: 1,
+    }),
+  ]);
+  for (const line of text.split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(60);
+});
+
+test("cost that is partly known says so", () => {
+  const priced = { ...usage, costUsd: 0.0125 };
+  const { view } = show([event(1, replied("a")), event(2, { ...replied("b"), usage: priced } as AgentEvent)]);
+  expect(summaryText(view)).toContain("$0.0125 and 1 calls of unknown cost");
+});
+
+test("colours appear only on a terminal that wants them", () => {
+  expect(styleOf({ isTTY: true, columns: 80 }, {})).toEqual({ color: true, columns: 80 });
+  expect(styleOf({ isTTY: true }, { NO_COLOR: "1" }).color).toBe(false);
+  expect(styleOf({ isTTY: true }, { TERM: "dumb" }).color).toBe(false);
+  expect(styleOf({}, {}).color).toBe(false);
+  expect(show([event(1, { type: "step-started", step: 1, maxSteps: 2 })], { color: true, columns: 60 }).text).toContain(
+    "\x1b[1m",
+  );
+});

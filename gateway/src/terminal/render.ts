@@ -1,0 +1,182 @@
+import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { RunEnded } from "@manyhands/shared/durable/engine";
+import type { TaskItem } from "../tasks/task-item.ts";
+import { argumentsText } from "./arguments-text.ts";
+import { safeLine, safeText } from "./safe-text.ts";
+import { paint, type Style } from "./style.ts";
+import { addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
+
+/** What the renderer remembers between items. A value: rendering is a function of it and the next item. */
+export type View = {
+  /** What the line the cursor is on belongs to; `none` at the start of a line. */
+  readonly open: "none" | "text" | "reasoning" | "output";
+  readonly atLineStart: boolean;
+  /** Whether text of the model's present answer was shown as it came. */
+  readonly streamed: boolean;
+  readonly lastText: string;
+  readonly running: number;
+  readonly outputLines: number;
+  readonly totals: Totals;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+};
+
+/** What is written for an item, and the view after it. */
+export type Rendered = { readonly view: View; readonly text: string };
+
+/** The view before the first item. */
+export const newView: View = {
+  open: "none",
+  atLineStart: true,
+  streamed: false,
+  lastText: "",
+  running: 0,
+  outputLines: 0,
+  totals: noTotals,
+  startedAt: undefined,
+  endedAt: undefined,
+};
+
+/** Lines of one call's live output that are shown; the rest is in its result. */
+const outputLineLimit = 12;
+
+/** Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the way. */
+export function render(view: View, item: TaskItem, style: Style): Rendered {
+  if (item.kind === "progress") return renderProgress(view, item.event, style);
+  if (item.kind === "state") return renderState(view, item, style);
+  const timed = { ...view, startedAt: view.startedAt ?? item.at, endedAt: item.at };
+  return renderEvent(timed, item.event, style);
+}
+
+/** The closing line: time, tokens and cost, with unknown cost said to be unknown. */
+export function summaryText({ totals, startedAt, endedAt }: View): string {
+  const time = startedAt === undefined || endedAt === undefined ? "" : `${durationText(endedAt - startedAt)} · `;
+  return time + totalsText(totals);
+}
+
+/** What an agent that tells no journal says of its work. How a task ends is told by whoever shows it. */
+function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
+  if (state !== "working" || text === undefined) return { view, text: "" };
+  return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
+}
+
+function renderProgress(view: View, event: AgentProgress, style: Style): Rendered {
+  switch (event.type) {
+    case "text-delta":
+      return stream({ ...view, streamed: true }, "text", event.text, (line) => `  ${line}`);
+    case "reasoning-delta":
+      return stream(view, "reasoning", event.text, (line) => `  ${paint(style, "dim", line)}`);
+    case "deltas-void":
+      return lines({ ...view, streamed: false }, [
+        `  ${paint(style, "yellow", `(the answer so far is void: ${safeLine(event.cause, style.columns - 30)})`)}`,
+      ]);
+    case "tool-output":
+      return renderOutput(view, event.text, style);
+  }
+}
+
+function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Rendered {
+  const { columns } = style;
+  switch (event.type) {
+    case "message-received":
+    case "run-ended":
+      return lines(view, []);
+    case "step-started":
+      return lines({ ...view, streamed: false }, [
+        paint(style, "bold", `● Step ${event.step}`) + paint(style, "dim", ` of at most ${event.maxSteps}`),
+      ]);
+    case "model-replied":
+      return renderReply(view, event, style);
+    case "tool-started": {
+      const shown = argumentsText(event.arguments, columns - event.name.length - 6);
+      const head = `  ${paint(style, "cyan", `→ ${safeLine(event.name, 60)}`)} ${shown}`;
+      return lines({ ...view, running: view.running + 1, outputLines: 0 }, [head]);
+    }
+    case "tool-ended":
+      return renderResult(view, event, style);
+    case "context-compacted":
+      return lines(view, [`  ${paint(style, "dim", "~ older messages were folded into a summary")}`]);
+    case "question-asked":
+      return lines(view, [paint(style, "bold", `? ${safeText(event.question)}`)]);
+    case "notice-given":
+      return lines(view, [`  ${paint(style, "yellow", `! ${safeLine(event.text, columns - 4)}`)}`]);
+    case "artifact-added":
+      return renderArtifact(view, event, style);
+  }
+}
+
+function renderReply(view: View, event: Extract<AgentEvent, { type: "model-replied" }>, style: Style): Rendered {
+  const { usage } = event;
+  const text = view.streamed || event.text.trim() === "" ? [] : indented(event.text);
+  const tokens = `${usage.inputTokens} in, ${usage.outputTokens} out`;
+  const facts = `  · ${safeLine(event.model, 40)} · ${tokens} · ${durationText(event.milliseconds)}`;
+  const next = { ...view, streamed: false, lastText: event.text, totals: addUsage(view.totals, usage) };
+  return lines(next, [...text, paint(style, "dim", facts)]);
+}
+
+function renderResult(view: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
+  // What was shown as it came is not shown again.
+  const isShown = view.outputLines > 0 && view.running === 1 && !event.isError;
+  const shown = isShown ? [] : event.text.split("\n").filter((line) => line.trim() !== "");
+  const mark = event.isError ? paint(style, "red", "✗") : paint(style, "green", "✓");
+  const name = view.running > 1 ? `${safeLine(event.name, 40)} ` : "";
+  const room = style.columns - 16 - name.length;
+  const first = `    ${mark} ${name}${paint(style, "dim", durationText(event.milliseconds))}  ${safeLine(shown[0] ?? "", room)}`;
+  const more = shown.length > 2 ? ` (+${shown.length - 2} lines)` : "";
+  const second =
+    shown[1] === undefined ? [] : [`      ${safeLine(shown[1], style.columns - 24)}${paint(style, "dim", more)}`];
+  return lines({ ...view, running: Math.max(0, view.running - 1) }, [first, ...second]);
+}
+
+function renderArtifact(view: View, event: Extract<AgentEvent, { type: "artifact-added" }>, style: Style): Rendered {
+  if (event.name === "answer") {
+    const answer = event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    if (answer.trim() === "" || answer.trim() === view.lastText.trim()) return lines(view, []);
+    return lines(view, ["", ...indented(answer)]);
+  }
+  const sizes = event.parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
+  return lines(view, [
+    `  ${paint(style, "green", "+")} ${safeLine(event.name, 80)}  ${paint(style, "dim", sizes.join(", "))}`,
+  ]);
+}
+
+function renderOutput(view: View, text: string, style: Style): Rendered {
+  const room = outputLineLimit - view.outputLines;
+  if (room <= 0) return { view, text: "" };
+  const all = text.split("\n").filter((line) => line.trim() !== "");
+  const cut = all.length > room ? [...all.slice(0, room), "… more follows"] : all;
+  const shown = cut.map((line) => `    ${paint(style, "dim", `│ ${safeLine(line, style.columns - 6)}`)}`);
+  return lines({ ...view, outputLines: view.outputLines + all.length }, shown);
+}
+
+/** Whole lines, after ending a line that is open. */
+function lines(view: View, shown: readonly string[]): Rendered {
+  const end = view.atLineStart ? "" : "\n";
+  return {
+    view: { ...view, open: "none", atLineStart: true },
+    text: end + shown.map((line) => `${line.trimEnd()}\n`).join(""),
+  };
+}
+
+/** A piece of running text of one kind; `wrap` dresses each piece of a line. */
+function stream(view: View, kind: "text" | "reasoning", delta: string, wrap: (line: string) => string): Rendered {
+  let text = view.open === kind || view.atLineStart ? "" : "\n";
+  let atLineStart = view.open === kind ? view.atLineStart : true;
+  for (const [index, piece] of safeText(delta).split("\n").entries()) {
+    if (index > 0) {
+      text += "\n";
+      atLineStart = true;
+    }
+    if (piece === "") continue;
+    text += atLineStart ? wrap(piece) : wrap(piece).slice(2);
+    atLineStart = false;
+  }
+  return { view: { ...view, open: kind, atLineStart }, text };
+}
+
+function indented(text: string): string[] {
+  return safeText(text)
+    .trim()
+    .split("\n")
+    .map((line) => `  ${line}`);
+}

@@ -1,0 +1,102 @@
+import type { Message, SendMessageRequest } from "@a2a-js/sdk";
+import { PushNotificationNotSupportedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { AgentEvent } from "../agent/events.ts";
+import type { AgentInput } from "../agent/task.ts";
+import type { RunRecord } from "../durable/engine.ts";
+import { terminalStatuses } from "../durable/engine.ts";
+import type { Json, RunEvent } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
+import { acceptPart } from "./accept-part.ts";
+import { ownRun, type TaskDeps } from "./task-access.ts";
+import { taskOptions } from "./task-options.ts";
+import { FieldViolationsError } from "./wire-error.ts";
+
+/**
+ * Makes a message durable: as a new task, or as the next message of the task it names. When this resolves it is on disk. The
+ * same message sent again by the same principal, at once or later, is the same task; its id with another content is refused.
+ */
+export async function acceptMessage(
+  deps: TaskDeps,
+  request: SendMessageRequest,
+  principal: string,
+): Promise<RunRecord> {
+  const { message, configuration, metadata } = request;
+  if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
+  if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError();
+  const options = taskOptions(metadata);
+  const received = await userMessage(deps, message);
+  return message.taskId === ""
+    ? startTask(deps, message, { message: received, ...options }, principal)
+    : continueTask(deps, message, received, principal);
+}
+
+async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessage> {
+  const parts = await Promise.all(message.parts.map((part) => acceptPart(part, deps.artifacts)));
+  const metadata = message.metadata as UserMessage["metadata"];
+  return { messageId: message.messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
+}
+
+async function startTask(deps: TaskDeps, message: Message, input: AgentInput, principal: string): Promise<RunRecord> {
+  const { engine, agent } = deps;
+  if (message.contextId !== "") await requireOwnContext(deps, message.contextId, principal);
+  const { run } = await engine.start({
+    kind: agent,
+    input: input satisfies Json,
+    principal,
+    contextId: message.contextId || crypto.randomUUID(),
+    dedupe: {
+      key: JSON.stringify([agent, principal, message.messageId]),
+      hash: sha256(JSON.stringify([message.contextId, input.message])),
+    },
+    events: [messageReceived(input.message)],
+  });
+  return run;
+}
+
+/** A context is a conversation with its files: only who began it may go on in it. */
+async function requireOwnContext(deps: TaskDeps, contextId: string, principal: string): Promise<void> {
+  const { runs } = await deps.engine.list({ kind: deps.agent, contextId, limit: 1 });
+  const newest = runs[0];
+  if (newest === undefined || newest.principal === principal) return;
+  const description = "cannot be used; leave it out to begin a new conversation";
+  throw new FieldViolationsError([{ field: "message.contextId", description }]);
+}
+
+async function continueTask(
+  deps: TaskDeps,
+  message: Message,
+  received: UserMessage,
+  principal: string,
+): Promise<RunRecord> {
+  const run = await ownRun(deps, message.taskId, principal);
+  if (message.contextId !== "" && message.contextId !== run.contextId) {
+    throw new FieldViolationsError([{ field: "message.contextId", description: "is not the task's" }]);
+  }
+  if (await isKnown(deps, run, received)) return run;
+  if (terminalStatuses.includes(run.status)) {
+    throw new UnsupportedOperationError("The task has ended; send the message without a taskId to start another");
+  }
+  const options = { id: received.messageId, events: [messageReceived(received)] };
+  const outcome = await deps.engine.deliver(run.id, messageSignal, received satisfies Json, options);
+  const current = await ownRun(deps, run.id, principal);
+  if (outcome === "duplicate") await isKnown(deps, current, received);
+  return current;
+}
+
+/** Whether the task has this message already. Throws `conflict` when it has another one under its id. */
+async function isKnown(deps: TaskDeps, run: RunRecord, received: UserMessage): Promise<boolean> {
+  const { history } = await deps.folds.current(run);
+  const entry = history.find(({ messageId }) => messageId === received.messageId);
+  if (entry === undefined) return false;
+  if (Bun.deepEquals([entry.parts, entry.metadata], [received.parts, received.metadata])) return true;
+  throw new AppError("conflict", "This messageId was used before for another message");
+}
+
+function messageReceived(message: UserMessage): RunEvent {
+  return { type: "message-received", ...message } satisfies AgentEvent;
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}

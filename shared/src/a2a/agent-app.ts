@@ -1,0 +1,78 @@
+import { Hono } from "hono";
+import { routePath } from "hono/route";
+import { secureHeaders } from "hono/secure-headers";
+import type { AgentDefinition } from "../agent/agent.ts";
+import type { Engine } from "../durable/engine.ts";
+import { AppError } from "../errors.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
+import { artifactApp } from "./artifact-route.ts";
+import { type AgentFacts, agentCard } from "./card.ts";
+import { cardApp } from "./card-routes.ts";
+import { createFoldCache } from "./fold-cache.ts";
+import { rpcApp } from "./json-rpc.ts";
+import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
+import { createMetrics } from "./metrics.ts";
+import { createRequestHandler } from "./request-handler.ts";
+import { restApp, restFailure } from "./rest.ts";
+import { statusApp } from "./status-routes.ts";
+import { AppFailure } from "./wire-error.ts";
+
+/** What an agent's server is made of. */
+export type AgentAppDeps = {
+  readonly definition: AgentDefinition;
+  readonly facts: AgentFacts;
+  /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
+  readonly identify: (request: Request) => Promise<string> | string;
+  /** Gets what fails without being an expected error, with its cause, for the log. */
+  readonly report: (bug: unknown) => void;
+  /** The address listened on; on a loopback address, requests from other sites are refused. */
+  readonly hostname?: string;
+  /** Milliseconds of silence after which a stream sends a comment; 8 seconds when left out. */
+  readonly heartbeatMs?: number;
+};
+
+/**
+ * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards, its files, health and metrics.
+ * It holds no state of its own, so any number of processes may serve the same engine.
+ */
+export function agentApp(deps: AgentAppDeps): Hono {
+  const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
+  const metrics = createMetrics(definition.name, engine);
+  const report = (bug: unknown) => {
+    metrics.failed();
+    deps.report(bug);
+  };
+  const { publicUrl } = facts;
+  const card = agentCard(definition, facts);
+  const folds = createFoldCache(engine);
+  const handler = createRequestHandler({ agent: definition.name, engine, artifacts, folds, publicUrl, card, report });
+
+  const app = new Hono({ strict: false });
+  app.onError((error) => restFailure(error, report));
+  app.notFound(() => restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report));
+  app.use(async (c, next) => {
+    await next();
+    metrics.answered(routePath(c, -1), c.res.status);
+  });
+  app.use(secureHeaders(pageHeaders));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
+  app.route("/", cardApp(card, handler));
+  app.route("/", artifactApp(artifacts, identify));
+  app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
+  app.route("/", restApp({ handler, identify, heartbeatMs, report }));
+  return app;
+}
+
+/**
+ * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. That a
+ * domain is reached by TLS only is for whoever runs the domain to say.
+ */
+const pageHeaders = {
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },
+  crossOriginResourcePolicy: "same-site",
+  strictTransportSecurity: false,
+};

@@ -1,0 +1,42 @@
+import type { Extensions } from "@a2a-js/sdk";
+import { ServerCallContext } from "@a2a-js/sdk/server";
+import { journalExtension } from "./extensions.ts";
+
+/** What the request handler needs to know of a call beside its parameters. */
+export type CallFacts = {
+  /** Who calls; every task is seen only by the principal that started it. */
+  readonly principal: string;
+  /** Aborted when the caller is gone: it ends the watching, never the task. */
+  readonly signal: AbortSignal;
+  /** The last event a resuming reader has seen. */
+  readonly after?: number;
+};
+
+const stateKey = "manyhands";
+
+/** The SDK's call context, carrying the facts through its transport handlers. */
+export function createCallContext(
+  facts: CallFacts,
+  options: {
+    readonly requestedVersion: string;
+    readonly requestedExtensions: Extensions;
+    readonly offered: Extensions;
+  },
+): ServerCallContext {
+  const { requestedVersion, requestedExtensions, offered } = options;
+  const context = new ServerCallContext({
+    requestedVersion,
+    requestedExtensions,
+    user: { isAuthenticated: true, userName: facts.principal },
+    state: new Map([[stateKey, facts]]),
+  });
+  for (const uri of requestedExtensions) if (offered.includes(uri)) context.addActivatedExtension(uri);
+  return context;
+}
+
+/** The facts of a call made with `createCallContext`. */
+export function callFacts(context: ServerCallContext): CallFacts & { readonly journal: boolean } {
+  const facts = context.state.get(stateKey) as CallFacts | undefined;
+  if (facts === undefined) throw new Error("This call context was not made by createCallContext");
+  return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
+}

@@ -1,0 +1,80 @@
+import { AgentCard } from "@a2a-js/sdk";
+import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
+import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { AgentDefinition } from "../agent/agent.ts";
+import type { SandboxTier } from "../sandbox/sandbox.ts";
+import { agentExtension, journalExtension } from "./extensions.ts";
+
+/** What a running server knows of itself beyond the agent's definition. */
+export type AgentFacts = {
+  /** Where it is reached from outside. */
+  readonly publicUrl: string;
+  readonly model: { readonly name: string; readonly provider: string };
+  readonly sandbox: SandboxTier;
+  /** How callers must authenticate; nothing when left out. */
+  readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+};
+
+/**
+ * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of an extension, its name, its
+ * model and its sandbox tier.
+ */
+export function agentCard(definition: AgentDefinition, facts: AgentFacts): AgentCard {
+  const { name, title, description, version, skills } = definition;
+  const url = facts.publicUrl.replace(/\/+$/, "");
+  const served = { tenant: "", protocolVersion: "1.0" };
+  const interfaces = [
+    { url, protocolBinding: "JSONRPC", ...served },
+    { url, protocolBinding: "HTTP+JSON", ...served },
+  ];
+  return {
+    name: title,
+    description,
+    version,
+    supportedInterfaces: duplicateInterfacesForLegacy(interfaces, ["JSONRPC"]),
+    provider: undefined,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
+          name,
+          model: { ...facts.model },
+          sandbox: facts.sandbox,
+        }),
+        extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
+      ],
+    },
+    securitySchemes: facts.security?.securitySchemes ?? {},
+    securityRequirements: facts.security?.securityRequirements ?? [],
+    defaultInputModes: ["text/plain", "application/json", "application/octet-stream"],
+    defaultOutputModes: ["text/plain", "application/json", "application/octet-stream"],
+    skills: skills.map((skill) => ({
+      ...skill,
+      tags: [...skill.tags],
+      examples: [...skill.examples],
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+    })),
+    signatures: [],
+  };
+}
+
+/** The card as JSON for 1.0 clients. */
+export function cardJson(card: AgentCard): Record<string, unknown> {
+  return AgentCard.toJSON(card) as Record<string, unknown>;
+}
+
+/** The card as JSON for clients of 0.3, who find their fields beside those of 1.0. */
+export async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
+  // The SDK exports no card translation; its 0.3 transport answers the extended card translated, whatever card that is.
+  const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
+  return { ...cardJson(card), ...(await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext())) };
+}
+
+function extension(uri: string, description: string, params?: Record<string, unknown>) {
+  return { uri, description, required: false, params };
+}

@@ -1,0 +1,168 @@
+import { AgentCard, Role, type SendMessageRequest, type Task, type Part as WirePart } from "@a2a-js/sdk";
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  type RequestOptions,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+} from "@a2a-js/sdk/client";
+import type { AgentInput } from "../agent/task.ts";
+import { boundedFetch, type Fetch } from "./client-fetch.ts";
+import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
+import { followTask, type Peer } from "./client-stream.ts";
+import { agentExtension, journalExtension, metadataKeys } from "./extensions.ts";
+import { isSettled } from "./task-state.ts";
+import { replyAsTask, type TaskUpdate } from "./task-update.ts";
+import { textPart } from "./wire-part.ts";
+
+/** A message to an agent: a text, or parts where there is more than text. With a `taskId` it answers that task. */
+export type OutgoingMessage = {
+  readonly text?: string;
+  readonly parts?: readonly WirePart[];
+  /** Sent again with the same id, a message is the same task at an agent of ours; made up when left out. */
+  readonly messageId?: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly budget?: AgentInput["budget"];
+  readonly hops?: number;
+};
+
+/** Options of every call. */
+export type CallOptions = { readonly signal?: AbortSignal };
+
+/**
+ * Another agent, reached by A2A 1.0 or 0.3. Failures that may pass are repeated and streams that break are resumed, without
+ * gap or repetition where the agent is one of ours. Everything rejects with an AppError, or with the signal's reason.
+ */
+export type A2aClient = {
+  readonly card: AgentCard;
+  /** Sends a message and tells what happens until the task ends or asks something. */
+  stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
+  /** Tells what happens in a task until it ends; with `after`, everything after that place in its journal. */
+  watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
+  /** Sends a message and resolves when the task has ended or asks something. */
+  send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
+  /** Sends the answer to a task that asked something. */
+  answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
+  get(taskId: string, options?: CallOptions): Promise<Task>;
+  cancel(taskId: string, options?: CallOptions): Promise<Task>;
+};
+
+/** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
+export type A2aClientOptions = {
+  readonly fetch?: Fetch;
+  /** Added to every request: `Authorization`, say. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly responseMs?: number;
+  readonly idleMs?: number;
+  readonly retry?: RetryPolicy;
+  readonly signal?: AbortSignal;
+};
+
+const longestCard = 1024 * 1024;
+const longestAnswer = 32 * 1024 * 1024;
+
+/** Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent. */
+export async function createA2aClient(url: string, options: A2aClientOptions = {}): Promise<A2aClient> {
+  const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
+  const inner: Fetch = options.fetch ?? fetch;
+  const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
+  const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
+  const cardFetch = boundedFetch(inner, headers, { ...bounds, maxBytes: longestCard }) as typeof fetch;
+  const legacyCompat = { enabled: true };
+  const cardResolver = new DefaultAgentCardResolver({ fetchImpl: cardFetch, legacyCompat });
+  const factory = new ClientFactory({
+    transports: [
+      new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
+      new RestTransportFactory({ fetchImpl, legacyCompat }),
+    ],
+    cardResolver,
+  });
+  const [base, path] = cardAddress(url);
+  return retrying(retry, options.signal, async () => {
+    const found = await cardResolver.resolve(base, path);
+    const sdk = await factory.createFromAgentCard(found);
+    // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
+    return clientOf(sdk, AgentCard.fromJSON(AgentCard.toJSON(found)), retry);
+  });
+}
+
+function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
+  const ours = card.capabilities?.extensions?.some(({ uri }) => uri === agentExtension) ?? false;
+  const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
+    ...(signal === undefined ? {} : { signal }),
+    serviceParameters: {
+      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension)) : {}),
+      ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
+    },
+  });
+  const get = (id: string, options: CallOptions = {}) =>
+    retrying(retry, options.signal, () => sdk.getTask({ tenant: "", id }, requestOptions(options)));
+  const peer = { sdk, get, retry, ours, requestOptions };
+  const stream: A2aClient["stream"] = (message, options = {}) => {
+    const request = sendRequest(message, false);
+    return followTask(peer, { request, ...options });
+  };
+  const send: A2aClient["send"] = async (message, options = {}) => {
+    if (card.capabilities?.streaming !== true) return poll(peer, sendRequest(message, true), options);
+    for await (const update of stream(message, options)) if (update.kind === "end") return update.task;
+    throw new Error("A stream of updates ended without its end");
+  };
+  return {
+    card,
+    stream,
+    send,
+    get,
+    watch: (taskId, options = {}) => followTask(peer, { taskId, ...options }),
+    answer: (taskId, text, options) => send({ taskId, text }, options),
+    cancel: (id, options = {}) =>
+      retrying(retry, options.signal, () =>
+        sdk.cancelTask({ tenant: "", id, metadata: undefined }, requestOptions(options)),
+      ),
+  };
+}
+
+/** For agents that do not stream: sends without waiting, then asks until the task has settled. */
+async function poll(peer: Peer, request: SendMessageRequest, options: CallOptions): Promise<Task> {
+  const { sdk, retry, ours, requestOptions, get } = peer;
+  const once = ours ? retry : { ...retry, retries: 0 };
+  const sent = await retrying(once, options.signal, () => sdk.sendMessage(request, requestOptions(options)));
+  if ("messageId" in sent) return replyAsTask(sent);
+  let task = sent;
+  for (let pauseMs = 500; !isSettled(task.status?.state ?? 0); pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
+    await sleep(pauseMs, options.signal);
+    task = await get(task.id, options);
+  }
+  return task;
+}
+
+function sendRequest(message: OutgoingMessage, returnImmediately: boolean): SendMessageRequest {
+  const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "", budget, hops } = message;
+  const metadata = {
+    ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
+    ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
+  };
+  return {
+    tenant: "",
+    message: {
+      messageId,
+      taskId,
+      contextId,
+      role: Role.ROLE_USER,
+      parts: [...(text === undefined ? [] : [textPart(text)]), ...parts],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+  };
+}
+
+/** Base and path for the SDK's resolver, which takes everything after the last slash of a base for a file name. */
+function cardAddress(url: string): [base: string, path?: string] {
+  return url.endsWith(".json") ? [url, ""] : [url.endsWith("/") ? url : `${url}/`];
+}

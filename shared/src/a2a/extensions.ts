@@ -1,0 +1,25 @@
+/**
+ * The A2A extension under which streams carry the run's journal. A client that activates it (`A2A-Extensions`) gets in the
+ * metadata of each status update the event itself under `event`, and live progress under `progress`; others get short
+ * readable status texts only.
+ */
+export const journalExtension = "urn:manyhands:journal:1";
+
+/** The A2A extension whose parameters in the card tell the agent's name, its model and how its commands are confined. */
+export const agentExtension = "urn:manyhands:agent:1";
+
+/** Keys of our own in A2A metadata; everything else in there belongs to others and passes through as data. */
+export const metadataKeys = {
+  /** On a Task and on every stored stream event: the journal's sequence number. */
+  seq: "manyhands/seq",
+  /** On a status update, with the journal extension: `{ at, event }`. */
+  event: "manyhands/event",
+  /** On a status update that is not stored, with the journal extension: an AgentProgress. */
+  progress: "manyhands/progress",
+  /** On a part that is a stored file: `{ sha256, size }`. */
+  file: "manyhands/file",
+  /** On a SendMessage request: what the caller allows the task to spend. */
+  budget: "manyhands/budget",
+  /** On a SendMessage request: how many agents the task has passed through. */
+  hops: "manyhands/hops",
+} as const;

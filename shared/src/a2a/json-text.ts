@@ -1,0 +1,49 @@
+const deepest = 100;
+
+/** Why bytes are not JSON that is safe to handle: `syntax` for what no parser takes, `depth` for nesting beyond 100. */
+export class JsonTextError extends Error {
+  override readonly name = "JsonTextError";
+  readonly fault: "syntax" | "depth";
+
+  constructor(fault: "syntax" | "depth", message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/**
+ * The JSON value of UTF-8 bytes. Throws JsonTextError. Depth is counted before parsing, because a value parsed that deep
+ * breaks whatever walks it later.
+ */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new JsonTextError("syntax", "The body is not valid UTF-8");
+  }
+  if (isDeeperThan(text, deepest)) throw new JsonTextError("depth", `The JSON is nested deeper than ${deepest} levels`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new JsonTextError("syntax", "The body is not valid JSON");
+  }
+}
+
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === backslash) i++;
+      else if (code === quote) inString = false;
+    } else if (code === quote) inString = true;
+    else if (code === openBrace || code === openBracket) {
+      if (++depth > limit) return true;
+    } else if (code === closeBrace || code === closeBracket) depth--;
+  }
+  return false;
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];

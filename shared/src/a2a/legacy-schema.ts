@@ -1,0 +1,67 @@
+import * as z from "zod";
+import {
+  contextId,
+  fileUrl,
+  historyLength,
+  label,
+  messageId,
+  metadata,
+  optionalId,
+  shortList,
+  taskId,
+} from "./request-schema.ts";
+
+const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
+const file = z
+  .object({ bytes: base64.optional(), uri: fileUrl.optional(), name: label.nullish(), mimeType: label.nullish() })
+  .refine(({ bytes, uri }) => (bytes === undefined) !== (uri === undefined), "must have exactly one of bytes and uri")
+  .transform(({ bytes, uri, name, mimeType }) => ({
+    ...(bytes === undefined ? { uri } : { bytes }),
+    ...(name ? { name } : {}),
+    ...(mimeType ? { mimeType } : {}),
+  }));
+
+const part = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("text"), text: z.string(), metadata: metadata.optional() }),
+  z.object({ kind: z.literal("file"), file, metadata: metadata.optional() }),
+  z.object({ kind: z.literal("data"), data: metadata, metadata: metadata.optional() }),
+]);
+
+const message = z.object({
+  messageId,
+  contextId: optionalId(contextId),
+  taskId: optionalId(taskId),
+  role: z.literal("user"),
+  parts: z.array(part).min(1).max(100),
+  metadata: metadata.optional(),
+  extensions: shortList,
+  referenceTaskIds: shortList,
+});
+
+/** In 0.3 a call that does not say otherwise blocks; the SDK's translation reads an absent `blocking` as its opposite. */
+const configuration = z.object({
+  acceptedOutputModes: shortList,
+  blocking: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true),
+  historyLength,
+  pushNotificationConfig: metadata.optional(),
+});
+
+const send = z.object({ message, configuration: configuration.optional(), metadata: metadata.optional() });
+const task = z.object({ id: taskId, historyLength, metadata: metadata.optional() });
+
+/** The parameters of each JSON-RPC method of A2A 0.3. */
+export const legacySchemas = {
+  "message/send": send,
+  "message/stream": send,
+  "tasks/get": task,
+  "tasks/cancel": task,
+  "tasks/resubscribe": task,
+  "tasks/pushNotificationConfig/set": metadata,
+  "tasks/pushNotificationConfig/get": metadata,
+  "tasks/pushNotificationConfig/list": metadata,
+  "tasks/pushNotificationConfig/delete": metadata,
+  "agent/getAuthenticatedExtendedCard": metadata,
+} as const satisfies Record<string, z.ZodType>;

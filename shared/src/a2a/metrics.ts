@@ -1,0 +1,54 @@
+import type { Engine, RunStatus } from "../durable/engine.ts";
+
+const statuses: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"];
+
+/** Counts what a server answers, and tells it with the state of its runs. */
+export type Metrics = {
+  /** One answered request; a route's pattern, never a path, so that the number of series stays small. */
+  answered(route: string, status: number): void;
+  /** One internal failure that was reported. */
+  failed(): void;
+  /** Everything in Prometheus's text format. */
+  text(): Promise<string>;
+};
+
+/** Metrics of one agent; the runs are counted when asked for. */
+export function createMetrics(agent: string, engine: Pick<Engine, "list">): Metrics {
+  const answers = new Map<string, number>();
+  let failures = 0;
+  const label = `agent=${JSON.stringify(agent)}`;
+  return {
+    answered(route, status) {
+      const labels = `${label},route=${JSON.stringify(route)},status="${status}"`;
+      answers.set(labels, (answers.get(labels) ?? 0) + 1);
+    },
+    failed() {
+      failures++;
+    },
+    async text() {
+      const counts = await Promise.all(
+        statuses.map(async (status) => {
+          const { total } = await engine.list({ kind: agent, statuses: [status], limit: 1 });
+          return `manyhands_runs{${label},status="${status}"} ${total}`;
+        }),
+      );
+      return [
+        ...family("manyhands_runs", "gauge", "Runs in the journal by status.", counts),
+        ...family(
+          "manyhands_http_requests_total",
+          "counter",
+          "Requests answered since the start.",
+          [...answers].map(([labels, count]) => `manyhands_http_requests_total{${labels}} ${count}`),
+        ),
+        ...family("manyhands_internal_failures_total", "counter", "Failures that were no expected errors.", [
+          `manyhands_internal_failures_total{${label}} ${failures}`,
+        ]),
+        "",
+      ].join("\n");
+    },
+  };
+}
+
+function family(name: string, type: "counter" | "gauge", help: string, samples: readonly string[]): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples];
+}

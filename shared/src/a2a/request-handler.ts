@@ -1,0 +1,104 @@
+import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import { PushNotificationNotSupportedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { acceptMessage } from "./accept-message.ts";
+import { callFacts } from "./call-context.ts";
+import { cancelRun } from "./cancel-task.ts";
+import { listTasks } from "./list-tasks.ts";
+import { ownRun, type TaskDeps } from "./task-access.ts";
+import { isTerminal, taskState } from "./task-state.ts";
+import { taskView } from "./task-view.ts";
+import { untilSettled, watchTask } from "./watch-task.ts";
+import { toA2AError } from "./wire-error.ts";
+
+/** What a request handler needs beside its tasks. */
+export type RequestHandlerDeps = TaskDeps & {
+  readonly card: AgentCard;
+  /** Gets what went wrong without being an expected error; the caller is told only that something did. */
+  readonly report: (bug: unknown) => void;
+};
+
+/**
+ * A2A over the durable journal: every answer and every stream is read from it, so none depends on who else is connected, and
+ * nothing is lost when nobody is. Throws A2AErrors only.
+ */
+export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
+  const guard = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      try {
+        return await work(...args);
+      } catch (error) {
+        throw toA2AError(error, deps.report);
+      }
+    };
+  };
+  const guardStream = <Params>(open: (params: Params, context: ServerCallContext) => TaskStream) => {
+    return async function* (params: Params, context: ServerCallContext): TaskStream {
+      try {
+        yield* open(params, context);
+      } catch (error) {
+        throw toA2AError(error, deps.report);
+      }
+    };
+  };
+  const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> => {
+    const run = await ownRun(deps, id, callFacts(context).principal);
+    return taskView(run, await deps.folds.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
+  };
+
+  return {
+    ...withoutPush,
+    getAgentCard: async () => deps.card,
+    getAuthenticatedExtendedAgentCard: async () => {
+      throw new UnsupportedOperationError("This agent has no extended card");
+    },
+    sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
+      const { principal, signal } = callFacts(context);
+      const run = await acceptMessage(deps, request, principal);
+      if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
+      return current(run.id, context, request.configuration?.historyLength);
+    }),
+    sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
+      const { principal, signal, after, journal } = callFacts(context);
+      const run = await acceptMessage(deps, request, principal);
+      const { historyLength } = request.configuration ?? {};
+      yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
+    }),
+    getTask: guard(({ id, historyLength }, context) => current(id, context, historyLength)),
+    listTasks: guard((request, context) => listTasks(deps, request, callFacts(context).principal)),
+    cancelTask: guard(async ({ id }, context) => {
+      const { principal, signal } = callFacts(context);
+      await cancelRun(deps, await ownRun(deps, id, principal), signal);
+      return current(id, context);
+    }),
+    resubscribe: guardStream(async function* ({ id }: { id: string }, context) {
+      const { principal, signal, after, journal } = callFacts(context);
+      const run = await ownRun(deps, id, principal);
+      const missed = after !== undefined && after < run.lastEvent;
+      if (!missed && isTerminal(taskState(await deps.folds.current(run), run))) {
+        throw new UnsupportedOperationError("The task has ended; read it with GetTask");
+      }
+      yield* watchTask(deps, run, { signal, after, journal, until: "task" });
+    }),
+  };
+}
+
+type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;
+
+const refusePush = async (): Promise<never> => {
+  throw new PushNotificationNotSupportedError();
+};
+
+/** The four methods of push notifications while the card does not offer them. */
+const withoutPush: Pick<
+  A2ARequestHandler,
+  | "createTaskPushNotificationConfig"
+  | "getTaskPushNotificationConfig"
+  | "listTaskPushNotificationConfigs"
+  | "deleteTaskPushNotificationConfig"
+> = {
+  createTaskPushNotificationConfig: refusePush,
+  getTaskPushNotificationConfig: refusePush,
+  listTaskPushNotificationConfigs: refusePush,
+  deleteTaskPushNotificationConfig: refusePush,
+};

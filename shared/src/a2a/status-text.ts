@@ -1,0 +1,43 @@
+import type { AgentEvent } from "../agent/events.ts";
+import type { RunEnded } from "../durable/engine.ts";
+import type { RunEvent } from "../durable/run.ts";
+
+const longest = 300;
+
+/**
+ * One short line about an event for people and for peers, which show the status text of a working task as the agent's
+ * thought; undefined where silence is better. The answer is never in here: it is an artifact.
+ */
+export function statusText(stored: RunEvent): string | undefined {
+  const event = stored as unknown as AgentEvent | RunEnded | EngineEvent;
+  switch (event.type) {
+    case "model-replied":
+      return event.toolCalls.length > 0 && event.text.trim() !== "" ? short(event.text) : undefined;
+    case "tool-started":
+      return short(`${event.name} ${event.arguments}`);
+    case "tool-ended":
+      return event.isError ? short(`${event.name} failed: ${event.text}`) : undefined;
+    case "notice-given":
+      return short(event.text);
+    case "question-asked":
+      return event.question;
+    case "run-paused":
+      return `Paused: ${event.error?.message ?? "it needs a person"}`;
+    case "run-ended":
+      return endText(event);
+    default:
+      return undefined;
+  }
+}
+
+/** The engine's own event when a run stops with a cause that a person has to remove. */
+type EngineEvent = { readonly type: "run-paused"; readonly error?: { readonly message: string } };
+
+function endText(end: RunEnded): string | undefined {
+  return end.error === undefined ? undefined : `${end.error.message} (${end.error.code})`;
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+}

@@ -1,0 +1,24 @@
+import { TaskNotFoundError } from "@a2a-js/sdk/errors";
+import type { Engine, RunRecord } from "../durable/engine.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
+import type { FoldCache } from "./fold-cache.ts";
+
+/** What reading and changing the tasks of one agent needs. */
+export type TaskDeps = {
+  /** The agent's name, which is the kind of its runs. */
+  readonly agent: string;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly folds: FoldCache;
+  /** Where this server is reached from outside; file parts point there. */
+  readonly publicUrl: string;
+};
+
+/** The run behind a task of this agent and this principal. Someone else's is as unknown as one that never was. */
+export async function ownRun(deps: TaskDeps, taskId: string, principal: string): Promise<RunRecord> {
+  const run = await deps.engine.get(taskId);
+  if (run === undefined || run.kind !== deps.agent || run.principal !== principal) {
+    throw new TaskNotFoundError(`There is no task ${taskId}`);
+  }
+  return run;
+}

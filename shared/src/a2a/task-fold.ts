@@ -1,0 +1,103 @@
+import type { AgentEvent, Part } from "../agent/events.ts";
+import type { RunEnded, StoredEvent } from "../durable/engine.ts";
+import type { RunEvent } from "../durable/run.ts";
+import { statusText } from "./status-text.ts";
+
+/** A message of the conversation; `seq` names the agent's own ones, which have no id of a sender. */
+export type HistoryEntry = {
+  readonly seq: number;
+  readonly role: "user" | "agent";
+  readonly messageId?: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+};
+
+/** An artifact as its newest event left it. */
+export type FoldedArtifact = Omit<Extract<AgentEvent, { type: "artifact-added" }>, "type">;
+
+/** What the events of a run up to `seq` add up to. A value: applying an event makes a new one. */
+export type TaskFold = {
+  readonly seq: number;
+  /** Time of the newest event, in milliseconds since 1970. */
+  readonly at: number;
+  /** Whether the agent has done anything beyond receiving the message. */
+  readonly started: boolean;
+  readonly history: readonly HistoryEntry[];
+  readonly artifacts: readonly FoldedArtifact[];
+  /** The question the run waits on, until an answer or the next step. */
+  readonly question?: Extract<AgentEvent, { type: "question-asked" }>["kind"];
+  /** The newest thing worth a line of status, and the event it came from. */
+  readonly status?: { readonly seq: number; readonly text: string };
+  readonly paused: boolean;
+  readonly end?: RunEnded;
+};
+
+/** The fold of no events. */
+export const emptyFold: TaskFold = { seq: 0, at: 0, started: false, history: [], artifacts: [], paused: false };
+
+/** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
+export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
+  const event = knownEvent(stored.event);
+  const text = statusText(stored.event);
+  const next: TaskFold = {
+    ...fold,
+    seq: stored.seq,
+    at: stored.at,
+    started: fold.started || event?.type !== "message-received",
+    ...(text === undefined ? {} : { status: { seq: stored.seq, text } }),
+  };
+  return event === undefined ? next : withEvent(next, stored.seq, event);
+}
+
+function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
+  switch (event.type) {
+    case "message-received": {
+      const { question: _, status: __, ...rest } = fold;
+      const { messageId, parts, metadata } = event;
+      const entry = { seq, role: "user" as const, messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
+      return { ...rest, history: [...fold.history, entry] };
+    }
+    case "question-asked": {
+      const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
+      return { ...fold, question: event.kind, history: [...fold.history, entry] };
+    }
+    case "step-started": {
+      const { question, status, ...rest } = fold;
+      return question === undefined ? fold : rest;
+    }
+    case "artifact-added": {
+      const { type: _, ...artifact } = event;
+      return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
+    }
+    case "run-paused":
+      return { ...fold, paused: true };
+    case "run-resumed": {
+      const { status: _, ...rest } = fold;
+      return { ...rest, paused: false };
+    }
+    case "run-ended": {
+      const { question: _, status, ...rest } = fold;
+      return { ...rest, paused: false, end: event, ...(status?.seq === seq ? { status } : {}) };
+    }
+  }
+}
+
+type KnownEvent =
+  | Extract<AgentEvent, { type: "message-received" | "question-asked" | "step-started" | "artifact-added" }>
+  | { readonly type: "run-paused" | "run-resumed" }
+  | RunEnded;
+
+const knownTypes: ReadonlySet<string> = new Set<KnownEvent["type"]>([
+  "message-received",
+  "question-asked",
+  "step-started",
+  "artifact-added",
+  "run-paused",
+  "run-resumed",
+  "run-ended",
+]);
+
+/** The journal is our own store: an event of a known type has that type's shape, checked when it was made. */
+function knownEvent(event: RunEvent): KnownEvent | undefined {
+  return knownTypes.has(event.type) ? (event as unknown as KnownEvent) : undefined;
+}

@@ -1,0 +1,46 @@
+import { TaskState } from "@a2a-js/sdk";
+import type { RunRecord } from "../durable/engine.ts";
+import type { TaskFold } from "./task-fold.ts";
+
+/**
+ * The A2A state of a run from its events, and from its record where that is at hand and knows more: that a worker has
+ * taken it, or that it waits for something no event told of.
+ */
+export function taskState(fold: TaskFold, run?: RunRecord): TaskState {
+  if (fold.end !== undefined) return endState(fold.end);
+  if (fold.question !== undefined) {
+    return waitingState(fold.question === "authorization" ? "auth-required" : "input-required");
+  }
+  if (run?.status === "waiting") return waitingState(run.waiting?.reason);
+  const started = fold.started || (run !== undefined && run.status !== "queued");
+  return started ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
+}
+
+/** Completed, failed, canceled, rejected: nothing changes any more. */
+export function isTerminal(state: TaskState): boolean {
+  return (
+    state === TaskState.TASK_STATE_COMPLETED ||
+    state === TaskState.TASK_STATE_FAILED ||
+    state === TaskState.TASK_STATE_CANCELED ||
+    state === TaskState.TASK_STATE_REJECTED
+  );
+}
+
+/** Terminal, or waiting for the caller: what ends a blocking call. */
+export function isSettled(state: TaskState): boolean {
+  return (
+    isTerminal(state) || state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED
+  );
+}
+
+function endState({ status, error }: NonNullable<TaskFold["end"]>): TaskState {
+  if (status === "completed") return TaskState.TASK_STATE_COMPLETED;
+  if (status === "canceled") return TaskState.TASK_STATE_CANCELED;
+  return error?.code === "rejected" ? TaskState.TASK_STATE_REJECTED : TaskState.TASK_STATE_FAILED;
+}
+
+function waitingState(reason: string | undefined): TaskState {
+  if (reason === "input-required") return TaskState.TASK_STATE_INPUT_REQUIRED;
+  if (reason === "auth-required") return TaskState.TASK_STATE_AUTH_REQUIRED;
+  return TaskState.TASK_STATE_WORKING;
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { Role, Task, TaskState } from "@a2a-js/sdk";
+import type { AgentEvent } from "../agent/events.ts";
+import type { RunEnded, RunRecord } from "../durable/engine.ts";
+import { applyEvent, emptyFold, type TaskFold } from "./task-fold.ts";
+import { taskState } from "./task-state.ts";
+import { taskView } from "./task-view.ts";
+
+const identity = { id: "run-1", contextId: "context-1" };
+const file = { sha256: "a".repeat(64), name: "my report.md", mediaType: "text/markdown", size: 12 };
+const received = (messageId: string, text: string): AgentEvent => ({
+  type: "message-received",
+  messageId,
+  parts: [{ type: "text", text }],
+});
+const ended = (status: RunEnded["status"], error?: RunEnded["error"]): RunEnded => ({
+  type: "run-ended",
+  status,
+  ...(error === undefined ? {} : { error }),
+});
+
+function fold(...events: readonly (AgentEvent | RunEnded | { type: string })[]): TaskFold {
+  return events.reduce<TaskFold>(
+    (before, event, i) => applyEvent(before, { runId: identity.id, seq: i + 1, at: 1_000 * (i + 1), event }),
+    emptyFold,
+  );
+}
+
+function record(over: Partial<RunRecord>): RunRecord {
+  const base = { kind: "swe", principal: "p", input: null, lastEvent: 0, createdAt: 0, updatedAt: 0 };
+  return { ...identity, ...base, status: "running", ...over };
+}
+
+const view = (from: TaskFold, historyLength?: number) =>
+  taskView(identity, from, "http://agent.test/", { historyLength, artifacts: true });
+
+test("a run's events become a task with its messages, its files by URL and its answer as the last artifact", () => {
+  const task = view(
+    fold(
+      received("m1", "write it"),
+      { type: "step-started", step: 1, maxSteps: 9 },
+      { type: "artifact-added", artifactId: "f1", name: "my report.md", parts: [{ type: "file", ...file }] },
+      { type: "artifact-added", artifactId: "a1", name: "answer", parts: [{ type: "text", text: "done" }] },
+      ended("completed"),
+    ),
+  );
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  expect(task.status?.message).toBeUndefined();
+  expect(task.status?.timestamp).toBe("1970-01-01T00:00:05.000Z");
+  expect(task.history.map(({ messageId, role }) => [messageId, role])).toEqual([["m1", Role.ROLE_USER]]);
+  expect(task.artifacts.map(({ name }) => name)).toEqual(["my report.md", "answer"]);
+  expect(task.artifacts[0]?.parts[0]).toMatchObject({
+    content: { $case: "url", value: `http://agent.test/artifacts/${file.sha256}/my%20report.md` },
+    filename: "my report.md",
+    mediaType: "text/markdown",
+    metadata: { "manyhands/file": { sha256: file.sha256, size: 12 } },
+  });
+  expect(Task.fromJSON(Task.toJSON(task))).toEqual(task);
+});
+
+test("an artifact that comes again replaces the earlier one and moves to the end", () => {
+  const artifact = (artifactId: string, text: string): AgentEvent => ({
+    type: "artifact-added",
+    artifactId,
+    name: artifactId,
+    parts: [{ type: "text", text }],
+  });
+  const task = view(fold(artifact("x", "1"), artifact("y", "2"), artifact("x", "3")));
+  expect(task.artifacts.map(({ artifactId }) => artifactId)).toEqual(["y", "x"]);
+  expect(task.artifacts[1]?.parts[0]?.content).toEqual({ $case: "text", value: "3" });
+});
+
+test("a question makes the task wait for input, whatever else still runs, until it is answered or a step begins", () => {
+  const asked: AgentEvent = { type: "question-asked", question: "Which one?", kind: "question" };
+  const other: AgentEvent = { type: "tool-started", callId: "c", name: "bash", arguments: "{}" };
+  const open = fold(received("m1", "hi"), asked, other);
+  expect(taskState(open)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  const task = view(fold(received("m1", "hi"), asked));
+  expect(task.status?.message?.parts[0]?.content).toEqual({ $case: "text", value: "Which one?" });
+  expect(task.history[1]).toMatchObject({ role: Role.ROLE_AGENT, messageId: "run-1/2", taskId: "run-1" });
+  expect(taskState(fold(received("m1", "hi"), asked, received("m2", "that")))).toBe(TaskState.TASK_STATE_WORKING);
+  expect(taskState(fold(received("m1", "hi"), asked, { type: "step-started", step: 2, maxSteps: 9 }))).toBe(
+    TaskState.TASK_STATE_WORKING,
+  );
+  expect(taskState(fold({ ...asked, kind: "authorization" }))).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
+});
+
+test.each([
+  ["queued", {}, TaskState.TASK_STATE_SUBMITTED],
+  ["running", {}, TaskState.TASK_STATE_WORKING],
+  ["paused", {}, TaskState.TASK_STATE_WORKING],
+  ["waiting", { waiting: { signal: "message", reason: "input-required" } }, TaskState.TASK_STATE_INPUT_REQUIRED],
+  ["waiting", { waiting: { signal: "message", reason: "auth-required" } }, TaskState.TASK_STATE_AUTH_REQUIRED],
+  ["waiting", { waiting: { signal: "child" } }, TaskState.TASK_STATE_WORKING],
+] as const)("a run that is %s with %j is shown as state %i", (status, over, state) => {
+  expect(taskState(fold(received("m1", "hi")), record({ status, ...over }))).toBe(state);
+});
+
+test.each([
+  ["completed", undefined, TaskState.TASK_STATE_COMPLETED, undefined],
+  ["canceled", undefined, TaskState.TASK_STATE_CANCELED, undefined],
+  [
+    "failed",
+    { code: "stuck", message: "It went in circles" },
+    TaskState.TASK_STATE_FAILED,
+    "It went in circles (stuck)",
+  ],
+  ["failed", { code: "rejected", message: "Not my job" }, TaskState.TASK_STATE_REJECTED, "Not my job (rejected)"],
+] as const)("a run that ended %s with %j says so", (status, error, state, text) => {
+  const task = view(
+    fold(received("m", "x"), { type: "tool-started", callId: "c", name: "t", arguments: "{}" }, ended(status, error)),
+  );
+  expect(task.status?.state).toBe(state);
+  const said = task.status?.message?.parts[0]?.content;
+  expect(said?.$case === "text" ? said.value : undefined).toBe(text);
+});
+
+test("a paused run says why, and stops saying it when it goes on", () => {
+  const paused = { type: "run-paused", error: { code: "non_deterministic", message: "The code changed" } };
+  expect(fold(received("m", "x"), paused).status?.text).toBe("Paused: The code changed");
+  expect(fold(received("m", "x"), paused, { type: "run-resumed" }).status).toBeUndefined();
+});
+
+test("historyLength 0 shows no message, a number the newest ones, nothing all of them", () => {
+  const three = fold(received("m1", "1"), received("m2", "2"), received("m3", "3"));
+  const ids = (historyLength?: number) => view(three, historyLength).history.map(({ messageId }) => messageId);
+  expect(ids(0)).toEqual([]);
+  expect(ids(2)).toEqual(["m2", "m3"]);
+  expect(ids(9)).toEqual(["m1", "m2", "m3"]);
+  expect(ids()).toEqual(["m1", "m2", "m3"]);
+});
+
+test("an event of a type this version does not know moves the place and nothing else", () => {
+  const after = fold(received("m1", "1"), { type: "invented-later" });
+  expect(after.seq).toBe(2);
+  expect(after.history).toHaveLength(1);
+});

@@ -1,0 +1,86 @@
+import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
+import type { RunRecord } from "../durable/engine.ts";
+import { metadataKeys } from "./extensions.ts";
+import type { FoldedArtifact, HistoryEntry, TaskFold } from "./task-fold.ts";
+import { taskState } from "./task-state.ts";
+import { textPart, toWirePart } from "./wire-part.ts";
+
+/** What is the same for every view of one run. */
+export type TaskIdentity = { readonly id: string; readonly contextId: string };
+
+/** How much of a task to show. */
+export type TaskDetail = {
+  /** Newest messages to include; all when left out, none with 0. */
+  readonly historyLength?: number | undefined;
+  readonly artifacts: boolean;
+};
+
+/**
+ * A run as an A2A task. With the run's record the state and time are the newest; without it they are those of the fold, so
+ * that a reader who resumes sees the task as it was at that event.
+ */
+export function taskView(
+  identity: TaskIdentity,
+  fold: TaskFold,
+  publicUrl: string,
+  detail: TaskDetail,
+  run?: RunRecord,
+): Task {
+  const { historyLength = Number.POSITIVE_INFINITY } = detail;
+  const history = historyLength === 0 ? [] : fold.history.slice(-Math.min(historyLength, fold.history.length));
+  return {
+    id: identity.id,
+    contextId: identity.contextId,
+    status: taskStatus(identity, fold, run),
+    artifacts: detail.artifacts ? fold.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
+    history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
+    metadata: { [metadataKeys.seq]: fold.seq },
+  };
+}
+
+/** The status of a run after the fold's last event. */
+export function taskStatus(identity: TaskIdentity, fold: TaskFold, run?: RunRecord): TaskStatus {
+  const { status } = fold;
+  return {
+    state: taskState(fold, run),
+    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text),
+    timestamp: new Date(run?.updatedAt ?? fold.at).toISOString(),
+  };
+}
+
+/** An artifact with all its parts. */
+export function artifactView(artifact: FoldedArtifact, publicUrl: string): Artifact {
+  return {
+    artifactId: artifact.artifactId,
+    name: artifact.name,
+    description: artifact.description ?? "",
+    parts: artifact.parts.map((part) => toWirePart(part, publicUrl)),
+    metadata: undefined,
+    extensions: [],
+  };
+}
+
+function historyMessage(identity: TaskIdentity, entry: HistoryEntry, publicUrl: string): Message {
+  return {
+    ...messageShell(identity, entry.seq),
+    ...(entry.messageId === undefined ? {} : { messageId: entry.messageId }),
+    role: entry.role === "user" ? Role.ROLE_USER : Role.ROLE_AGENT,
+    parts: entry.parts.map((part) => toWirePart(part, publicUrl)),
+    metadata: entry.metadata,
+  };
+}
+
+function agentMessage(identity: TaskIdentity, seq: number, text: string): Message {
+  return { ...messageShell(identity, seq), role: Role.ROLE_AGENT, parts: [textPart(text)], metadata: undefined };
+}
+
+/** The id is made from the place in the journal, so that every reading of it gives the same message. */
+function messageShell(identity: TaskIdentity, seq: number) {
+  return {
+    messageId: `${identity.id}/${seq}`,
+    taskId: identity.id,
+    contextId: identity.contextId,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}

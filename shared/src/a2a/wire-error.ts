@@ -1,0 +1,100 @@
+import {
+  A2AError,
+  type ErrorDetail,
+  isJsonRpcError,
+  JsonRpcRequestMalformedError,
+  RequestMalformedError,
+  restStatusFor,
+  TaskNotFoundError,
+  toJsonRpcError,
+  toRestErrorBody,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import { AppError, type ErrorCode, publicError } from "../errors.ts";
+
+/** One field of a request and what is wrong with it. */
+export type FieldViolation = { readonly field: string; readonly description: string };
+
+/** A request whose fields break their rules: −32602, or 400, with a BadRequest that names them. */
+export class FieldViolationsError extends RequestMalformedError {
+  readonly violations: readonly FieldViolation[];
+
+  constructor(violations: readonly FieldViolation[]) {
+    super(
+      violations
+        .map(({ field, description }) => `${field}: ${description}`)
+        .join("; ")
+        .slice(0, 1000),
+    );
+    this.name = "RequestMalformedError";
+    this.violations = violations;
+  }
+}
+
+/** An AppError that A2A has no error for: −32603 over JSON-RPC, the status of our table over HTTP, its code in ErrorInfo. */
+export class AppFailure extends A2AError {
+  override readonly reason: string;
+  readonly code: ErrorCode;
+  readonly status: number;
+
+  constructor(error: AppError) {
+    super({ message: error.message, cause: error, metadata: { code: error.code, retryable: String(error.retryable) } });
+    this.name = "AppFailure";
+    this.reason = error.code.toUpperCase();
+    this.code = error.code;
+    this.status = error.status;
+  }
+}
+
+/** A JSON-RPC error that is about the envelope: −32700, −32600 or −32601. */
+export function envelopeError(envelopeCode: -32700 | -32600 | -32601, message: string): A2AError {
+  return new JsonRpcRequestMalformedError({ message, envelopeCode });
+}
+
+/**
+ * What a thrown value is on an A2A wire. `report` gets what is no expected error, with its cause; the outside learns only that
+ * it happened.
+ */
+export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AError {
+  if (error instanceof A2AError) return error;
+  if (!(error instanceof AppError)) {
+    report(error);
+    return new AppFailure(new AppError("internal", publicError(error).message));
+  }
+  if (error.code === "not_found") return new TaskNotFoundError(error.message);
+  if (error.code === "run_ended") return new UnsupportedOperationError(error.message);
+  if (error.code === "conflict" || error.code === "invalid_input") return new RequestMalformedError(error.message);
+  return new AppFailure(error);
+}
+
+/** The `error` member of a JSON-RPC response. */
+export function rpcError(error: A2AError): { code: number; message: string; data?: ErrorDetail[] } {
+  const body = toJsonRpcError(error);
+  if (isJsonRpcError(error)) return { code: body.code, message: body.message };
+  return { ...body, data: [...(body.data ?? []), ...badRequest(error)] };
+}
+
+/** Status and body of an HTTP+JSON error response (A2A 1.0 section 11.6). */
+export function restError(error: A2AError): { status: number; body: ReturnType<typeof toRestErrorBody> } {
+  const status = error instanceof AppFailure ? error.status : restStatusFor(error);
+  const { error: body } = toRestErrorBody(error, status);
+  const name = error instanceof AppFailure ? (statusNames[status] ?? "INTERNAL") : body.status;
+  return { status, body: { error: { ...body, status: name, details: [...body.details, ...badRequest(error)] } } };
+}
+
+function badRequest(error: A2AError): ErrorDetail[] {
+  if (!(error instanceof FieldViolationsError)) return [];
+  return [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: error.violations }];
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ABORTED",
+  413: "RESOURCE_EXHAUSTED",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};

@@ -1,0 +1,48 @@
+import type { Part as WirePart } from "@a2a-js/sdk";
+import type { Part } from "../agent/events.ts";
+import { metadataKeys } from "./extensions.ts";
+
+/**
+ * A part as A2A carries it. A stored file travels by URL, never inline: tasks stay small however often they are read, and a
+ * stream frame stays below the 4 MiB at which the SDK's clients give up.
+ */
+export function toWirePart(part: Part, publicUrl: string): WirePart {
+  switch (part.type) {
+    case "text":
+      return wirePart({ $case: "text", value: part.text }, { mediaType: part.mediaType });
+    case "data":
+      return wirePart({ $case: "data", value: part.data }, { mediaType: part.mediaType });
+    case "url":
+      return wirePart({ $case: "url", value: part.url }, { mediaType: part.mediaType, filename: part.name });
+    case "file":
+      return wirePart(
+        { $case: "url", value: artifactUrl(publicUrl, part) },
+        {
+          mediaType: part.mediaType,
+          filename: part.name,
+          metadata: { [metadataKeys.file]: { sha256: part.sha256, size: part.size } },
+        },
+      );
+  }
+}
+
+/** Where a stored file is served. */
+export function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
+  return `${publicUrl.replace(/\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
+}
+
+/** A text part. */
+export function textPart(text: string): WirePart {
+  return wirePart({ $case: "text", value: text }, {});
+}
+
+function wirePart(
+  content: NonNullable<WirePart["content"]>,
+  rest: {
+    mediaType?: string | undefined;
+    filename?: string | undefined;
+    metadata?: Record<string, unknown> | undefined;
+  },
+): WirePart {
+  return { content, metadata: rest.metadata, filename: rest.filename ?? "", mediaType: rest.mediaType ?? "" };
+}

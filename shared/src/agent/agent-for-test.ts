@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import type { Engine, RunRecord } from "../durable/engine.ts";
+import { modelConfigSchema } from "../llm/config.ts";
+import { createModel } from "../llm/create-model.ts";
+import { type ScriptedModel, startScriptedModel } from "../llm/scripted-model.ts";
+import { messageSignal } from "../tools/human/user-message.ts";
+import type { Tool } from "../tools/tool.ts";
+import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
+import type { AgentDefinition } from "./agent.ts";
+import { agentRun } from "./agent-run.ts";
+import { defineAgent } from "./define-agent.ts";
+import type { AgentEvent, Part } from "./events.ts";
+import type { AgentInput } from "./task.ts";
+import type { ApprovalPolicy } from "./with-approval.ts";
+
+type Script = Parameters<typeof startScriptedModel>[0];
+
+type Options = {
+  readonly script: Script;
+  readonly tools?: readonly Tool[];
+  readonly agent?: Partial<Omit<AgentDefinition, "limits">> & { readonly limits?: Partial<AgentDefinition["limits"]> };
+  readonly model?: object;
+  readonly approval?: ApprovalPolicy;
+};
+
+/** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
+export type AgentForTest = AsyncDisposable & {
+  readonly engine: Engine;
+  readonly model: ScriptedModel;
+  readonly artifacts: ArtifactStore;
+  readonly workspace: Workspace;
+  /** Starts a task and answers its id. */
+  start(text: string, more?: { parts?: readonly Part[]; budget?: AgentInput["budget"] }): Promise<string>;
+  /** Sends a later message on a task. */
+  say(id: string, text: string): Promise<void>;
+  /** The run once it has one of these states; fails after ten seconds. */
+  until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
+  /** Starts a task and waits for its end. */
+  run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: AgentEvent[] }>;
+  events(id: string): Promise<AgentEvent[]>;
+};
+
+/** Makes one. For tests. */
+export async function agentForTest({
+  script,
+  tools = [],
+  agent,
+  model: modelSettings,
+  approval,
+}: Options): Promise<AgentForTest> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-"));
+  const model = await startScriptedModel(script);
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
+  const { limits, ...rest } = agent ?? {};
+  const definition = defineAgent({
+    name: "tester",
+    title: "Tester",
+    description: "An agent under test.",
+    version: "1.0.0",
+    skills: [],
+    instructions: "You are under test.",
+    tools,
+    ...rest,
+    ...(limits && { limits }),
+  });
+  const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...modelSettings });
+  const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+  engine.work([agentRun(definition, deps)]);
+  const events = async (id: string) => (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const until: AgentForTest["until"] = async (id, ...statuses) => {
+    for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(5)) {
+      const record = await engine.get(id);
+      if (record !== undefined && statuses.includes(record.status)) return record;
+    }
+    throw new Error(`run ${id} is not ${statuses.join(" or ")}: ${JSON.stringify(await engine.get(id))}`);
+  };
+  const start: AgentForTest["start"] = async (text, more = {}) => {
+    const parts = [{ type: "text", text } as const, ...(more.parts ?? [])];
+    const message = { messageId: crypto.randomUUID(), parts };
+    const input = { message, hops: 0, ...(more.budget && { budget: more.budget }) };
+    const said = { type: "message-received", ...message } as const;
+    const { run } = await engine.start({ kind: "tester", input, principal: "alice", contextId: "c1", events: [said] });
+    return run.id;
+  };
+  return {
+    engine,
+    model,
+    artifacts,
+    workspace: await open("alice", "c1"),
+    start,
+    until,
+    events,
+    async say(id, text) {
+      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text } as const] };
+      const said = { type: "message-received", ...message } as const;
+      await engine.deliver(id, messageSignal, message, { id: message.messageId, events: [said] });
+    },
+    async run(text, more) {
+      const id = await start(text, more);
+      const record = await until(id, "completed", "failed", "canceled", "paused");
+      return { record, events: await events(id) };
+    },
+    async [Symbol.asyncDispose]() {
+      await engine.close({ graceMs: 0 });
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

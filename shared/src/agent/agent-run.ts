@@ -1,0 +1,101 @@
+import type { Engine } from "../durable/engine.ts";
+import type { Run, RunDefinition } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import type { Model } from "../llm/model.ts";
+import { listFiles } from "../workspace/list-files.ts";
+import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
+import type { AgentDefinition, Limits } from "./agent.ts";
+import { askModel } from "./ask-model.ts";
+import { callTools } from "./call-tools.ts";
+import { fitWindow } from "./compaction.ts";
+import { conclude } from "./conclude.ts";
+import { earlierMessages, earlierTasks } from "./earlier.ts";
+import { hearUser } from "./hear-user.ts";
+import { loop, type Step } from "./loop.ts";
+import { react } from "./react.ts";
+import { receive } from "./receive.ts";
+import { withinBudget } from "./spending.ts";
+import type { AgentInput, AgentOutput } from "./task.ts";
+import type { TaskState } from "./task-state.ts";
+import { unstick } from "./unstick.ts";
+import { type ApprovalPolicy, withApproval } from "./with-approval.ts";
+
+/** What an agent's tasks need of the server they run in. */
+export type AgentDeps = {
+  readonly model: Model;
+  readonly engine: Pick<Engine, "list" | "events">;
+  readonly artifacts: ArtifactStore;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+  /** Which calls a person has to allow; none when left out. */
+  readonly approval?: ApprovalPolicy;
+};
+
+/**
+ * An agent as a kind of durable run: one task from its first message to its one end. Completes with an `AgentOutput`; fails with
+ * the AppError of the bound that was hit, `stuck`, or `task_failed` when the agent itself gave up.
+ */
+export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition {
+  return {
+    kind: agent.name,
+    async execute(run, input) {
+      try {
+        return await perform(run, input as AgentInput, agent, deps);
+      } finally {
+        if (run.abortSignal.aborted) await release(agent, await deps.openWorkspace(run.principal, run.contextId));
+      }
+    },
+  };
+}
+
+/** One turn of this agent: the loop's three ideas with their extras around them. */
+function turn(agent: AgentDefinition, deps: AgentDeps): Step {
+  const think = withinBudget(fitWindow(askModel(agent, deps), deps));
+  const act = withApproval(callTools(agent, deps), deps.approval ?? (() => "allow"));
+  return hearUser(unstick(react(think, act)), deps);
+}
+
+async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
+  const begun = await run.step("begin", async () => ({
+    limits: tighter(agent.limits, input.budget ?? {}),
+    contextWindow: deps.model.capabilities.contextWindow,
+    earlier: await earlierTasks(run, agent.name, deps.engine),
+    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+  }));
+  const earlier = await earlierMessages(begun.earlier, deps.engine);
+  const goal = await receive(run, input.message, deps);
+  const task: TaskState = {
+    run,
+    limits: begun.limits,
+    contextWindow: begun.contextWindow,
+    messages: [...earlier, goal],
+    goal,
+    step: 0,
+    hints: [],
+    measured: { tokens: 0, messages: 0 },
+    spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+    recentTurns: [],
+    outcome: undefined,
+  };
+  try {
+    await loop(turn(agent, deps), task);
+  } catch (error) {
+    if (error instanceof AppError) await conclude(task, begun.files, error, deps);
+    throw error;
+  }
+  return conclude(task, begun.files, undefined, deps);
+}
+
+/** The agent's own bounds, or the caller's where those are tighter. */
+function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Limits {
+  return {
+    ...limits,
+    steps: Math.min(limits.steps, budget.steps ?? limits.steps),
+    tokens: Math.min(limits.tokens, budget.tokens ?? limits.tokens),
+    usd: Math.min(limits.usd, budget.usd ?? limits.usd),
+    wallMs: Math.min(limits.wallMs, budget.wallMs ?? limits.wallMs),
+  };
+}
+
+async function release(agent: AgentDefinition, workspace: Workspace): Promise<void> {
+  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
+}

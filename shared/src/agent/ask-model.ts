@@ -1,0 +1,94 @@
+import type { StepContext } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import type { Model, ModelReply, ModelRequest } from "../llm/model.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
+import type { AgentDefinition } from "./agent.ts";
+import type { Think } from "./react.ts";
+import { roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
+import type { TaskState } from "./task-state.ts";
+import { toModelMessages } from "./to-model-messages.ts";
+
+/** What thinking needs of the server it runs in. */
+export type ThinkDeps = { readonly model: Model; readonly artifacts: ArtifactStore };
+
+/**
+ * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
+ * text without calls is the answer. Hints ride at the tail of this one prompt, so that everything before them stays byte-stable and
+ * provider caches hit.
+ */
+export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
+  const tools = agent.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  return async (task) => {
+    const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
+    const hints = hint === undefined ? task.hints : [hint, ...task.hints];
+    const reply = await task.run.step("model", async (step) => {
+      const prompt = await toModelMessages(task.messages, {
+        hints,
+        vision: deps.model.capabilities.vision,
+        artifacts: deps.artifacts,
+      });
+      const request: ModelRequest = {
+        messages: [{ role: "system", text: agent.instructions }, ...prompt],
+        tools,
+        toolChoice: agent.toolChoice,
+        maxOutputTokens: roomForAnswer(task, deps.model),
+      };
+      return recordReply(task, request, deps.model, step);
+    });
+    task.hints = [];
+    take(reply, task, agent.toolChoice);
+    return reply.toolCalls;
+  };
+}
+
+/** What a model step leaves in the journal. */
+export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
+  readonly milliseconds: number;
+};
+
+/** Follows one call to its reply within the task's time, showing deltas to those who watch, and tells the reply as an event. */
+export async function recordReply(
+  task: TaskState,
+  request: ModelRequest,
+  model: Model,
+  step: StepContext,
+): Promise<RecordedReply> {
+  const started = performance.now();
+  const deadline = workDeadline(task, step.signal);
+  try {
+    for await (const event of model.ask(request, { signal: deadline.signal })) {
+      if (event.type === "retry") step.progress({ type: "deltas-void", cause: event.cause });
+      else if (event.type === "text-delta" || event.type === "reasoning-delta") step.progress(event);
+      else if (event.type === "reply") return tell(event.reply, Math.round(performance.now() - started), step);
+    }
+  } catch (error) {
+    throw deadline.passed() ? timeLimit(task) : error;
+  }
+  throw new AppError("model_unavailable", "The model's answer ended without a reply.");
+}
+
+function tell(reply: ModelReply, milliseconds: number, step: StepContext): RecordedReply {
+  const { text, toolCalls, finish, usage, model } = reply;
+  step.emit({ type: "model-replied", text, toolCalls, usage, model, milliseconds });
+  return { text, toolCalls, finish, usage, milliseconds };
+}
+
+function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition["toolChoice"]): void {
+  const { text, toolCalls, usage } = reply;
+  task.messages.push({ role: "assistant", text, toolCalls });
+  task.measured = { tokens: usage.inputTokens + usage.outputTokens, messages: task.messages.length };
+  spend(task, usage, reply.milliseconds);
+  if (toolCalls.length > 0) return;
+  if (reply.finish === "length") {
+    task.run.emit({ type: "notice-given", kind: "truncated", text: "The model's answer was cut off." });
+    task.hints.push(
+      "Your last message was cut off at the output limit. Say it again, shorter; put long content into a file with a tool.",
+    );
+  } else if (text.trim() === "") {
+    task.hints.push("Your last message was empty. Call a tool, or answer in text when the task is done.");
+  } else if (toolChoice === "required") {
+    task.hints.push("Text alone does not end this task. Call a tool; call `terminate` when you are done.");
+  } else {
+    task.outcome = { status: "success", summary: text };
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { boundText } from "./bound-text.ts";
+
+test("text that fits is given whole and spilled nowhere", async () => {
+  const spilled: string[] = [];
+  const text = await boundText("short", 5, async (whole) => spilled.push(whole).toString());
+  expect(text).toBe("short");
+  expect(spilled).toEqual([]);
+});
+
+test("longer text keeps its head and tail within the limit and names the file with the whole", async () => {
+  const whole = `HEAD${"x".repeat(5_000)}TAIL`;
+  const spilled: string[] = [];
+  const text = await boundText(whole, 500, async (content) => {
+    spilled.push(content);
+    return "out/1.txt";
+  });
+  expect(text.length).toBeLessThanOrEqual(500);
+  expect(text.startsWith("HEAD")).toBe(true);
+  expect(text.endsWith("TAIL")).toBe(true);
+  expect(text).toContain("out/1.txt");
+  expect(spilled).toEqual([whole]);
+});

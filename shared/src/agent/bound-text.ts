@@ -1,0 +1,15 @@
+/**
+ * Text of at most `limit` characters: whole when it fits, else its head and tail around a note that names the file `spill` kept the
+ * whole in.
+ */
+export async function boundText(
+  text: string,
+  limit: number,
+  spill: (whole: string) => Promise<string>,
+): Promise<string> {
+  if (text.length <= limit) return text;
+  const path = await spill(text);
+  const note = `\n\n[${text.length - limit} of ${text.length} characters left out here; the whole is in ${path}]\n\n`;
+  const half = Math.max(0, Math.floor((limit - note.length) / 2));
+  return text.slice(0, half) + note + text.slice(text.length - half);
+}

@@ -1,0 +1,120 @@
+import type { Run, StepContext } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import { parseArguments } from "../llm/arguments.ts";
+import type { ToolCall } from "../llm/model.ts";
+import { failure, type Tool, type ToolContext, type ToolResult } from "../tools/tool.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
+import type { Limits } from "./agent.ts";
+import { boundText } from "./bound-text.ts";
+import type { Part } from "./events.ts";
+import { placeFiles } from "./receive.ts";
+
+/** What tools need of the server they run in. */
+export type ToolDeps = {
+  readonly artifacts: ArtifactStore;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/** A call's recorded outcome: the result as the model reads it, images by reference. */
+export type CalledTool = {
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly milliseconds: number;
+  readonly images?: readonly StoredFile[];
+  readonly end?: NonNullable<ToolResult["end"]>;
+};
+
+/**
+ * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
+ * call that must not be repeated; only an abort rejects.
+ */
+export async function callTool(
+  run: Run,
+  call: ToolCall,
+  tools: ReadonlyMap<string, Tool>,
+  limits: Limits,
+  deps: ToolDeps,
+): Promise<CalledTool> {
+  const { id: callId, name } = call;
+  run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
+  const tool = tools.get(name);
+  const parsed = parseArguments(call.arguments);
+  if (tool?.callDurably !== undefined && parsed.ok) {
+    const place = (parts: readonly Part[]) => placeFiles(run, parts, deps);
+    const { text, isError, end } = await tool.callDurably(parsed.value, run, { place });
+    return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
+  }
+  const effect = tool !== undefined && parsed.ok ? tool.effect(parsed.value) : "pure";
+  try {
+    return await run.step(
+      `tool ${name}`,
+      async (step) => {
+        const started = performance.now();
+        const workspace = await deps.openWorkspace(run.principal, run.contextId);
+        const context = toolContext(callId, workspace, step);
+        const result =
+          tool === undefined
+            ? unknownTool(name, tools)
+            : parsed.ok
+              ? await tool.call(parsed.value, context)
+              : failure(parsed.error);
+        const called = await bounded(result, { callId, name, workspace, limits, artifacts: deps.artifacts });
+        const recorded = { ...called, milliseconds: Math.round(performance.now() - started) };
+        step.emit(ended(recorded));
+        return recorded;
+      },
+      { effect },
+    );
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
+    return told(run, { callId, name, text, isError: true, milliseconds: 0 });
+  }
+}
+
+const interrupted =
+  "Interrupted: the server restarted while this call ran, and the call was not repeated. It may have done all, part or nothing of its work. Check before you do it again.";
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult {
+  return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${[...tools.keys()].join(", ")}.`);
+}
+
+function toolContext(callId: string, workspace: Workspace, step: StepContext): ToolContext {
+  return {
+    signal: step.signal,
+    workspace,
+    key: step.key,
+    progress: (text) => step.progress({ type: "tool-output", callId, text }),
+  };
+}
+
+type Bounds = { callId: string; name: string; workspace: Workspace; limits: Limits; artifacts: ArtifactStore };
+
+/** The result with its text cut to size and its images stored. */
+async function bounded(result: ToolResult, { callId, name, workspace, limits, artifacts }: Bounds) {
+  const text = await boundText(result.text, limits.resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
+  const images = await Promise.all(
+    (result.images ?? []).map((image, index) =>
+      artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),
+    ),
+  );
+  return {
+    callId,
+    name,
+    text,
+    isError: result.isError,
+    ...(images.length > 0 && { images }),
+    ...(result.end && { end: result.end }),
+  };
+}
+
+function ended({ callId, name, text, isError, milliseconds, images }: CalledTool) {
+  return { type: "tool-ended", callId, name, text, isError, milliseconds, ...(images && { images }) } as const;
+}
+
+function told(run: Run, called: CalledTool): CalledTool {
+  run.emit(ended(called));
+  return called;
+}

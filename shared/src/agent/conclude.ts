@@ -1,0 +1,86 @@
+import { AppError } from "../errors.ts";
+import { changedFiles, type Listing, listFiles } from "../workspace/list-files.ts";
+import { isProtected } from "../workspace/protected-names.ts";
+import { storeFile } from "../workspace/store-file.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
+import type { Part } from "./events.ts";
+import type { AgentOutput } from "./task.ts";
+import type { TaskState } from "./task-state.ts";
+
+type ConcludeDeps = {
+  readonly artifacts: ArtifactStore;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+const mostFiles = 50;
+const largestFile = 100 * 1024 * 1024;
+
+/**
+ * Ends a task honestly: the files it made become artifacts, then its answer becomes the last one. With an error, what was reached is
+ * kept as `partial-answer` and the error is left to the caller; a task that gave up rejects with `task_failed`.
+ */
+export async function conclude(
+  task: TaskState,
+  before: Listing,
+  error: AppError | undefined,
+  deps: ConcludeDeps,
+): Promise<AgentOutput> {
+  const { run } = task;
+  const files = await run.step("collect", async () => {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    return collect(workspace, before, received(task), deps.artifacts);
+  });
+  for (const file of files) addArtifact(task, file.name, [{ type: "file", ...file }]);
+  const { outcome } = task;
+  if (error === undefined && outcome?.status === "success") {
+    const answer = outcome.summary.trim() === "" ? lastWords(task) : outcome.summary;
+    addArtifact(task, "answer", answerParts(answer, outcome.data));
+    return { answer, ...(outcome.data !== undefined && { data: outcome.data }) };
+  }
+  const reached = lastWords(task);
+  if (reached !== "" && reached !== outcome?.summary)
+    addArtifact(task, "partial-answer", answerParts(reached, undefined));
+  throw error ?? new AppError("task_failed", outcome?.summary || "The agent gave up without saying why.");
+}
+
+function addArtifact(task: TaskState, name: string, parts: readonly Part[]): void {
+  task.run.emit({ type: "artifact-added", artifactId: `${task.run.id}/${name}`, name, parts });
+}
+
+function answerParts(text: string, data: AgentOutput["data"]): Part[] {
+  return data === undefined
+    ? [{ type: "text", text }]
+    : [
+        { type: "text", text },
+        { type: "data", data },
+      ];
+}
+
+/** The newest thing the agent itself said. */
+function lastWords(task: TaskState): string {
+  const said = task.messages.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
+  return said?.role === "assistant" ? said.text : "";
+}
+
+/** Hashes of the files the user sent: unchanged, they are no result of the task. */
+function received(task: TaskState): Set<string> {
+  const parts = task.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
+  return new Set(parts.flatMap((part) => (part.type === "file" ? [part.sha256] : [])));
+}
+
+/** The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land. */
+async function collect(
+  workspace: Workspace,
+  before: Listing,
+  known: ReadonlySet<string>,
+  artifacts: ArtifactStore,
+): Promise<StoredFile[]> {
+  const after = await listFiles(workspace);
+  const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
+  const stored: StoredFile[] = [];
+  for (const path of changedFiles(before, { ...after, files: fit }).slice(0, mostFiles)) {
+    const file = await storeFile(workspace, artifacts, path);
+    if (!known.has(file.sha256)) stored.push({ ...file, name: path });
+  }
+  return stored;
+}

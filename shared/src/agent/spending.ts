@@ -1,0 +1,79 @@
+import { AppError } from "../errors.ts";
+import type { Model, Usage } from "../llm/model.ts";
+import { promptTokens } from "./prompt-tokens.ts";
+import type { Think } from "./react.ts";
+import type { TaskState } from "./task-state.ts";
+
+/** An answer shorter than this is not worth asking for. */
+const smallestAnswer = 256;
+
+/** From this share of a bound on, the model is told once a turn that it should come to an end. */
+const nearlySpent = 0.8;
+
+/** Adds one model call to what the task has used. */
+export function spend(task: TaskState, usage: Usage, milliseconds: number): void {
+  task.spent.tokens += usage.inputTokens + usage.outputTokens;
+  task.spent.usd += usage.costUsd ?? 0;
+  task.spent.unpriced ||= usage.costUsd === null;
+  task.spent.workMs += milliseconds;
+}
+
+/**
+ * The most tokens an answer may have so that neither the task's token bound nor its cost bound can be passed by it; rejects with
+ * `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a model without a known price.
+ */
+export function roomForAnswer(task: TaskState, model: Model): number {
+  const { limits, spent } = task;
+  const input = promptTokens(task);
+  const byTokens = limits.tokens - spent.tokens - input;
+  if (byTokens < smallestAnswer) {
+    throw new AppError("token_limit", `The next model call would pass this task's bound of ${limits.tokens} tokens.`);
+  }
+  const byCost = tokensFor(limits.usd - spent.usd, input, model);
+  if (byCost < smallestAnswer) {
+    throw new AppError("cost_limit", `The next model call would pass this task's bound of $${limits.usd}.`);
+  }
+  return Math.min(byTokens, byCost, model.capabilities.maxOutputTokens);
+}
+
+function tokensFor(usd: number, inputTokens: number, model: Model): number {
+  const million = 1_000_000;
+  const input = model.cost({ inputTokens, cachedInputTokens: 0, outputTokens: 0 });
+  const outputMillion = model.cost({ inputTokens: 0, cachedInputTokens: 0, outputTokens: million });
+  if (input === null || outputMillion === null || outputMillion === 0) return Number.POSITIVE_INFINITY;
+  return Math.floor(((usd - input) / outputMillion) * million);
+}
+
+/** The milliseconds of work the task has left, as a signal that fires when they are over. */
+export function workDeadline(task: TaskState, signal: AbortSignal): { signal: AbortSignal; passed(): boolean } {
+  const timer = AbortSignal.timeout(Math.max(0, task.limits.wallMs - task.spent.workMs));
+  return { signal: AbortSignal.any([signal, timer]), passed: () => timer.aborted && !signal.aborted };
+}
+
+/** The error for a passed deadline. */
+export function timeLimit(task: TaskState): AppError {
+  return new AppError(
+    "time_limit",
+    `This task's bound of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,
+  );
+}
+
+/** Stops a task whose time is over before it thinks again, and warns the model when a bound comes near. */
+export function withinBudget(think: Think): Think {
+  return async (task) => {
+    const { limits, spent } = task;
+    if (spent.workMs >= limits.wallMs) throw timeLimit(task);
+    const shares = {
+      steps: task.step / limits.steps,
+      tokens: spent.tokens / limits.tokens,
+      money: spent.usd / limits.usd,
+      time: spent.workMs / limits.wallMs,
+    };
+    const near = Object.entries(shares)
+      .filter(([, share]) => share >= nearlySpent)
+      .map(([name]) => name);
+    if (near.length > 0)
+      task.hints.push(`Little is left of this task's ${near.join(" and ")}. Finish with what you have.`);
+    return think(task);
+  };
+}

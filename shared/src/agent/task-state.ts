@@ -1,0 +1,50 @@
+import type { Json, Run } from "../durable/run.ts";
+import type { ToolCall } from "../llm/model.ts";
+import type { StoredFile } from "../workspace/workspace.ts";
+import type { Limits } from "./agent.ts";
+import type { Part } from "./events.ts";
+
+/** A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a model reads. */
+export type TaskMessage =
+  | { readonly role: "user"; readonly parts: readonly Part[] }
+  | { readonly role: "summary"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly images?: readonly StoredFile[];
+    };
+
+/** What a task has used up. `usd` counts known prices; `unpriced` tells that some calls had none. */
+export type Spending = { tokens: number; usd: number; unpriced: boolean; workMs: number };
+
+/** How a task ended by its own doing. */
+export type Outcome = { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
+
+/**
+ * All that changes during a task. Made by each execution of the run's body and rebuilt by replay; nothing of it is kept on the
+ * agent, which many tasks share.
+ */
+export type TaskState = {
+  readonly run: Run;
+  /** The task's own bounds, fixed when it began. */
+  readonly limits: Limits;
+  /** Tokens the model can take at once, fixed when the task began. */
+  readonly contextWindow: number;
+  /** The conversation, oldest first; the goal is at `goal`. */
+  messages: TaskMessage[];
+  /** The message that set the task; compaction never touches it. */
+  readonly goal: TaskMessage;
+  step: number;
+  /** Said to the model once, at the tail of its next prompt, and never stored. */
+  hints: string[];
+  /** The prompt's size as the provider counted it, and how many messages it held. */
+  measured: { tokens: number; messages: number };
+  readonly spent: Spending;
+  /** Fingerprints of the newest turns, for `unstick`. */
+  recentTurns: string[];
+  outcome: Outcome | undefined;
+};

@@ -1,0 +1,69 @@
+import type { ImagePart, ModelMessage, TextPart } from "../llm/model.ts";
+import type { ArtifactStore, StoredFile } from "../workspace/workspace.ts";
+import type { Part } from "./events.ts";
+import { pairSafe } from "./pair-safe.ts";
+import type { TaskMessage } from "./task-state.ts";
+
+type Options = { readonly hints: readonly string[]; readonly vision: boolean; readonly artifacts: ArtifactStore };
+
+/**
+ * The conversation as a model reads it: every call followed by exactly one result, files named, images inlined where the model sees
+ * them. Of the images that tools made only the newest are sent, at the tail with the hints: neither is part of the stable prefix.
+ */
+export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
+  const converted = await Promise.all(pairSafe(messages).map((message) => convert(message, options)));
+  const tail = await tailMessage(messages, options);
+  return tail === undefined ? converted : [...converted, tail];
+}
+
+async function convert(message: TaskMessage, options: Options): Promise<ModelMessage> {
+  switch (message.role) {
+    case "summary":
+      return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
+    case "assistant":
+      return { role: "assistant", text: message.text, toolCalls: message.toolCalls };
+    case "tool": {
+      const { callId, name, text, isError } = message;
+      return { role: "tool", callId, name, text, isError };
+    }
+    case "user":
+      return { role: "user", parts: await Promise.all(message.parts.map((part) => userPart(part, options))) };
+  }
+}
+
+async function userPart(part: Part, options: Options): Promise<TextPart | ImagePart> {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "data":
+      return { type: "text", text: `Data:\n${JSON.stringify(part.data)}` };
+    case "url":
+      return { type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` };
+    case "file":
+      return (
+        (await image(part, options)) ?? {
+          type: "text",
+          text: `[file in the workspace: ${part.name}, ${part.mediaType}, ${part.size} bytes]`,
+        }
+      );
+  }
+}
+
+async function tailMessage(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage | undefined> {
+  const newest = messages.findLast((message) => message.role === "tool" && message.images !== undefined);
+  const files = newest?.role === "tool" ? (newest.images ?? []) : [];
+  const images = (await Promise.all(files.map((file) => image(file, options)))).filter((part) => part !== undefined);
+  const parts: (TextPart | ImagePart)[] = options.hints.map((text) => ({ type: "text", text }));
+  if (images.length > 0)
+    parts.push({ type: "text", text: `The newest image from ${newest?.role === "tool" ? newest.name : "a tool"}:` });
+  parts.push(...images);
+  return parts.length === 0 ? undefined : { role: "user", parts };
+}
+
+async function image(file: StoredFile, { vision, artifacts }: Options): Promise<ImagePart | undefined> {
+  if (!vision || !/^image\/(png|jpeg|gif|webp)$/.test(file.mediaType)) return undefined;
+  const content = await artifacts.get(file.sha256);
+  if (content === undefined) return undefined;
+  const data = Buffer.from(await content.arrayBuffer()).toString("base64");
+  return { type: "image", mediaType: file.mediaType, data };
+}

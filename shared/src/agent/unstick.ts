@@ -1,0 +1,67 @@
+import { AppError } from "../errors.ts";
+import type { Step } from "./loop.ts";
+import type { TaskMessage, TaskState } from "./task-state.ts";
+
+/** How many turns back a repetition is looked for. */
+const memory = 10;
+const hintAt = 3;
+const strategyAt = 4;
+const stopAt = 5;
+
+/**
+ * Notices a task that goes in circles: the same calls with the same arguments and results, or the same text, again and again. Says so to
+ * the model, then asks for another strategy, then ends the task with `stuck`.
+ */
+export function unstick(step: Step): Step {
+  return async (task) => {
+    const outcome = await step(task);
+    if (outcome === "done") return outcome;
+    const turn = fingerprint(task.messages);
+    task.recentTurns = [...task.recentTurns, turn].slice(-memory);
+    const times = task.recentTurns.filter((each) => each === turn).length;
+    if (times >= stopAt)
+      throw new AppError("stuck", `The same turn came ${times} times without progress: ${describe(task.messages)}.`);
+    if (times >= hintAt) warn(task, times);
+    return outcome;
+  };
+}
+
+function warn(task: TaskState, times: number): void {
+  const what = describe(task.messages);
+  task.run.emit({ type: "notice-given", kind: "stuck", text: `The same turn came ${times} times: ${what}.` });
+  task.hints.push(
+    times < strategyAt
+      ? `You did the same thing ${times} times with the same result: ${what}. Do something else.`
+      : `You are going in circles: ${what}, ${times} times. Stop this approach. Name what you have tried and why it failed, then take a different way to the goal, ask for help, or call \`terminate\` with status failure. The next repetition ends the task.`,
+  );
+}
+
+function lastTurn(messages: readonly TaskMessage[]): readonly TaskMessage[] {
+  return messages.slice(messages.findLastIndex((message) => message.role === "assistant"));
+}
+
+function fingerprint(messages: readonly TaskMessage[]): string {
+  const turn = lastTurn(messages).map((message) => {
+    if (message.role === "assistant" && message.toolCalls.length > 0) {
+      return message.toolCalls.map((call) => [call.name, call.arguments.replaceAll(/\s+/g, " ")]);
+    }
+    return message.role === "user" ? message.parts : withoutDurations(message.text);
+  });
+  return Bun.hash(JSON.stringify(turn)).toString(36);
+}
+
+/** Results tell how long they took, which never repeats. */
+function withoutDurations(text: string): string {
+  return text.replaceAll(/\d+(\.\d+)?\s?(ms|s)\b/g, "#");
+}
+
+function describe(messages: readonly TaskMessage[]): string {
+  const [assistant] = lastTurn(messages);
+  if (assistant?.role !== "assistant") return "no reply";
+  if (assistant.toolCalls.length === 0) return `the text "${short(assistant.text)}"`;
+  return assistant.toolCalls.map((call) => `${call.name}(${short(call.arguments)})`).join(", ");
+}
+
+function short(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
+}

@@ -1,0 +1,101 @@
+import { agentPorts } from "./agents.ts";
+import { fixedKeys, type KeyNode, namedTables, nodeAt } from "./key-tree.ts";
+
+/** A key that a variable of the environment sets. */
+export type EnvironmentEntry = { readonly variable: string; readonly path: readonly string[]; readonly value: unknown };
+
+/** Variables of our prefix that are not keys of the settings: where the settings file is. */
+export const configFileVariable = "MANYHANDS_CONFIG";
+
+/** Short and customary names, by the key they set. They go before the systematic names. */
+const shortNames: Readonly<Record<string, readonly string[]>> = {
+  OPENAI_API_KEY: ["llm", "api_key"],
+  OPENAI_BASE_URL: ["llm", "base_url"],
+  MANYHANDS_MODEL: ["llm", "model"],
+  MANYHANDS_TOKEN: ["server", "token"],
+  HOST: ["server", "host"],
+  PORT: ["server", "port"],
+  PUBLIC_URL: ["server", "public_url"],
+  SANDBOX: ["sandbox", "tier"],
+  GATEWAY_PORT: ["gateway", "port"],
+  ...Object.fromEntries(
+    Object.entries(agentPorts).flatMap(([name, { portEnv, urlEnv }]) => [
+      [portEnv, ["agents", name, "port"]],
+      [urlEnv, ["agents", name, "url"]],
+    ]),
+  ),
+};
+
+/** The systematic name of a key: `MANYHANDS_SECTION_KEY`. */
+function systematicName(path: readonly string[]): string {
+  return ["MANYHANDS", ...path].join("_").replaceAll("-", "_").toUpperCase();
+}
+
+/** The variable to name in a message about this key: the short one where there is one. */
+export function variableFor(path: readonly string[]): string {
+  const short = Object.entries(shortNames).find(([, target]) => target.join(".") === path.join("."));
+  return short?.[0] ?? systematicName(path);
+}
+
+/** Every variable with a fixed name, for suggestions. */
+export function knownVariables(root: KeyNode): string[] {
+  return [...Object.keys(shortNames), ...fixedKeys(root).map(({ path }) => systematicName(path)), configFileVariable];
+}
+
+/**
+ * The keys that these variables set, and the names with our prefix that set none. An empty variable counts as not set, for that is how
+ * shells and container files unset one.
+ */
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  root: KeyNode,
+): { entries: EnvironmentEntry[]; unknown: string[] } {
+  const fixed = new Map(fixedKeys(root).map(({ path }) => [systematicName(path), path]));
+  const entries: EnvironmentEntry[] = [];
+  const unknown: string[] = [];
+  for (const [variable, value] of Object.entries(env)) {
+    if (value === undefined || value === "" || variable === configFileVariable) continue;
+    const path =
+      (Object.hasOwn(shortNames, variable) ? shortNames[variable] : undefined) ??
+      fixed.get(variable) ??
+      namedTablePath(variable, root);
+    const node = path === undefined ? undefined : nodeAt(root, path);
+    if (path !== undefined && node !== undefined) entries.push({ variable, path, value: coerced(value, node) });
+    else if (variable.startsWith("MANYHANDS_")) unknown.push(variable);
+  }
+  // A short name goes last, so that it has the last word over the systematic name of the same key.
+  return {
+    entries: entries.sort((a, b) => Number(a.variable in shortNames) - Number(b.variable in shortNames)),
+    unknown,
+  };
+}
+
+/** `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`. */
+function namedTablePath(variable: string, root: KeyNode): readonly string[] | undefined {
+  for (const [section, node] of Object.entries(root.properties ?? {})) {
+    const prefix = `${systematicName([section])}_`;
+    const table = namedTables(node);
+    if (table === undefined || !variable.startsWith(prefix)) continue;
+    for (const { path } of fixedKeys(table)) {
+      const suffix = `_${path.join("_").toUpperCase()}`;
+      const name = variable.slice(prefix.length, -suffix.length).toLowerCase();
+      if (variable.endsWith(suffix) && name !== "") return [section, name, ...path];
+    }
+  }
+  return undefined;
+}
+
+/** The text of a variable as the kind of value its key wants; left as text where it cannot be one, so that the check refuses it. */
+function coerced(value: string, node: KeyNode): unknown {
+  if (node.type === "array")
+    return value
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
+  if (node.type === "boolean") return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()] ?? value;
+  if (node.type === "integer" || node.type === "number") {
+    const number = Number(value);
+    return Number.isNaN(number) ? value : number;
+  }
+  return value;
+}

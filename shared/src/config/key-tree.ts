@@ -1,0 +1,73 @@
+import * as z from "zod";
+
+/** What a settings file may hold at one place: a value (`properties` undefined) or a table of keys. */
+export type KeyNode = {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly properties?: Readonly<Record<string, KeyNode>>;
+  /** Tables under names of the user's choice, beside `properties`. */
+  readonly additionalProperties?: KeyNode | boolean;
+};
+
+const keyNode: z.ZodType<KeyNode> = z.lazy(() =>
+  z.looseObject({
+    type: z.string().optional(),
+    description: z.string().optional(),
+    enum: z.array(z.unknown()).optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    minLength: z.number().optional(),
+    properties: z.record(z.string(), keyNode).optional(),
+    additionalProperties: z.union([z.boolean(), keyNode]).optional(),
+  }),
+) as z.ZodType<KeyNode>;
+
+/** The keys a schema allows, as data that files, environment variables and error messages are checked against. */
+export function keyTree(schema: z.ZodType): KeyNode {
+  return keyNode.parse(z.toJSONSchema(schema, { io: "input" }));
+}
+
+/** The node for tables whose names the user chooses, where this table has such. */
+export function namedTables(node: KeyNode): KeyNode | undefined {
+  const { additionalProperties } = node;
+  return typeof additionalProperties === "object" && additionalProperties.properties !== undefined
+    ? additionalProperties
+    : undefined;
+}
+
+/** The node of a key of this table; `isTable` says whether a table stands there, for names of the user's choice are tables. */
+export function childNode(node: KeyNode, key: string, isTable = true): KeyNode | undefined {
+  if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key];
+  return isTable ? namedTables(node) : undefined;
+}
+
+/** The node at a path, undefined when no such key exists. */
+export function nodeAt(root: KeyNode, path: readonly string[]): KeyNode | undefined {
+  let node: KeyNode | undefined = root;
+  for (const key of path) node = node === undefined ? undefined : childNode(node, key);
+  return node;
+}
+
+/** Every key that holds a value and has a fixed place, by path. */
+export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: readonly string[]; node: KeyNode }[] {
+  if (node.properties === undefined) return [{ path, node }];
+  return Object.entries(node.properties).flatMap(([key, child]) => fixedKeys(child, [...path, key]));
+}
+
+/** What a value at this place must be, in words for an error message. */
+export function allowedValues(node: KeyNode): string {
+  if (node.description !== undefined) return node.description;
+  if (node.enum !== undefined) return `one of ${node.enum.map(String).join(", ")}`;
+  if (node.type === "boolean") return "true or false";
+  if (node.type === "array") return "a list of texts";
+  if (node.properties !== undefined) return "a table";
+  if (node.type === "string") return (node.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
+  const kind = node.type === "integer" ? "a whole number" : "a number";
+  const low = node.minimum !== undefined && node.minimum > -Number.MAX_SAFE_INTEGER ? ` from ${node.minimum}` : "";
+  const high = node.maximum !== undefined && node.maximum < Number.MAX_SAFE_INTEGER ? ` up to ${node.maximum}` : "";
+  return kind + low + high;
+}

@@ -1,0 +1,67 @@
+import * as z from "zod";
+
+const text = z.string().min(1);
+const seconds = z.number().min(0.001).max(86_400);
+const tokens = z.int().min(1).max(10_000_000_000);
+const price = z.number().min(0).max(1_000_000);
+
+/** What is known better by the owner of a model than by its name; US dollars for a million tokens. */
+const knowledge = {
+  capabilities: z
+    .strictObject({
+      tools: z.boolean().optional(),
+      parallel_tool_calls: z.boolean().optional(),
+      vision: z.boolean().optional(),
+      context_window: tokens.optional(),
+      max_output_tokens: tokens.optional(),
+      temperature: z.boolean().optional(),
+      stream_usage: z.boolean().optional(),
+      max_tokens_parameter: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
+    })
+    .optional(),
+  price: z
+    .strictObject({
+      input_per_million: price,
+      cached_input_per_million: price.optional(),
+      output_per_million: price,
+    })
+    .optional(),
+};
+
+/** OpenManus's keys of `[llm]`, then ours. */
+const keys = {
+  model: text.optional(),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .describe("a URL that begins with http:// or https://")
+    .optional(),
+  api_key: text.optional(),
+  max_tokens: tokens.optional(),
+  max_input_tokens: z.int().min(0).max(10_000_000_000).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  api_type: z
+    .enum(["", "openai", "azure", "ollama"])
+    .describe('one of "", openai, azure, ollama; for AWS Bedrock its OpenAI-compatible endpoint as base_url')
+    .optional(),
+  api_version: z.string().optional(),
+  provider: text.optional(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),
+  fallback: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
+  concurrency: z.int().min(1).max(10_000).optional(),
+  tokens_per_minute: tokens.optional(),
+  first_delta_timeout: seconds.optional(),
+  idle_timeout: seconds.optional(),
+  max_retries: z.int().min(0).max(20).optional(),
+  ...knowledge,
+};
+
+const profile = z.strictObject(keys);
+
+/** `[llm]`, whose tables of other names than a key's are `[llm.NAME]`. */
+export const llmSection = z.object(keys).catchall(profile);
+
+/** The keys of one model. */
+export type LlmProfile = z.output<typeof profile>;
+
+/** `[llm]` as checked: the keys of the default model, and the named tables. */
+export type LlmSection = z.output<typeof llmSection>;

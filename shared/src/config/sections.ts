@@ -1,0 +1,131 @@
+import * as z from "zod";
+import { type AgentName, agentPorts } from "./agents.ts";
+import { llmSection } from "./llm-section.ts";
+
+const text = z.string().min(1);
+const port = z.int().min(0).max(65535);
+const seconds = z.number().min(0.001).max(31_536_000);
+
+/** Engines that OpenManus knows, in any case. */
+const searchEngine = z
+  .string()
+  .regex(/^(google|baidu|duckduckgo|bing)$/i)
+  .describe("one of Google, Baidu, DuckDuckGo, Bing")
+  .toLowerCase();
+
+/** Bounds of one task. `usd` needs a model with a known price. */
+const limits = z.strictObject({
+  steps: z.int().min(1).max(10_000).optional(),
+  tokens: z.int().min(1).max(10_000_000_000).optional(),
+  usd: z.number().min(0).max(1_000_000).optional(),
+  wall_seconds: seconds.optional(),
+  calls_per_turn: z.int().min(1).max(1000).optional(),
+  parallel_calls: z.int().min(1).max(1000).optional(),
+  result_characters: z.int().min(100).max(10_000_000).optional(),
+});
+
+const agentKeys = (name: AgentName) =>
+  z
+    .strictObject({
+      port: port.default(agentPorts[name].port),
+      url: z
+        .url({ protocol: /^https?$/ })
+        .describe("a URL that begins with http:// or https://")
+        .optional(),
+      model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
+      limits: limits.prefault({}),
+    })
+    .prefault({});
+
+/** The sections OpenManus has and this system has its own counterpart for. */
+const openManusSections = {
+  llm: llmSection.prefault({}),
+  browser: z
+    .strictObject({
+      headless: z.boolean().default(true),
+      disable_security: z.boolean().default(false),
+      extra_chromium_args: z.array(z.string()).default([]),
+      chrome_instance_path: text.optional(),
+      wss_url: text.optional(),
+      cdp_url: text.optional(),
+      max_content_length: z.int().min(100).max(10_000_000).default(2000),
+      proxy: z
+        .strictObject({ server: text.optional(), username: text.optional(), password: text.optional() })
+        .prefault({}),
+    })
+    .prefault({}),
+  search: z
+    .strictObject({
+      engine: searchEngine.default("google"),
+      fallback_engines: z
+        .array(searchEngine)
+        .describe("a list of Google, Baidu, DuckDuckGo, Bing")
+        .default(["duckduckgo", "baidu", "bing"]),
+      retry_delay: z.number().min(0).max(3600).default(60),
+      max_retries: z.int().min(0).max(100).default(3),
+      lang: text.default("en"),
+      country: text.default("us"),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      tier: z.enum(["auto", "srt", "bwrap", "landlock", "off"]).default("auto"),
+      memory_limit: z
+        .string()
+        .regex(/^\d+(\.\d+)?[kmg]?b?$/i)
+        .describe('a size such as "512m" or "2g"')
+        .optional(),
+      timeout: seconds.optional(),
+      network_enabled: z.boolean().optional(),
+      use_sandbox: z.boolean().optional(),
+      image: z.string().optional(),
+      work_dir: z.string().optional(),
+      cpu_limit: z.number().min(0).max(1024).optional(),
+    })
+    .prefault({}),
+  mcp: z.strictObject({ server_reference: z.string().optional() }).prefault({}),
+  runflow: z.strictObject({ use_data_analysis_agent: z.boolean().default(false) }).prefault({}),
+  daytona: z
+    .strictObject({
+      daytona_api_key: z.string().optional(),
+      daytona_server_url: z.string().optional(),
+      daytona_target: z.string().optional(),
+      sandbox_image_name: z.string().optional(),
+      sandbox_entrypoint: z.string().optional(),
+      VNC_password: z.string().optional(),
+    })
+    .prefault({}),
+};
+
+/**
+ * The whole settings file, strict: OpenManus's sections as they are, and our own. Defaults are in here and nowhere else. What a
+ * key may hold reaches error messages through its JSON Schema, so a pattern carries a description.
+ */
+export const sectionsSchema = z.strictObject({
+  home: text.default(".manyhands"),
+  server: z
+    .strictObject({
+      host: text.default("127.0.0.1"),
+      port: port.optional(),
+      public_url: z
+        .url({ protocol: /^https?$/ })
+        .describe("a URL that begins with http:// or https://")
+        .optional(),
+      token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
+    })
+    .prefault({}),
+  gateway: z.strictObject({ port: port.default(4100) }).prefault({}),
+  limits: limits.prefault({}),
+  agents: z
+    .strictObject({
+      manus: agentKeys("manus"),
+      browser: agentKeys("browser"),
+      swe: agentKeys("swe"),
+      "data-analysis": agentKeys("data-analysis"),
+    })
+    .prefault({}),
+  ...openManusSections,
+});
+
+/** A checked settings file with its defaults, in the file's own key names. */
+export type Sections = z.output<typeof sectionsSchema>;

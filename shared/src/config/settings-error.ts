@@ -1,0 +1,49 @@
+import { AppError } from "../errors.ts";
+import { knownVariables, variableFor } from "./environment.ts";
+import type { SettingsFile } from "./file.ts";
+import { allowedValues, type KeyNode, nodeAt } from "./key-tree.ts";
+import { lineOf } from "./locate.ts";
+import { nearestName } from "./nearest.ts";
+import { isSecret, redacted } from "./redact.ts";
+
+/** The file's name and, where it can be told, the line of a key. */
+export function placeOf(file: SettingsFile, path: readonly string[]): string {
+  const line = lineOf(file.source, path);
+  return line === undefined ? file.name : `${file.name}, line ${line}`;
+}
+
+/** A key or section of the file that does not exist. `parent` is what may stand beside it. */
+export function unknownKey(path: readonly string[], parent: KeyNode, file: SettingsFile, isTable: boolean): AppError {
+  const key = path.at(-1) ?? "";
+  const known = Object.keys(parent.properties ?? {}).sort();
+  const what =
+    path.length === 1
+      ? `there is no ${isTable ? `section [${key}]` : `key ${key}`}`
+      : `[${path.slice(0, -1).join(".")}] has no ${isTable ? "table" : "key"} ${key}`;
+  return invalid(`${placeOf(file, path)}: ${what}.${suggestion(key, known)} Known: ${known.join(", ")}.`);
+}
+
+/** A variable with our prefix that no key has. */
+export function unknownVariable(variable: string, root: KeyNode): AppError {
+  const hint = suggestion(variable, knownVariables(root));
+  return invalid(`The environment variable ${variable} sets no known key.${hint} Names are MANYHANDS_SECTION_KEY.`);
+}
+
+/** A value that its key cannot have. `origin` is where it was set. */
+export function badValue(path: readonly string[], value: unknown, origin: string, root: KeyNode): AppError {
+  const node = nodeAt(root, path);
+  const shown = isSecret(path) ? "that value" : redacted(path, JSON.stringify(value));
+  const allowed = node === undefined ? "" : ` Allowed: ${allowedValues(node)}.`;
+  const variable = variableFor(path);
+  const also = origin === variable || node?.properties !== undefined ? "" : ` ${variable} sets it too.`;
+  return invalid(`${origin}: ${path.join(".")} cannot be ${shown}.${allowed}${also}`);
+}
+
+function suggestion(typed: string, known: readonly string[]): string {
+  const meant = nearestName(typed, known);
+  return meant === undefined ? "" : ` Did you mean ${meant}?`;
+}
+
+function invalid(message: string): AppError {
+  return new AppError("config_invalid", message);
+}

@@ -1,0 +1,254 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError } from "../errors.ts";
+import { loadConfig } from "./config.ts";
+import { readSettings } from "./settings.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+async function folderWith(toml: string | undefined, name = "manyhands.toml"): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-config-"));
+  folders.push(folder);
+  if (toml !== undefined) await writeFile(join(folder, name), toml);
+  return folder;
+}
+
+async function refusal(toml: string | undefined, env: Record<string, string> = {}): Promise<string> {
+  const cwd = await folderWith(toml);
+  try {
+    await loadConfig({ cwd, env });
+  } catch (error) {
+    if (error instanceof AppError && error.code === "config_invalid") return error.message;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+const openManusExample = `
+[llm]
+model = "claude-3-7-sonnet-20250219"
+base_url = "https://api.anthropic.com/v1/"
+api_key = "sk-example-key"
+max_tokens = 8192
+temperature = 0.0
+
+[llm.vision]
+model = "claude-vision"
+max_tokens = 4096
+
+[browser]
+headless = false
+[browser.proxy]
+server = "http://proxy:3128"
+
+[search]
+engine = "Google"
+fallback_engines = ["DuckDuckGo", "Baidu", "Bing"]
+
+[sandbox]
+use_sandbox = false
+image = "python:3.12-slim"
+memory_limit = "1g"
+timeout = 300
+
+[daytona]
+daytona_api_key = "dt-secret"
+
+[mcp]
+server_reference = "app.mcp.server"
+
+[runflow]
+use_data_analysis_agent = false
+`;
+
+test("a settings file of OpenManus is understood as it is, with notes on what is not used", async () => {
+  const config = await loadConfig({ cwd: await folderWith(openManusExample), env: {} });
+  expect(config.model).toMatchObject({
+    name: "claude-3-7-sonnet-20250219",
+    baseUrl: "https://api.anthropic.com/v1/",
+    apiKey: "sk-example-key",
+    maxOutputTokens: 8192,
+    temperature: 0,
+  });
+  expect(config.models.vision).toMatchObject({
+    name: "claude-vision",
+    apiKey: "sk-example-key",
+    maxOutputTokens: 4096,
+    temperature: 0,
+  });
+  expect(config.browser).toMatchObject({ headless: false, proxy: { server: "http://proxy:3128" } });
+  expect(config.search.fallback_engines).toEqual(["duckduckgo", "baidu", "bing"]);
+  expect(config.sandbox).toMatchObject({ tier: "auto", memoryBytes: 2 ** 30, timeoutMs: 300_000 });
+  expect(config.notes.join("\n")).toContain("[daytona] is not used");
+  expect(config.notes.join("\n")).toContain("sandbox.image is not used");
+});
+
+test("without file and variables everything has its documented default", async () => {
+  const cwd = await folderWith(undefined);
+  const config = await loadConfig({ cwd, env: {} });
+  expect(config.model).toBeUndefined();
+  expect(config.home).toBe(join(cwd, ".manyhands"));
+  expect(config.server.host).toBe("127.0.0.1");
+  expect(config.gateway.port).toBe(4100);
+  expect(Object.values(config.agents).map(({ url }) => url)).toEqual([
+    "http://127.0.0.1:4101",
+    "http://127.0.0.1:4102",
+    "http://127.0.0.1:4103",
+    "http://127.0.0.1:4104",
+  ]);
+  expect(config.notes).toEqual([]);
+});
+
+test("the environment goes over the file, by short and by systematic name", async () => {
+  const cwd = await folderWith('[llm]\nmodel = "file"\n[llm.vision]\ntemperature = 1\n[limits]\nsteps = 5\n');
+  const env = {
+    OPENAI_API_KEY: "sk-from-env",
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    MANYHANDS_MODEL: "env",
+    MANYHANDS_LLM_MODEL: "systematic",
+    MANYHANDS_LLM_VISION_MODEL: "eyes",
+    MANYHANDS_HOME: "/tmp/elsewhere",
+    MANYHANDS_AGENTS_DATA_ANALYSIS_LIMITS_STEPS: "9",
+    MANYHANDS_BROWSER_HEADLESS: "0",
+    MANYHANDS_BROWSER_EXTRA_CHROMIUM_ARGS: "--a, --b",
+    MANUS_PORT: "0",
+    PORT: "5000",
+    SANDBOX: "bwrap",
+    MANYHANDS_LLM_TEMPERATURE: "0",
+    MANYHANDS_LLM_API_VERSION: "",
+  };
+  const config = await loadConfig({ cwd, env });
+  expect(config.model).toMatchObject({ name: "env", apiKey: "sk-from-env", temperature: 0 });
+  expect(config.models.vision).toMatchObject({ name: "eyes", temperature: 1 });
+  expect(config.home).toBe("/tmp/elsewhere");
+  expect(config.agents["data-analysis"].limits.steps).toBe(9);
+  expect(config.agents.manus).toMatchObject({ port: 0, limits: { steps: 5 } });
+  expect(config.browser).toMatchObject({ headless: false, extra_chromium_args: ["--a", "--b"] });
+  expect(config.server.port).toBe(5000);
+  expect(config.sandbox.tier).toBe("bwrap");
+});
+
+test("an agent's model is a table's name or a model's name at the same endpoint", async () => {
+  const cwd = await folderWith(
+    '[llm]\nmodel = "big"\napi_key = "k"\n[llm.small]\nmodel = "little"\n[agents.swe]\nmodel = "small"\n[agents.browser]\nmodel = "other"\n',
+  );
+  const { agents } = await loadConfig({ cwd, env: {} });
+  expect(agents.manus.model?.name).toBe("big");
+  expect(agents.swe.model?.name).toBe("little");
+  expect(agents.browser.model).toMatchObject({ name: "other", apiKey: "k" });
+});
+
+test("a misspelt key names file, line, key, the nearest name and all known ones", async () => {
+  const message = await refusal('[server]\nhost = "127.0.0.1"\n\n[llm]\nmodle = "x"\n');
+  expect(message).toBe(
+    "manyhands.toml, line 5: [llm] has no key modle. Did you mean model? Known: api_key, api_type, api_version, base_url, capabilities, concurrency, fallback, first_delta_timeout, idle_timeout, max_input_tokens, max_retries, max_tokens, model, price, provider, reasoning_effort, temperature, tokens_per_minute.",
+  );
+});
+
+test("an unknown section, a misspelt agent and a key in a named table are refused", async () => {
+  expect(await refusal('[lmm]\nmodel = "x"\n')).toStartWith(
+    "manyhands.toml, line 1: there is no section [lmm]. Did you mean llm?",
+  );
+  expect(await refusal("[agents.manu]\nport = 1\n")).toContain("[agents] has no table manu. Did you mean manus?");
+  expect(await refusal('[llm.vision]\napikey = "x"\n')).toStartWith(
+    "manyhands.toml, line 2: [llm.vision] has no key apikey. Did you mean api_key?",
+  );
+});
+
+test("a bad value names where it was set and what is allowed, whoever set it", async () => {
+  expect(await refusal('[gateway]\nport = "x"\n')).toBe(
+    'manyhands.toml, line 2: gateway.port cannot be "x". Allowed: a whole number from 0 up to 65535. GATEWAY_PORT sets it too.',
+  );
+  expect(await refusal(undefined, { MANUS_PORT: "70000" })).toBe(
+    "MANUS_PORT: agents.manus.port cannot be 70000. Allowed: a whole number from 0 up to 65535.",
+  );
+  expect(await refusal(undefined, { SANDBOX: "docker" })).toBe(
+    'SANDBOX: sandbox.tier cannot be "docker". Allowed: one of auto, srt, bwrap, landlock, off.',
+  );
+  expect(await refusal('[search]\nfallback_engines = ["Google", "Yahoo"]\n')).toContain(
+    "Allowed: a list of Google, Baidu, DuckDuckGo, Bing.",
+  );
+  expect(await refusal("llm = 3\n")).toContain("llm cannot be 3. Allowed: a table.");
+});
+
+test("a refused secret is not repeated in the message", async () => {
+  const message = await refusal('[server]\ntoken = "hunter2"\n');
+  expect(message).toContain("server.token cannot be that value. Allowed: a secret of 8 characters or more.");
+  expect(message).not.toContain("hunter2");
+});
+
+test("a variable with our prefix that sets nothing is refused with the nearest name", async () => {
+  expect(await refusal(undefined, { MANYHANDS_MODLE: "x" })).toContain("Did you mean MANYHANDS_MODEL?");
+});
+
+test("text that is not TOML is refused with line and column", async () => {
+  expect(await refusal('[llm]\nmodel = "x\n')).toMatch(/^manyhands\.toml, line 2, column \d+: not valid TOML: /);
+});
+
+test("a file asked for by name must be there, and may be anywhere", async () => {
+  const cwd = await folderWith("[gateway]\nport = 1\n", "config.toml");
+  expect((await loadConfig({ cwd, file: "config.toml", env: {} })).gateway.port).toBe(1);
+  expect((await loadConfig({ cwd, env: { MANYHANDS_CONFIG: "config.toml" } })).gateway.port).toBe(1);
+  expect(loadConfig({ cwd, file: "absent.toml", env: {} })).rejects.toThrow(
+    "The settings file absent.toml is not there.",
+  );
+});
+
+test("an address others can reach is refused without a token", async () => {
+  expect(await refusal(undefined, { HOST: "0.0.0.0" })).toContain("Set MANYHANDS_TOKEN");
+  const config = await loadConfig({ cwd: "/", env: { HOST: "0.0.0.0", MANYHANDS_TOKEN: "long-enough" } });
+  expect(config.server.token).toBe("long-enough");
+  expect(config.agents.manus.url).toBe("http://127.0.0.1:4101");
+});
+
+test("a model without a key and without an endpoint is refused, a key without a model is noted", async () => {
+  expect(await refusal(undefined, { MANYHANDS_MODEL: "gpt" })).toContain("The model gpt needs OPENAI_API_KEY");
+  const { notes } = await loadConfig({ cwd: "/", env: { OPENAI_API_KEY: "sk-x" } });
+  expect(notes).toEqual([
+    "OPENAI_API_KEY is set, but no model is named, so the rehearsal model answers. Set MANYHANDS_MODEL.",
+  ]);
+});
+
+test("each setting tells where it comes from", async () => {
+  const cwd = await folderWith('[llm]\nmodel = "m"\nbase_url = "http://h"\n');
+  const { origins } = await readSettings({ cwd, env: { OPENAI_BASE_URL: "http://other" } });
+  expect(Object.fromEntries(origins)).toEqual({
+    "llm.model": "manyhands.toml, line 2",
+    "llm.base_url": "OPENAI_BASE_URL",
+  });
+});
+
+test("a model's capabilities, price, patience and fallback come from its table", async () => {
+  const cwd = await folderWith(`
+[llm]
+model = "big"
+base_url = "http://127.0.0.1:1/v1"
+fallback = "spare"
+idle_timeout = 2.5
+[llm.capabilities]
+vision = true
+context_window = 1000
+[llm.price]
+input_per_million = 1
+output_per_million = 0
+[llm.spare]
+model = "little"
+api_type = "azure"
+`);
+  const { model } = await loadConfig({ cwd, env: { MANYHANDS_LLM_CAPABILITIES_TOOLS: "false" } });
+  expect(model).toMatchObject({
+    idleTimeoutMs: 2500,
+    capabilities: { vision: true, contextWindow: 1000, tools: false },
+    price: { inputPerMillion: 1, outputPerMillion: 0 },
+    fallback: { name: "little", apiType: "azure", baseUrl: "http://127.0.0.1:1/v1" },
+  });
+  expect(model?.fallback?.fallback).toBeUndefined();
+});
+
+test("a fallback that leads back to itself is refused", async () => {
+  const circle = '[llm]\nmodel="m"\napi_key="k"\nfallback="a"\n[llm.a]\nfallback="b"\n[llm.b]\nfallback="a"\n';
+  expect(await refusal(circle)).toBe("[llm] fallback goes in a circle: a → b → a.");
+});

@@ -1,0 +1,37 @@
+import { childNode, type KeyNode } from "./key-tree.ts";
+
+/** A TOML table as it was parsed. */
+export type Table = { [key: string]: unknown };
+
+/** Whether a value is a table, and not a list, a date or a plain value. */
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** The value at a path, undefined when there is none. */
+export function valueAt(table: Readonly<Table>, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table);
+}
+
+/** Sets the value at a path, making the tables on the way. */
+export function setAt(table: Table, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path;
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    table[key] = value;
+    return;
+  }
+  const child = table[key];
+  const next: Table = isTable(child) ? child : {};
+  table[key] = next;
+  setAt(next, rest, value);
+}
+
+/** The paths of a table's values. What stands where `node` wants a table counts as a value of that path. */
+export function valuePaths(table: Readonly<Table>, node: KeyNode, path: readonly string[] = []): (readonly string[])[] {
+  return Object.entries(table).flatMap(([key, value]) => {
+    const child = childNode(node, key);
+    if (child?.properties === undefined || !isTable(value)) return [[...path, key]];
+    return valuePaths(value, child, [...path, key]);
+  });
+}

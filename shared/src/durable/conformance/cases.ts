@@ -1,0 +1,65 @@
+import { AppError } from "../../errors.ts";
+import type { Engine, FollowItem, RunRecord, RunStatus } from "../engine.ts";
+import type { Json, Run, RunDefinition, RunEvent } from "../run.ts";
+
+/** One store under test; every `open` gives another engine over it, as another process would have. */
+export type ConformanceStore = {
+  open(): Engine;
+  /** Closes every engine that was opened, and removes the store. */
+  dispose(): Promise<void>;
+};
+
+/** What each group of cases gets: engines over the store made for the case at hand. */
+export type Cases = {
+  open(): Engine;
+  /** An engine that executes this body as kind "test". */
+  working(execute: (run: Run, input: Json) => Promise<Json>, options?: { concurrency: number }): Engine;
+};
+
+/** A start as good as any. */
+export const request = { kind: "test", input: null, principal: "ann", contextId: "c1" } as const;
+
+/** Longer than anything here takes on a busy machine. */
+export const withinMs = 10_000;
+
+/** A definition of kind "test". */
+export function body(execute: (run: Run, input: Json) => Promise<Json>): RunDefinition {
+  return { kind: "test", execute };
+}
+
+/** Starts a run of kind "test", or what `over` says. */
+export async function start(
+  engine: Engine,
+  over: { kind?: string; input?: Json; events?: RunEvent[] } = {},
+): Promise<RunRecord> {
+  return (await engine.start({ ...request, ...over })).run;
+}
+
+/** The run once it has this status; fails when it ended otherwise or takes too long. */
+export async function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const run = await engine.get(id);
+    if (run?.status === status) return run;
+    if (performance.now() > deadline)
+      throw new Error(`Run ${id} is ${run?.status}, not ${status}: ${run?.error?.message}`);
+    await Bun.sleep(2);
+  }
+}
+
+/** The code of the AppError a promise rejects with, or what it did instead. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    return error instanceof AppError ? error.code : `not an AppError: ${error}`;
+  }
+  return "no error";
+}
+
+/** Everything a follower sees until the run's end. */
+export async function collect(engine: Engine, id: string, after = 0): Promise<FollowItem[]> {
+  const items: FollowItem[] = [];
+  for await (const item of engine.follow(id, { after, signal: AbortSignal.timeout(withinMs) })) items.push(item);
+  return items;
+}

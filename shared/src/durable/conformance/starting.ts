@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import { type Cases, codeOf, collect, request, start, until } from "./cases.ts";
+
+/** How runs are accepted and find a worker. */
+export function startingCases(cases: Cases): void {
+  describe("starting", () => {
+    test("the same key and hash is the same run, at once and after its end; another hash is a conflict", async () => {
+      const engine = cases.working(async () => 1);
+      const keyed = { ...request, dedupe: { key: "k", hash: "h" } };
+      const both = await Promise.all([engine.start(keyed), engine.start(keyed)]);
+      expect(both.map((answer) => answer.created)).toEqual([true, false]);
+      expect(new Set(both.map((answer) => answer.run.id)).size).toBe(1);
+      const id = both[0].run.id;
+      await until(engine, id, "completed");
+      expect(await engine.start(keyed)).toMatchObject({ created: false, run: { id, status: "completed" } });
+      expect(await codeOf(engine.start({ ...keyed, dedupe: { key: "k", hash: "other" } }))).toBe("conflict");
+      expect((await engine.start({ ...keyed, principal: "bob" })).created).toBe(true);
+    });
+
+    test("a chosen id is kept, and refused when it is taken", async () => {
+      const engine = cases.open();
+      expect((await engine.start({ ...request, id: "mine" })).run.id).toBe("mine");
+      expect(await codeOf(engine.start({ ...request, id: "mine" }))).toBe("conflict");
+    });
+
+    test("runs of a kind nobody here works on stay queued", async () => {
+      const engine = cases.working(async () => 1);
+      const other = await start(engine, { kind: "other" });
+      await until(engine, (await start(engine)).id, "completed");
+      expect((await engine.get(other.id))?.status).toBe("queued");
+    });
+
+    test("no more bodies than the concurrency allows run at once, and all of them run", async () => {
+      let now = 0;
+      let most = 0;
+      const engine = cases.working(
+        async (run) =>
+          run.step("count", async () => {
+            most = Math.max(most, ++now);
+            await Bun.sleep(5);
+            now--;
+            return null;
+          }),
+        { concurrency: 3 },
+      );
+      const runs = await Promise.all(Array.from({ length: 12 }, () => start(engine)));
+      for (const run of runs) await until(engine, run.id, "completed");
+      expect(most).toBe(3);
+    });
+
+    test("unknown runs are undefined to get and not_found to everything else", async () => {
+      const engine = cases.open();
+      expect(await engine.get("none")).toBeUndefined();
+      expect(await codeOf(engine.deliver("none", "s", 1))).toBe("not_found");
+      expect(await codeOf(engine.cancel("none"))).toBe("not_found");
+      expect(await codeOf(engine.resume("none"))).toBe("not_found");
+      expect(await codeOf(engine.events("none"))).toBe("not_found");
+      expect(await codeOf(collect(engine, "none"))).toBe("not_found");
+    });
+  });
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../../errors.ts";
+import type { Json } from "../run.ts";
+import { type Cases, start, until } from "./cases.ts";
+
+/** What a step keeps and hands back. */
+export function stepCases(cases: Cases): void {
+  describe("steps", () => {
+    test("values come back as JSON keeps them, undefined included", async () => {
+      const engine = cases.working(async (run) => {
+        const values: Json[] = [];
+        for (const value of [0, "", null, false, [], { a: [1, { b: "ü\u0000\n" }] }] as Json[]) {
+          values.push(await run.step("value", async () => value));
+        }
+        const nothing = await run.step("nothing", async () => undefined);
+        return { values, nothing: nothing === undefined };
+      });
+      const run = await start(engine);
+      expect((await until(engine, run.id, "completed")).output).toEqual({
+        values: [0, "", null, false, [], { a: [1, { b: "ü\u0000\n" }] }],
+        nothing: true,
+      });
+    });
+
+    test("a step's AppError reaches the body with its code, anything else as internal", async () => {
+      const engine = cases.working(async (run) => {
+        const codes: string[] = [];
+        for (const error of [new AppError("timeout", "too slow"), new TypeError("bug")]) {
+          try {
+            await run.step("throws", async () => {
+              throw error;
+            });
+          } catch (caught) {
+            codes.push(caught instanceof AppError ? caught.code : "?");
+          }
+        }
+        return codes;
+      });
+      const run = await start(engine);
+      expect((await until(engine, run.id, "completed")).output).toEqual(["timeout", "internal"]);
+    });
+
+    test("each step has its own key, and events of a step that throws are kept with its error", async () => {
+      const keys: string[] = [];
+      const engine = cases.working(async (run) => {
+        await run.step("a", async (step) => void keys.push(step.key));
+        await run
+          .step("b", async (step) => {
+            keys.push(step.key);
+            step.emit({ type: "tried" });
+            throw new AppError("timeout", "too slow");
+          })
+          .catch(() => undefined);
+        return null;
+      });
+      const run = await start(engine);
+      await until(engine, run.id, "completed");
+      expect(new Set(keys).size).toBe(2);
+      expect(keys.every((key) => key.startsWith(`${run.id}/`))).toBe(true);
+      expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual(["tried", "run-ended"]);
+    });
+  });
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test";
+import { type Cases, start, until, withinMs } from "./cases.ts";
+
+/** How a run waits for a signal, and what observers see of it. */
+export function waitingCases(cases: Cases): void {
+  describe("waiting", () => {
+    test("a waiting run says for what and why, and goes on when the signal comes", async () => {
+      const engine = cases.working(async (run) =>
+        run.signal("answer", { reason: "input-required", events: [{ type: "question-asked" }] }),
+      );
+      const run = await start(engine);
+      const waiting = await until(engine, run.id, "waiting");
+      expect(waiting.waiting).toEqual({ signal: "answer", reason: "input-required" });
+      expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual(["question-asked"]);
+      await engine.deliver(run.id, "other", 0);
+      await engine.deliver(run.id, "answer", 0, { events: [{ type: "message-received" }] });
+      const ended = await until(engine, run.id, "completed");
+      expect(ended.output).toBe(0);
+      expect(ended.waiting).toBeUndefined();
+      expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual([
+        "question-asked",
+        "message-received",
+        "run-ended",
+      ]);
+    });
+
+    test("the event of a wait and the waiting status come together", async () => {
+      const engine = cases.working(async (run) =>
+        run.signal("answer", { reason: "r", events: [{ type: "question-asked" }] }),
+      );
+      const run = await start(engine);
+      for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) })) {
+        if (item.event.type === "question-asked") break;
+      }
+      expect((await engine.get(run.id))?.status).toBe("waiting");
+    });
+  });
+}

@@ -1,0 +1,30 @@
+import type { Database } from "bun:sqlite";
+import type { RunRow } from "./runs-table.ts";
+
+/** What a worker asks of `runs`: which it may take, which it holds, when the next sleep is over. */
+export function claimsTable(db: Database) {
+  const claimable = `kind IN (SELECT value FROM json_each(?1))
+    AND (status = 'queued' OR (status = 'waiting' AND due <= ?2))`;
+  const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
+  const claim = db.query<RunRow, [string, number, number, string]>(
+    `UPDATE runs SET status = 'running', owner = ?4, epoch = epoch + 1, updated_at = ?2,
+       due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL
+     WHERE n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?3) RETURNING *`,
+  );
+  const nextDue = db.query<{ due: number | null }, []>("SELECT min(due) AS due FROM runs WHERE status = 'waiting'");
+  const owned = db.query<{ id: string; epoch: number; cancel_requested: number }, [string]>(
+    "SELECT id, epoch, cancel_requested FROM runs WHERE owner = ?",
+  );
+  const handBack = db.query<null, [number, number, string]>(
+    "UPDATE runs SET status = 'queued', owner = NULL, due = ?, updated_at = ? WHERE owner = ?",
+  );
+  return {
+    any: (kinds: string, now: number) => any.get(kinds, now) !== null,
+    /** Makes the oldest claimable runs this worker's, under a new epoch each. */
+    claim: (kinds: string, owner: string, limit: number, now: number) => claim.all(kinds, now, limit, owner),
+    nextDue: () => nextDue.get()?.due ?? undefined,
+    owned: (owner: string) => owned.all(owner),
+    /** Makes everything a worker holds claimable. */
+    handBack: (owner: string, now: number) => void handBack.run(now, now, owner),
+  };
+}

@@ -1,0 +1,40 @@
+import { AppError } from "../../errors.ts";
+import { type FollowItem, terminalStatuses } from "../engine.ts";
+import type { Live } from "./live.ts";
+import type { Watch } from "./watch.ts";
+import type { Writer } from "./writer.ts";
+
+const pageSize = 200;
+
+/** The generator behind Engine.follow: reads the log page by page, and between pages waits for news. */
+export async function* follow(
+  deps: { readonly writer: Writer; readonly live: Live; readonly watch: Watch },
+  runId: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<FollowItem, void> {
+  const follower = deps.live.follow(runId);
+  const stopWatching = deps.watch.need();
+  try {
+    for (let last = after; !signal.aborted; ) {
+      const page = await deps.writer.read(({ runs, events }) => {
+        const run = runs.byId(runId);
+        if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+        follower.reached(run.last_event);
+        return { ended: terminalStatuses.includes(run.status), events: events.after(run, last, pageSize) };
+      });
+      for (const stored of page.events) {
+        for (const event of follower.takeProgress(stored.seq)) yield { kind: "progress", event };
+        yield { kind: "event", ...stored };
+        last = stored.seq;
+      }
+      if (page.events.length === pageSize) continue;
+      if (page.ended) return;
+      for (const event of follower.takeProgress()) yield { kind: "progress", event };
+      if (!(await follower.news(signal))) return;
+    }
+  } finally {
+    stopWatching();
+    follower.leave();
+  }
+}

@@ -1,0 +1,102 @@
+import { AppError } from "../../errors.ts";
+import { type Engine, type RunRecord, type StartRequest, terminalStatuses } from "../engine.ts";
+import { endRun } from "./endings.ts";
+import type { Live } from "./live.ts";
+import { type RunRow, recordOf } from "./runs-table.ts";
+import type { Tables } from "./tables.ts";
+import type { Worker } from "./worker.ts";
+import type { Writer } from "./writer.ts";
+
+export type IntakeDeps = {
+  readonly writer: Writer;
+  readonly live: Live;
+  readonly worker: Worker;
+  readonly clock: () => number;
+};
+
+/** What the outside asks of runs. Each is one transaction, refused while the storage does not work. */
+export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
+  const { writer, live, worker, clock } = deps;
+  return {
+    async start(request) {
+      const answer = await writer.offer((tables) => accept(tables, request, clock()));
+      if (answer.created) worker.wake();
+      return answer;
+    },
+    async deliver(runId, name, payload, options) {
+      const kept = await writer.offer((tables) => {
+        const run = find(tables, runId);
+        const id = options?.id ?? name;
+        if (tables.signals.has(run.n, name, id)) return undefined;
+        if (terminalStatuses.includes(run.status)) throw ended(run);
+        tables.signals.insert(run.n, name, id, JSON.stringify(payload));
+        const seq = tables.events.append(run.n, options?.events ?? [], clock());
+        tables.states.wake(run.n, name, clock());
+        return { seq };
+      });
+      if (kept === undefined) return "duplicate";
+      if (kept.seq > 0) live.committed(runId, kept.seq);
+      worker.signaled(runId);
+      return "stored";
+    },
+    async cancel(runId) {
+      const seq = await writer.offer((tables) => cancel(tables, runId, clock()));
+      if (seq > 0) live.committed(runId, seq);
+      worker.canceled(runId);
+    },
+    async resume(runId) {
+      const seq = await writer.offer((tables) => {
+        const run = find(tables, runId);
+        if (terminalStatuses.includes(run.status)) throw ended(run);
+        if (run.status !== "paused") return 0;
+        tables.states.queue(run.n, clock());
+        return tables.events.append(run.n, [{ type: "run-resumed" }], clock());
+      });
+      if (seq > 0) live.committed(runId, seq);
+      worker.wake();
+    },
+  };
+}
+
+function accept(tables: Tables, request: StartRequest, now: number): { run: RunRecord; created: boolean } {
+  const { dedupe } = request;
+  const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
+  if (known !== null) {
+    if (known.dedupe_hash === dedupe?.hash) return { run: recordOf(known), created: false };
+    throw new AppError("conflict", "This key was used for another request.");
+  }
+  const id = request.id ?? Bun.randomUUIDv7();
+  if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
+  const n = tables.runs.insert({
+    id,
+    kind: request.kind,
+    principal: request.principal,
+    contextId: request.contextId,
+    input: JSON.stringify(request.input),
+    dedupeKey: dedupe?.key ?? null,
+    dedupeHash: dedupe?.hash ?? null,
+    now,
+  });
+  tables.events.append(n, request.events ?? [], now);
+  return { run: recordOf(find(tables, id)), created: true };
+}
+
+/** Ends a run nobody executes at once; one that is executed is ended by whoever does. */
+function cancel(tables: Tables, runId: string, now: number): number {
+  const run = find(tables, runId);
+  if (run.status === "canceled") return 0;
+  if (terminalStatuses.includes(run.status)) throw ended(run);
+  if (run.status !== "running") return endRun(tables, run.n, { status: "canceled" }, now);
+  tables.states.requestCancel(run.n, now);
+  return 0;
+}
+
+function find(tables: Tables, runId: string): RunRow {
+  const run = tables.runs.byId(runId);
+  if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+  return run;
+}
+
+function ended(run: RunRow): AppError {
+  return new AppError("run_ended", `The run has ended as ${run.status}.`);
+}

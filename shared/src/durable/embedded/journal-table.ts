@@ -1,0 +1,43 @@
+import type { Database } from "bun:sqlite";
+import type { JournalRow } from "../replay/run-store.ts";
+
+type Stored = {
+  path: string;
+  kind: JournalRow["kind"];
+  name: string;
+  state: JournalRow["state"];
+  out: string | null;
+  error: string | null;
+};
+
+/** Statements over `journal`. */
+export function journalTable(db: Database) {
+  const put = db.query<null, [number, string, string, string, string, string | null, string | null]>(
+    `INSERT INTO journal (run, path, kind, name, state, out, error) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run, path) DO UPDATE SET state = excluded.state, out = excluded.out, error = excluded.error
+     WHERE state = 'started'`,
+  );
+  const reopen = db.query<null, [number, string]>(
+    "UPDATE journal SET state = 'started', out = NULL WHERE run = ? AND path = ?",
+  );
+  const ofRun = db.query<Stored, [number]>("SELECT path, kind, name, state, out, error FROM journal WHERE run = ?");
+  return {
+    /** Adds the row, or finishes a started one; a finished one stays as it is. */
+    put(run: number, row: JournalRow): void {
+      const error = row.error === undefined ? null : JSON.stringify(row.error);
+      put.run(run, row.path, row.kind, row.name, row.state, row.out ?? null, error);
+    },
+    /** Makes a finished row a started one again. */
+    reopen: (run: number, path: string) => void reopen.run(run, path),
+    ofRun(run: number): JournalRow[] {
+      return ofRun.all(run).map(({ path, kind, name, state, out, error }) => ({
+        path,
+        kind,
+        name,
+        state,
+        ...(out === null ? {} : { out }),
+        ...(error === null ? {} : { error: JSON.parse(error) }),
+      }));
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+
+/** A process as others on its machine can find it again. */
+export type ProcessIdentity = {
+  /** Machine, boot and process namespace: process ids can be compared only where all three agree. */
+  readonly host: string;
+  readonly pid: number;
+  /** Tells a process from a later one with the same id; empty where the system does not say. */
+  readonly processStart: string;
+};
+
+export function ownIdentity(): ProcessIdentity {
+  const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
+  const namespace = attempt(() => readlinkSync("/proc/self/ns/pid"));
+  return { host: [...parts, namespace].join(" "), pid: process.pid, processStart: processStart(process.pid) ?? "" };
+}
+
+/** True only when it is certain that the process is gone; from another machine nothing is certain. */
+export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
+  if (other.host !== own.host) return false;
+  try {
+    process.kill(other.pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+  return other.processStart !== "" && processStart(other.pid) !== other.processStart;
+}
+
+/** Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is no more, or only not reaped. */
+function processStart(pid: number): string | undefined {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return state === "Z" || state === "X" ? undefined : fields[18];
+}
+
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}

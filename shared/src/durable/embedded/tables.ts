@@ -1,0 +1,25 @@
+import type { Database } from "bun:sqlite";
+import { claimsTable } from "./claims-table.ts";
+import { eventsTable } from "./events-table.ts";
+import { journalTable } from "./journal-table.ts";
+import { listing } from "./listing.ts";
+import { runsTable } from "./runs-table.ts";
+import { signalsTable } from "./signals-table.ts";
+import { statesTable } from "./states-table.ts";
+import { workersTable } from "./workers-table.ts";
+
+/** Every statement, prepared on one connection. What changes data is to be called inside a transaction of the Writer. */
+export function prepareTables(db: Database) {
+  return {
+    runs: runsTable(db),
+    states: statesTable(db),
+    claims: claimsTable(db),
+    journal: journalTable(db),
+    events: eventsTable(db),
+    signals: signalsTable(db),
+    workers: workersTable(db),
+    listing: listing(db),
+  };
+}
+
+export type Tables = ReturnType<typeof prepareTables>;

@@ -1,0 +1,41 @@
+/** Notices what other processes commit, by polling a counter of the file, but only while someone in this one needs it. */
+export class Watch {
+  readonly #options: WatchOptions;
+  #needs = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #version: number | undefined;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** Polls until the returned function is called. */
+  need(): () => void {
+    if (this.#needs++ === 0) {
+      this.#version = this.#options.version();
+      this.#timer = setInterval(() => this.#poll(), this.#options.pollMs);
+    }
+    let needed = true;
+    return () => {
+      if (needed && --this.#needs === 0) clearInterval(this.#timer);
+      needed = false;
+    };
+  }
+
+  #poll(): void {
+    const version = this.#options.version();
+    if (version !== undefined && version !== this.#version) {
+      this.#version = version;
+      this.#options.onChange();
+    }
+    this.#options.onTick();
+  }
+}
+
+export type WatchOptions = {
+  readonly pollMs: number;
+  /** Undefined while it cannot be told. */
+  readonly version: () => number | undefined;
+  readonly onChange: () => void;
+  readonly onTick: () => void;
+};

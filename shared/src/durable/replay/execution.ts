@@ -1,0 +1,266 @@
+import { AppError, publicError } from "../../errors.ts";
+import type { Log } from "../log.ts";
+import type { Json, Run, RunDefinition, RunEvent } from "../run.ts";
+import { aborts } from "./aborts.ts";
+import type { Journal } from "./journal.ts";
+import { never } from "./never.ts";
+import { ProgressOrder } from "./progress-order.ts";
+import { type Ending, type JournalRow, LeaseLost, type OperationKind, type RunStore } from "./run-store.ts";
+import { Scope } from "./scope.ts";
+import { scopedRun } from "./scoped-run.ts";
+import { Waiting } from "./waiting.ts";
+
+/** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */
+export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
+
+export type ExecutionOptions = {
+  readonly runId: string;
+  readonly principal: string;
+  readonly contextId: string;
+  readonly store: RunStore;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** How long a step may go on after its abort before it is left behind. */
+  readonly stopMs: number;
+  readonly progress: (event: RunEvent) => void;
+};
+
+/**
+ * One life of a run's body in this process, from its claim until it ends, parks, or leaves. Once it is over nothing of it
+ * is written any more: operations of a body that was dropped stay pending for ever, and are collected with it.
+ */
+export class Execution {
+  readonly options: ExecutionOptions;
+  readonly root: Scope;
+  readonly journal: Journal;
+  readonly progress: ProgressOrder;
+  /** Resolves once nothing of the run is left to write. */
+  readonly done: Promise<Outcome>;
+  readonly #waiting: Waiting;
+  readonly #leave: (outcome: Outcome) => void;
+  #over = false;
+  #draining = false;
+  #canceled = false;
+  /** Steps and writes in progress anywhere in the run, left-behind branches included. */
+  #inFlight = 0;
+  #checkScheduled = false;
+
+  constructor(journal: Journal, options: ExecutionOptions) {
+    this.options = options;
+    this.journal = journal;
+    this.progress = new ProgressOrder(options.progress);
+    this.root = new Scope("", { sealed: false, stopMs: options.stopMs });
+    this.#waiting = new Waiting(this);
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.done = promise;
+    this.#leave = resolve;
+  }
+
+  /** Runs the body. Call it once. */
+  start(definition: RunDefinition, input: Json): void {
+    const body = async () => definition.execute(this.runFor(this.root), input);
+    body().then(
+      (output) => this.#bodyEnded(() => ({ status: "completed", output: output ?? null })),
+      (error) => this.#bodyEnded(() => this.#failure(error)),
+    );
+  }
+
+  runFor(scope: Scope): Run {
+    return scopedRun(this, scope);
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  get waiting(): Waiting {
+    return this.#waiting;
+  }
+
+  /** The row recorded for an operation; "changed" after it paused the run because another operation was recorded there. */
+  recall(path: string, kind: OperationKind, name: string): JournalRow | undefined | "changed" {
+    try {
+      return this.journal.take(path, kind, name);
+    } catch (error) {
+      this.pause(error);
+      return "changed";
+    }
+  }
+
+  /** Resolves when an operation without a record may start: never, once this execution is over or draining. */
+  async admit(scope: Scope, path: string): Promise<void> {
+    if (this.#waiting.parking !== undefined) await this.#waiting.parking;
+    scope.signal.throwIfAborted();
+    if (scope.sealed) await this.#waiting.lost(scope, path);
+    if (this.#over || this.#draining) await never();
+  }
+
+  /** Writes a row; rejects with the abort's reason when the run is no longer ours. */
+  record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
+    return this.write(scope, () => this.options.store.record(row, events));
+  }
+
+  /** Does a write of the store as part of `scope`. */
+  async write<T>(scope: Scope, write: () => Promise<T>): Promise<T> {
+    if (this.#over) {
+      scope.signal.throwIfAborted();
+      return never();
+    }
+    return this.during(scope, async () => {
+      try {
+        return await write();
+      } catch (error) {
+        this.writeFailed(error);
+        scope.signal.throwIfAborted();
+        return never();
+      }
+    });
+  }
+
+  /** Counts `work` as being in flight, so that the run neither parks nor leaves meanwhile. */
+  async during<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
+    scope.busy++;
+    this.#inFlight++;
+    try {
+      return await work();
+    } finally {
+      scope.busy--;
+      this.#inFlight--;
+      this.check();
+    }
+  }
+
+  /** Looks, once the body has gone as far as it can, whether the run waits or may leave. */
+  check(): void {
+    if (this.#checkScheduled || this.#over) return;
+    this.#checkScheduled = true;
+    setImmediate(() => {
+      this.#checkScheduled = false;
+      if (this.#over) return;
+      if (!this.#waiting.advance() && this.#draining && this.#inFlight === 0) this.#release();
+    });
+  }
+
+  /** Signals may have arrived. */
+  nudge(): void {
+    this.#waiting.nudge();
+  }
+
+  /** The run was cancelled in the store: stops the body, which ends it. */
+  cancel(): void {
+    if (this.#canceled || this.#over) return;
+    this.#canceled = true;
+    this.root.abort(aborts.canceled());
+    setTimeout(() => this.#end({ status: "canceled" }), this.options.stopMs + 100).unref();
+  }
+
+  /** Another worker owns the run. */
+  lose(): void {
+    this.#overWith(aborts.leaseLost(), "lost");
+  }
+
+  /** Starts no more operations and hands the run back once those in flight are done. */
+  drain(): void {
+    this.#draining = true;
+    this.check();
+  }
+
+  /** Aborts what is in flight, waits at most `stopMs` for it, and hands the run back. */
+  async abandon(): Promise<void> {
+    if (this.#over) return;
+    this.#close();
+    this.root.abort(aborts.draining());
+    const deadline = performance.now() + this.options.stopMs;
+    while (this.#inFlight > 0 && performance.now() < deadline) await Bun.sleep(5);
+    await this.#handBack();
+  }
+
+  /** Stops for a cause a person has to remove. */
+  pause(error: unknown): void {
+    if (this.#over) return;
+    this.#overWith(aborts.paused());
+    this.options.store.pause(publicError(error)).then(
+      () => this.#leave("paused"),
+      (failure) => this.#leftWith(failure),
+    );
+  }
+
+  /** The store parked the run: nothing is left to do here. */
+  parked(): void {
+    this.#close();
+    this.#leave("parked");
+  }
+
+  /** A write of a run is refused only when the run is no longer ours; anything else is a bug, and pauses it. */
+  writeFailed(error: unknown): void {
+    if (error instanceof LeaseLost || (error instanceof AppError && error.code === "storage_unavailable")) {
+      this.lose();
+      return;
+    }
+    this.options.log.error({ runId: this.options.runId, err: error }, "A run's record could not be written.");
+    this.pause(error);
+  }
+
+  async #bodyEnded(ending: () => Ending): Promise<void> {
+    await this.#waiting.parking;
+    if (this.#over) return;
+    if (this.#canceled) return this.#end({ status: "canceled" });
+    try {
+      this.journal.assertAllTaken();
+    } catch (error) {
+      return this.pause(error);
+    }
+    await this.#end(ending());
+  }
+
+  async #end(ending: Ending): Promise<void> {
+    if (this.#over) return;
+    this.#overWith(aborts.ended());
+    try {
+      await this.options.store.end(ending);
+      this.#leave("ended");
+    } catch (error) {
+      this.#leftWith(error);
+    }
+  }
+
+  #failure(error: unknown): Ending {
+    const { runId, log } = this.options;
+    if (!(error instanceof AppError)) log.error({ runId, err: error }, "A run failed with an unexpected error.");
+    return { status: "failed", error: publicError(error) };
+  }
+
+  #release(): void {
+    this.#close();
+    this.#handBack().catch(() => undefined);
+  }
+
+  async #handBack(): Promise<void> {
+    try {
+      await this.options.store.release();
+      this.#leave("released");
+    } catch (error) {
+      this.#leftWith(error);
+    }
+  }
+
+  #leftWith(error: unknown): void {
+    if (!(error instanceof LeaseLost)) {
+      this.options.log.error({ runId: this.options.runId, err: error }, "A run could not be put down in the store.");
+    }
+    this.#leave("lost");
+  }
+
+  #overWith(reason: DOMException, outcome?: Outcome): void {
+    if (this.#over) return;
+    this.#close();
+    this.root.abort(reason);
+    if (outcome !== undefined) this.#leave(outcome);
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#waiting.stop();
+  }
+}

@@ -1,0 +1,59 @@
+import { AppError } from "../../errors.ts";
+import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
+
+/**
+ * What a run did before, handed out operation by operation. Rows leave memory as they are handed out, so what remains at
+ * the end is what the code no longer asks for.
+ */
+export class Journal {
+  readonly #rows = new Map<string, JournalRow>();
+  readonly #closed = new Set<string>();
+
+  private constructor(rows: readonly JournalRow[]) {
+    for (const row of rows) this.#rows.set(row.path, row);
+  }
+
+  static async load(store: RunStore): Promise<Journal> {
+    return new Journal(await store.load());
+  }
+
+  /** The row recorded at this place, if any. Throws `non_deterministic` when it belongs to another operation. */
+  take(path: string, kind: OperationKind, name: string): JournalRow | undefined {
+    const row = this.#rows.get(path);
+    if (row === undefined) return undefined;
+    if (row.kind !== kind || row.name !== name) {
+      throw nonDeterministic(`at ${path} it recorded ${row.kind} "${row.name}" and now asks for ${kind} "${name}"`);
+    }
+    this.#rows.delete(path);
+    return row;
+  }
+
+  /** Rows below a race or a failed `all` may stay unasked: its losers stopped wherever they happened to be. */
+  close(path: string): void {
+    this.#closed.add(path);
+  }
+
+  /** Throws `non_deterministic` when the body ended without asking for something it did before. */
+  assertAllTaken(): void {
+    for (const row of this.#rows.values()) {
+      if (!this.#isBelowClosed(row.path)) {
+        throw nonDeterministic(`it recorded ${row.kind} "${row.name}" at ${row.path} and now ends without it`);
+      }
+    }
+  }
+
+  #isBelowClosed(path: string): boolean {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      if (this.#closed.has(path.slice(0, end))) return true;
+    }
+    return false;
+  }
+}
+
+/** The error that pauses a run whose code does not match its journal. */
+export function nonDeterministic(what: string): AppError {
+  return new AppError(
+    "non_deterministic",
+    `The run's code changed: ${what}. Resume it with the code it was started with.`,
+  );
+}

@@ -1,0 +1,109 @@
+import type { RunEvent } from "../run.ts";
+
+/** A durable wait that has not been answered yet. */
+export type SignalWait = {
+  readonly kind: "signal";
+  readonly path: string;
+  readonly name: string;
+  readonly reason: string | undefined;
+  /** Events to commit with the wait's row; undefined once that row is written. */
+  begin: readonly RunEvent[] | undefined;
+  readonly resolve: (payload: string) => void;
+  readonly reject: (reason: unknown) => void;
+};
+export type SleepWait = {
+  readonly kind: "sleep";
+  readonly path: string;
+  readonly wakeAt: number;
+  /** The wake time on the process's monotonic clock, which no clock change moves. */
+  readonly due: number;
+  begin: readonly RunEvent[] | undefined;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+};
+/** An operation of a finished race or `all` that never got a result: it can only be aborted. */
+type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
+export type Wait = SignalWait | SleepWait | LostWait;
+
+/**
+ * The body or one branch of it: numbers its operations, holds what it waits for, and passes an abort down to the branches
+ * below.
+ */
+export class Scope {
+  /** Steps and writes of this scope in progress. */
+  busy = 0;
+  readonly waits = new Set<Wait>();
+  /** The live branches of each `all` and `race` in progress. */
+  readonly groups = new Set<Set<Scope>>();
+  /** Its race or `all` is over in the journal: only what was recorded happens again. */
+  readonly sealed: boolean;
+  readonly #prefix: string;
+  readonly #controller = new AbortController();
+  readonly #inFlight = new Set<() => void>();
+  readonly #stopMs: number;
+  #next = 0;
+
+  constructor(prefix: string, options: { readonly sealed: boolean; readonly stopMs: number }) {
+    this.#prefix = prefix;
+    this.sealed = options.sealed;
+    this.#stopMs = options.stopMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The next operation's place in the journal. */
+  nextPath(): string {
+    return `${this.#prefix}${this.#next++}`;
+  }
+
+  /** A scope for one branch of the operation at `path`. */
+  branch(path: string, index: number, sealed: boolean): Scope {
+    return new Scope(`${path}/${index}/`, { sealed: this.sealed || sealed, stopMs: this.#stopMs });
+  }
+
+  /** Stops the steps in flight and rejects the waits, here and below. Steps that do not stop in time are left behind. */
+  abort(reason: unknown): void {
+    if (this.signal.aborted) return;
+    this.#controller.abort(reason);
+    for (const wait of this.waits) wait.reject(reason);
+    this.waits.clear();
+    for (const group of this.groups) for (const branch of group) branch.abort(reason);
+    if (this.#inFlight.size === 0) return;
+    setTimeout(() => {
+      for (const abandon of this.#inFlight) abandon();
+    }, this.#stopMs).unref();
+  }
+
+  /** Settles like `work`, or rejects with the abort's reason when `work` ignores an abort for longer than `stopMs`. */
+  watch<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const abandon = () => reject(this.signal.reason);
+      this.#inFlight.add(abandon);
+      work().then(
+        (value) => {
+          this.#inFlight.delete(abandon);
+          resolve(value);
+        },
+        (error) => {
+          this.#inFlight.delete(abandon);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Whether nothing here can go on before a wait is answered: every live branch waits and nothing is in flight. */
+  isBlocked(): boolean {
+    if (this.busy > 0 || this.waits.size + this.groups.size === 0) return false;
+    for (const group of this.groups) for (const branch of group) if (!branch.isBlocked()) return false;
+    return true;
+  }
+
+  /** Every wait here and below, in the order of the journal's branches. */
+  *pending(): Generator<Wait> {
+    yield* this.waits;
+    for (const group of this.groups) for (const branch of group) yield* branch.pending();
+  }
+}

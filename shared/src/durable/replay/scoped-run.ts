@@ -1,0 +1,75 @@
+import type { Json, Run, RunEvent } from "../run.ts";
+import { runAll, runRace } from "./branches.ts";
+import type { Execution } from "./execution.ts";
+import { never } from "./never.ts";
+import { assertNotReserved } from "./reserved-events.ts";
+import type { JournalRow } from "./run-store.ts";
+import type { Scope } from "./scope.ts";
+import { runStep } from "./step.ts";
+
+/** The durable verbs for the body or one of its branches. */
+export function scopedRun(execution: Execution, scope: Scope): Run {
+  return {
+    id: execution.options.runId,
+    principal: execution.options.principal,
+    contextId: execution.options.contextId,
+    abortSignal: scope.signal,
+    // What the caller's T promises, its own function and its journal keep: the engine hands through.
+    step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
+      runStep(execution, scope, name, fn, options?.effect ?? "idempotent") as Promise<T>,
+    sleep: (milliseconds) => runSleep(execution, scope, milliseconds),
+    signal: <T extends Json>(name: string, options?: Parameters<Run["signal"]>[1]) =>
+      runSignal(execution, scope, name, options ?? {}) as Promise<T>,
+    poll: <T extends Json>(name: string) => runPoll(execution, scope, name) as Promise<readonly T[]>,
+    all: (branches) => runAll(execution, scope, branches),
+    race: (branches) => runRace(execution, scope, branches),
+    emit: (event) => runEmit(execution, scope, event),
+  };
+}
+
+async function runSleep(execution: Execution, scope: Scope, milliseconds: number): Promise<void> {
+  if (!(milliseconds >= 0 && milliseconds < Number.POSITIVE_INFINITY)) {
+    throw new RangeError(`Cannot sleep for ${milliseconds} ms.`);
+  }
+  const path = scope.nextPath();
+  const row = execution.recall(path, "sleep", "");
+  if (row === "changed") return never();
+  if (row?.state === "done") return;
+  await execution.admit(scope, path);
+  const wakeAt = row?.out === undefined ? execution.options.clock() + Math.ceil(milliseconds) : Number(row.out);
+  await execution.waiting.sleep(scope, { path, wakeAt, begun: row !== undefined });
+}
+
+async function runSignal(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  options: NonNullable<Parameters<Run["signal"]>[1]>,
+): Promise<Json> {
+  for (const event of options.events ?? []) assertNotReserved(event);
+  const path = scope.nextPath();
+  const row = execution.recall(path, "signal", name);
+  if (row === "changed") return never();
+  if (row?.state === "done") return JSON.parse(row.out ?? "null");
+  await execution.admit(scope, path);
+  const begin = row === undefined ? (options.events ?? []) : undefined;
+  return JSON.parse(await execution.waiting.signal(scope, { path, name, reason: options.reason, begin }));
+}
+
+async function runPoll(execution: Execution, scope: Scope, name: string): Promise<readonly Json[]> {
+  const path = scope.nextPath();
+  const row = execution.recall(path, "poll", name);
+  if (row === "changed") return never();
+  if (row?.state === "done") return JSON.parse(row.out ?? "[]");
+  await execution.admit(scope, path);
+  const done: JournalRow = { path, kind: "poll", name, state: "done" };
+  return JSON.parse(await execution.write(scope, () => execution.options.store.takeAll(done)));
+}
+
+function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
+  assertNotReserved(event);
+  const path = scope.nextPath();
+  const known = execution.recall(path, "emit", event.type) !== undefined;
+  if (known || scope.sealed || scope.signal.aborted) return;
+  execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
+}

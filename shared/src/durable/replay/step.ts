@@ -1,0 +1,94 @@
+import { AppError } from "../../errors.ts";
+import type { Effect, Json, RunEvent, StepContext } from "../run.ts";
+import type { Execution } from "./execution.ts";
+import { never } from "./never.ts";
+import { assertNotReserved } from "./reserved-events.ts";
+import type { JournalRow, RecordedError } from "./run-store.ts";
+import type { Scope } from "./scope.ts";
+
+type StepFunction = (step: StepContext) => Promise<Json | undefined>;
+
+/** The verb `step`: hands out the recorded result, or runs the function and records what came of it. */
+export async function runStep(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  fn: StepFunction,
+  effect: Effect,
+): Promise<Json | undefined> {
+  const path = scope.nextPath();
+  const row = execution.recall(path, "step", name);
+  if (row === "changed") return never();
+  if (row?.state === "done") return replayed(row);
+  await execution.admit(scope, path);
+  const started: JournalRow = { path, kind: "step", name, state: "started" };
+  if (row !== undefined) {
+    const error = interrupted(name);
+    await execution.record(scope, { ...started, state: "done", error });
+    throw asThrown(error);
+  }
+  return execution.during(scope, async () => {
+    if (effect === "once") {
+      await execution.record(scope, started);
+      scope.signal.throwIfAborted();
+    }
+    const { row: done, events, cause } = await attempt(execution, scope, started, fn);
+    await execution.record(scope, done, events);
+    return replayed(done, cause);
+  });
+}
+
+/** Runs the function; what it throws becomes part of the row, except an abort, which is thrown on. */
+async function attempt(execution: Execution, scope: Scope, started: JournalRow, fn: StepFunction) {
+  const events: RunEvent[] = [];
+  let open = true;
+  const context: StepContext = {
+    signal: scope.signal,
+    key: `${execution.options.runId}/${started.path}`,
+    emit(event) {
+      assertNotReserved(event);
+      if (open) events.push(event);
+    },
+    progress(event) {
+      if (open) execution.progress.show(event);
+    },
+  };
+  const done = { ...started, state: "done" } as const;
+  try {
+    const value = await scope.watch(async () => fn(context));
+    scope.signal.throwIfAborted();
+    const out = JSON.stringify(value);
+    return { row: out === undefined ? done : { ...done, out }, events };
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    return { row: { ...done, error: recordable(execution, started, error) }, events, cause: error };
+  } finally {
+    open = false;
+  }
+}
+
+function recordable(execution: Execution, { path, name }: JournalRow, error: unknown): RecordedError {
+  if (error instanceof AppError) return { code: error.code, message: error.message };
+  execution.options.log.error(
+    { runId: execution.options.runId, path, step: name, err: error },
+    "A step failed unexpectedly.",
+  );
+  return { code: "internal", message: `Step "${name}" failed unexpectedly; the log has the cause.` };
+}
+
+/** The body gets what the journal holds, also the first time, so that it cannot tell a replay from the original. */
+function replayed(row: JournalRow, cause?: unknown): Json | undefined {
+  if (row.error !== undefined) throw asThrown(row.error, cause);
+  return row.out === undefined ? undefined : JSON.parse(row.out);
+}
+
+function asThrown(error: RecordedError, cause?: unknown): AppError {
+  return new AppError(error.code, error.message, cause === undefined ? {} : { cause });
+}
+
+function interrupted(name: string): RecordedError {
+  return {
+    code: "interrupted",
+    message: `Step "${name}" had started when its process stopped; whether it took effect is unknown.`,
+  };
+}

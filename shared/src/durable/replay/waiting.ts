@@ -1,0 +1,186 @@
+import type { RunEvent } from "../run.ts";
+import type { Execution } from "./execution.ts";
+import { nonDeterministic } from "./journal.ts";
+import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
+import type { Scope, SignalWait, SleepWait } from "./scope.ts";
+
+/** A run that only sleeps stays in memory when it goes on sooner than this; a replay would cost more. Milliseconds. */
+const napMs = 1000;
+const longestTimerMs = 2 ** 31 - 1;
+
+/** The signals and sleeps a body waits for: answers them one at a time, and parks the run when nothing else is left to do. */
+export class Waiting {
+  /** Pending while the store is asked to park the run. */
+  parking: Promise<void> | undefined;
+  readonly #execution: Execution;
+  #asking = false;
+  /** Whether a signal may be there that the store was not asked for. */
+  #nudged = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  /** Resolves with the payload's JSON text. `begin` is undefined when the wait is in the journal already. */
+  signal(
+    scope: Scope,
+    spec: { path: string; name: string; reason: string | undefined; begin: readonly RunEvent[] | undefined },
+  ): Promise<string> {
+    return this.#wait((resolve, reject) => {
+      const wait: SignalWait = {
+        kind: "signal",
+        ...spec,
+        resolve: (payload) => {
+          scope.waits.delete(wait);
+          resolve(payload);
+        },
+        reject,
+      };
+      scope.waits.add(wait);
+    });
+  }
+
+  sleep(scope: Scope, spec: { path: string; wakeAt: number; begun: boolean }): Promise<void> {
+    const { path, wakeAt } = spec;
+    const due = performance.now() + Math.max(0, wakeAt - this.#execution.options.clock());
+    return this.#wait((resolve, reject) => {
+      const wait: SleepWait = {
+        kind: "sleep",
+        path,
+        wakeAt,
+        due,
+        begin: spec.begun ? undefined : [],
+        resolve: () => {
+          scope.waits.delete(wait);
+          resolve();
+        },
+        reject,
+      };
+      scope.waits.add(wait);
+    });
+  }
+
+  /** For an operation whose race or `all` was over before it got a result: rejects when its scope aborts. */
+  lost(scope: Scope, path: string): Promise<never> {
+    return this.#wait((_, reject) => scope.waits.add({ kind: "lost", path, reject }));
+  }
+
+  /** Names of the signals waited for. */
+  wantedSignals(): string[] {
+    return [...this.#execution.root.pending()].flatMap((wait) => (wait.kind === "signal" ? [wait.name] : []));
+  }
+
+  nudge(): void {
+    this.#nudged = true;
+    this.#execution.check();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Does what the waits call for now. False when there is nothing to do until something else happens. */
+  advance(): boolean {
+    if (this.#asking) return true;
+    const waits = [...this.#execution.root.pending()];
+    if (waits.length === 0) return false;
+    const blocked = this.#execution.root.isBlocked();
+    const lost = waits.find((wait) => wait.kind === "lost");
+    if (blocked && lost !== undefined) {
+      this.#execution.pause(nonDeterministic(`at ${lost.path} it now waits for a result it never had`));
+      return true;
+    }
+    const signals = waits.filter((wait) => wait.kind === "signal");
+    const sleeps = waits.filter((wait) => wait.kind === "sleep").toSorted((a, b) => a.due - b.due);
+    const left = (sleeps[0]?.due ?? Number.POSITIVE_INFINITY) - performance.now();
+    const park = blocked && left > (signals.length === 0 ? napMs : 0);
+    const begins = [...signals, ...sleeps].some((wait) => wait.begin !== undefined);
+    if (begins || park || (this.#nudged && signals.length > 0)) {
+      const asked = this.#ask(signals, sleeps, park);
+      if (park) this.parking = asked;
+      return true;
+    }
+    if (sleeps[0] !== undefined && left <= 0) {
+      this.#wake(sleeps[0]);
+      return true;
+    }
+    clearTimeout(this.#timer);
+    if (sleeps.length > 0) this.#timer = setTimeout(() => this.#execution.check(), Math.min(left, longestTimerMs));
+    return false;
+  }
+
+  async #ask(signals: readonly SignalWait[], sleeps: readonly SleepWait[], park: boolean): Promise<void> {
+    this.#asking = true;
+    this.#nudged = false;
+    const waits = [...signals, ...sleeps];
+    const known = new Set<unknown>(waits);
+    try {
+      const answer = await this.#execution.options.store.wait({
+        begin: waits.flatMap((wait) =>
+          wait.begin === undefined ? [] : [{ row: startedRow(wait), events: wait.begin }],
+        ),
+        wanted: () =>
+          [...this.#execution.root.pending()].filter(
+            (wait) => wait.kind === "signal" && known.has(wait),
+          ) as SignalWait[],
+        ...(park ? { park: parking(signals, sleeps) } : {}),
+      });
+      for (const wait of waits) wait.begin = undefined;
+      await this.#answered(answer);
+    } catch (error) {
+      this.#execution.writeFailed(error);
+    } finally {
+      this.#asking = false;
+      this.parking = undefined;
+      this.#execution.check();
+    }
+  }
+
+  async #answered(answer: WaitAnswer): Promise<void> {
+    if (answer.parked) return this.#execution.parked();
+    if (answer.canceled) return this.#execution.cancel();
+    const { taken } = answer;
+    if (taken === undefined) return;
+    this.#nudged = true;
+    // What was committed with this answer runs first: a step that ended then may decide a race this wait is in.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#execution.isOver) return;
+    for (const wait of this.#execution.root.pending()) {
+      if (wait.kind === "signal" && wait.path === taken.path) return wait.resolve(taken.payload);
+    }
+    this.#execution
+      .write(this.#execution.root, () => this.#execution.options.store.giveBack(taken.path))
+      .catch(() => undefined);
+  }
+
+  #wake(wait: SleepWait): void {
+    const { root } = this.#execution;
+    this.#execution.record(root, { ...startedRow(wait), state: "done" }).catch(() => undefined);
+    wait.resolve();
+  }
+
+  #wait<T>(begin: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
+    this.#execution.check();
+    return new Promise(begin);
+  }
+}
+
+function startedRow(wait: SignalWait | SleepWait): JournalRow {
+  const { kind, path } = wait;
+  return kind === "signal"
+    ? { path, kind, name: wait.name, state: "started" }
+    : { path, kind, name: "", state: "started", out: String(wait.wakeAt) };
+}
+
+function parking(signals: readonly SignalWait[], sleeps: readonly SleepWait[]): Parking {
+  const shown = signals.find((wait) => wait.reason !== undefined) ?? signals[0];
+  const wakeAt = sleeps[0] === undefined ? undefined : Math.min(...sleeps.map((wait) => wait.wakeAt));
+  return {
+    signals: [...new Set(signals.map((wait) => wait.name))],
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(shown === undefined
+      ? {}
+      : { shown: { signal: shown.name, ...(shown.reason === undefined ? {} : { reason: shown.reason }) } }),
+  };
+}

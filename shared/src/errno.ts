@@ -1,0 +1,5 @@
+/** The system's name for what went wrong (`ENOENT`), when the error came from the system. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}

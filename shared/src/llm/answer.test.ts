@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { parseChunk, readAnswer } from "./answer.ts";
+
+/** Reads deltas as a server would stream them. */
+async function read(...deltas: object[]) {
+  async function* chunks() {
+    for (const delta of deltas) yield parseChunk({ choices: [{ index: 0, delta }] });
+    yield parseChunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+  }
+  const reading = readAnswer(chunks());
+  const told: string[] = [];
+  for (;;) {
+    const next = await reading.next();
+    if (next.done === true) return { answer: next.value, told };
+    if ("text" in next.value) told.push(`${next.value.type}: ${next.value.text}`);
+  }
+}
+
+const call = (rest: object) => ({ tool_calls: [rest] });
+
+test("a think part at the beginning is reasoning, wherever the stream breaks it", async () => {
+  const { answer, told } = await read(
+    ...["\n<th", "ink>2 + 2", " < 5</th", "ink>\n\nFour", ", not <think>five</think>."].map((content) => ({ content })),
+  );
+  expect(answer.reasoning).toBe("2 + 2 < 5");
+  expect(answer.text).toBe("Four, not <think>five</think>.");
+  expect(told).toEqual([
+    "reasoning-delta: 2 + 2",
+    "reasoning-delta:  < 5",
+    "text-delta: Four",
+    "text-delta: , not <think>five</think>.",
+  ]);
+});
+
+test("a think part that never ends, and a text that only begins like one, lose nothing", async () => {
+  expect((await read({ content: "<think>hm</thi" })).answer).toMatchObject({ reasoning: "hm</thi", text: "" });
+  expect((await read({ content: "<thi" })).answer).toMatchObject({ reasoning: "", text: "<thi" });
+  expect((await read({ content: " <b>x" })).answer).toMatchObject({ reasoning: "", text: " <b>x" });
+});
+
+test("reasoning comes under either of its two names, and a refusal is text", async () => {
+  const { answer } = await read(
+    { reasoning_content: "a" },
+    { reasoning: "b", content: null },
+    { refusal: "I will not." },
+  );
+  expect(answer).toMatchObject({ reasoning: "ab", text: "I will not." });
+});
+
+test("calls without an index are told apart by id or name", async () => {
+  const { answer } = await read(
+    call({ id: "x", function: { name: "a", arguments: '{"n":' } }),
+    call({ function: { arguments: "1}" } }),
+    call({ id: "y", function: { name: "a", arguments: '{"n":2}' } }),
+    call({ function: { name: "b", arguments: { n: 3 } } }),
+  );
+  expect(answer.toolCalls).toEqual([
+    { id: "x", name: "a", arguments: '{"n":1}' },
+    { id: "y", name: "a", arguments: '{"n":2}' },
+    { id: "", name: "b", arguments: '{"n":3}' },
+  ]);
+});
+
+test("calls that all claim index 0 are told apart, and a repeated name is not a new call", async () => {
+  const { answer } = await read(
+    call({ index: 0, id: "x", function: { name: "a", arguments: '{"n"' } }),
+    call({ index: 0, id: "x", function: { name: "a", arguments: ":1}" } }),
+    call({ index: 0, id: "y", function: { name: "a", arguments: "{}" } }),
+  );
+  expect(answer.toolCalls).toEqual([
+    { id: "x", name: "a", arguments: '{"n":1}' },
+    { id: "y", name: "a", arguments: "{}" },
+  ]);
+});
+
+test("interleaved calls keep their own arguments", async () => {
+  const { answer } = await read(
+    call({ index: 0, id: "x", function: { name: "a", arguments: "{" } }),
+    call({ index: 1, id: "y", function: { name: "b", arguments: "[" } }),
+    call({ index: 0, function: { arguments: "}" } }),
+    call({ index: 1, function: { arguments: "]" } }),
+  );
+  expect(answer.toolCalls.map((each) => each.arguments)).toEqual(["{}", "[]"]);
+});

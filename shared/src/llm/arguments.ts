@@ -1,0 +1,66 @@
+import { jsonrepair } from "jsonrepair";
+import type { Json } from "../durable/run.ts";
+
+type JsonObject = { readonly [key: string]: Json | undefined };
+
+/** Arguments that were understood, or a sentence for the model about why not. */
+export type ParsedArguments =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * Reads the arguments a model wrote for a tool call: as JSON, else as JSON with the slips models make (quotes, commas, code fences).
+ * A text that stops before its last brace is refused: a guess at the rest could write half a file.
+ */
+export function parseArguments(text: string): ParsedArguments {
+  if (text.trim() === "") return { ok: true, value: {} };
+  const strict = attempt(() => JSON.parse(text));
+  if (strict.ok) return asObject(strict.value);
+  const body = text.trim().replace(/^```[a-z]*\s*|\s*```$/g, "");
+  if (stopsEarly(body)) return refusal("are not valid JSON: the text ends before its last brace");
+  const repaired = attempt(() => JSON.parse(jsonrepair(body)));
+  return repaired.ok ? asObject(repaired.value) : refusal(`are not valid JSON: ${strict.error}`);
+}
+
+/** Whether a text is a whole JSON object as it stands. */
+export function isCompleteObject(text: string): boolean {
+  const strict = attempt(() => JSON.parse(text));
+  return strict.ok && isObject(strict.value);
+}
+
+/** Whether brackets or a string are still open at the end, by either kind of quote. */
+function stopsEarly(text: string): boolean {
+  let depth = 0;
+  let quote: string | undefined;
+  for (const [token] of text.matchAll(/\\.|["'{}[\]]/gs)) {
+    if (quote !== undefined) {
+      if (token === quote) quote = undefined;
+    } else if (token === '"' || token === "'") quote = token;
+    else if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+  }
+  return depth > 0 || quote !== undefined;
+}
+
+function asObject(value: Json): ParsedArguments {
+  if (isObject(value)) return { ok: true, value };
+  const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  return refusal(`must be a JSON object, not ${found}`);
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refusal(what: string): ParsedArguments {
+  const advice = "Call the tool again with one complete JSON object as its arguments.";
+  return { ok: false, error: `The arguments ${what}. ${advice}` };
+}
+
+function attempt(read: () => Json): { ok: true; value: Json } | { ok: false; error: string } {
+  try {
+    return { ok: true, value: read() };
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,104 @@
+import * as z from "zod";
+
+const contentPart = z.looseObject({ type: z.string(), text: z.string().optional() });
+
+const toolCall = z.looseObject({
+  id: z.string(),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
+
+const message = z.looseObject({
+  role: z.enum(["system", "developer", "user", "assistant", "tool"]),
+  content: z.union([z.string(), z.array(contentPart)]).nullish(),
+  tool_calls: z.array(toolCall).nullish(),
+  tool_call_id: z.string().optional(),
+});
+
+/** A chat completion request as our own servers read it: what they use is checked, the rest is kept as it came. */
+export const chatRequestSchema = z.looseObject({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),
+  stream: z.boolean().optional(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+});
+
+export type ChatRequest = z.infer<typeof chatRequestSchema>;
+export type ChatMessage = ChatRequest["messages"][number];
+
+/** The text of a message, whichever of the protocol's two content shapes it has. */
+export function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map((part) => part.text ?? "").join("\n");
+}
+
+/** Usage as a chat completions server reports it. */
+export type WireUsage = {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens: number };
+};
+
+/** What one of our servers answers a chat completion request with. */
+export type ChatAnswer = {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly calls?: readonly ChatCall[];
+  /** Left out: none is reported, as by a server that knows no token counts. */
+  readonly usage?: WireUsage;
+  /** Left out: `tool_calls` when there are calls, else `stop`. */
+  readonly finish?: string;
+};
+
+/** A tool call in an answer. `rawArguments` is sent as it is; `args` as JSON. */
+export type ChatCall = {
+  readonly id?: string;
+  readonly name: string;
+  readonly args?: unknown;
+  readonly rawArguments?: string;
+};
+
+/** The `choices[0].delta` objects of a streamed answer, a word each; joined they give the answer exactly. */
+export function deltasOf(answer: ChatAnswer): readonly object[] {
+  const calls = answer.calls ?? [];
+  return [
+    ...words(answer.reasoning ?? "").map((word) => ({ reasoning_content: word })),
+    ...words(answer.text ?? "").map((word) => ({ content: word })),
+    ...calls.flatMap((call, index) => [
+      { tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }] },
+      ...words(argumentsOf(call)).map((word) => ({ tool_calls: [{ index, function: { arguments: word } }] })),
+    ]),
+  ];
+}
+
+/** The same answer as the `message` of a completion that is not streamed. */
+export function messageOf(answer: ChatAnswer): object {
+  const calls = answer.calls ?? [];
+  return {
+    role: "assistant",
+    content: answer.text ?? null,
+    ...(answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning }),
+    ...(calls.length === 0
+      ? {}
+      : {
+          tool_calls: calls.map((call) => ({
+            id: call.id,
+            type: "function",
+            function: { name: call.name, arguments: argumentsOf(call) },
+          })),
+        }),
+  };
+}
+
+/** The `finish_reason` of an answer. */
+export function finishOf({ finish, calls }: ChatAnswer): string {
+  return finish ?? (calls !== undefined && calls.length > 0 ? "tool_calls" : "stop");
+}
+
+function argumentsOf(call: ChatCall): string {
+  return call.rawArguments ?? JSON.stringify(call.args ?? {});
+}
+
+function words(text: string): readonly string[] {
+  return text.match(/\s*\S{1,24}|\s+/g) ?? [];
+}

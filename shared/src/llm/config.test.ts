@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { modelConfigSchema } from "./config.ts";
+
+test("a name is enough, and a fallback is a whole configuration of its own", () => {
+  const config = modelConfigSchema.parse({
+    name: "gpt-4o",
+    fallback: { name: "llama", baseUrl: "http://127.0.0.1:11434/v1" },
+  });
+  expect(config).toMatchObject({ baseUrl: "https://api.openai.com/v1", apiType: "openai", maxRetries: 4 });
+  expect(config.fallback).toMatchObject({ name: "llama", concurrency: 8 });
+});
+
+const wrong: [string, object][] = [
+  ["an unknown key", { modle: "x" }],
+  ["an unknown capability", { capabilities: { sight: true } }],
+  ["a base URL that is none", { baseUrl: "api.openai.com" }],
+  ["a base URL of another kind", { baseUrl: "file:///etc/passwd" }],
+  ["an empty key", { apiKey: "" }],
+  ["a negative price", { price: { inputPerMillion: -1, outputPerMillion: 1 } }],
+  ["an unknown API type", { apiType: "aws" }],
+];
+test.each(wrong)("%s is refused", (_, config) => {
+  expect(modelConfigSchema.safeParse({ name: "gpt-4o", ...config }).success).toBe(false);
+});

@@ -1,0 +1,62 @@
+import * as z from "zod";
+
+const tokens = z.int().min(1);
+
+const priceSchema = z.strictObject({
+  inputPerMillion: z.number().min(0),
+  /** Left out: cached input costs what input costs. */
+  cachedInputPerMillion: z.number().min(0).optional(),
+  outputPerMillion: z.number().min(0),
+});
+
+const capabilitiesSchema = z.strictObject({
+  tools: z.boolean().optional(),
+  parallelToolCalls: z.boolean().optional(),
+  vision: z.boolean().optional(),
+  contextWindow: tokens.optional(),
+  maxOutputTokens: tokens.optional(),
+  temperature: z.boolean().optional(),
+  streamUsage: z.boolean().optional(),
+  maxTokensParameter: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
+});
+
+/** One model at one endpoint: how to reach it, what it can do, what it costs, how patient to be with it. */
+export const modelConfigSchema = z.strictObject({
+  /** The model's name at its provider; on Azure the deployment's. */
+  name: z.string().min(1),
+  /** Who serves it, for people. Left out: the host of `baseUrl`. */
+  provider: z.string().min(1).optional(),
+  /** Up to and including `/v1` or its like; on Azure the resource's address. */
+  baseUrl: z.url({ protocol: /^https?$/ }).default("https://api.openai.com/v1"),
+  /** Left out for servers that ask for none. */
+  apiKey: z.string().min(1).optional(),
+  apiType: z.enum(["openai", "azure"]).default("openai"),
+  /** Azure's `api-version`. */
+  apiVersion: z.string().min(1).default("2024-10-21"),
+  temperature: z.number().min(0).max(2).optional(),
+  maxOutputTokens: tokens.optional(),
+  reasoningEffort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),
+  /** What is known better here than by `capabilities.ts`. */
+  capabilities: capabilitiesSchema.default({}),
+  price: priceSchema.optional(),
+  /** Takes over when this model cannot be reached or is out of quota, after its retries. */
+  get fallback() {
+    return modelConfigSchema.optional();
+  },
+  /** Calls in flight at the same time. */
+  concurrency: z.int().min(1).default(8),
+  /** Input and output together. Left out: no limit of our own. */
+  tokensPerMinute: tokens.optional(),
+  /** Silence allowed before the first delta of an answer. */
+  firstDeltaTimeoutMs: z.int().min(1).default(300_000),
+  /** Silence allowed between two deltas of an answer. */
+  idleTimeoutMs: z.int().min(1).default(60_000),
+  /** Attempts after the first one. */
+  maxRetries: z.int().min(0).max(20).default(4),
+});
+
+/** A model's configuration with its defaults filled in. */
+export type ModelConfig = z.output<typeof modelConfigSchema>;
+
+/** A model's price in US dollars for a million tokens. */
+export type Price = z.output<typeof priceSchema>;

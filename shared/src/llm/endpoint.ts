@@ -1,0 +1,49 @@
+import OpenAI, { AzureOpenAI } from "openai";
+import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
+import type { ModelConfig } from "./config.ts";
+
+/** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
+export interface Endpoint {
+  /** Sends a request; what comes are the raw chunks of its answer. Aborting the signal closes the connection. */
+  open(params: ChatCompletionCreateParamsStreaming, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
+}
+
+/** The endpoint a configuration names. Reads nothing from the environment. */
+export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fetch): Endpoint {
+  const client = createClient(config, fetch);
+  return {
+    async open(params, signal) {
+      const { data, response } = await client.chat.completions.create(params, { signal }).withResponse();
+      // A server that does not know `stream` answers with the whole completion.
+      return response.headers.get("content-type")?.includes("application/json") === true ? whole(response) : data;
+    },
+  };
+}
+
+function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): OpenAI {
+  const options = {
+    apiKey: config.apiKey ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    // The watchdog is the one that gives up; this only bounds what it has abandoned.
+    timeout: config.firstDeltaTimeoutMs + 1000,
+    logLevel: "off",
+    fetch,
+  } as const;
+  if (config.apiType === "azure") {
+    return new AzureOpenAI({ ...options, baseURL: azureBase(config.baseUrl), apiVersion: config.apiVersion });
+  }
+  const defaultHeaders = config.apiKey === undefined ? { Authorization: null } : {};
+  return new OpenAI({ ...options, baseURL: config.baseUrl, defaultHeaders });
+}
+
+/** OpenManus's files name the deployment's whole path; the portal shows the resource's address. Both are taken. */
+function azureBase(url: string): string {
+  return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;
+}
+
+async function* whole(response: Response): AsyncGenerator<unknown> {
+  yield await response.json();
+}

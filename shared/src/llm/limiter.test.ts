@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import type { Clock } from "./clock.ts";
+import { createLimiter } from "./limiter.ts";
+
+const never = new AbortController().signal;
+
+/** A clock that moves only by being slept on. */
+function manualClock(): Clock & { readonly slept: number[] } {
+  let now = 1_000_000;
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => now,
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      slept.push(ms);
+      now += ms;
+    },
+  };
+}
+
+test("a call waits until the minute has room for its tokens", async () => {
+  const clock = manualClock();
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  (await limiter.enter(600, never)).end(600);
+  (await limiter.enter(400, never)).end(400);
+  expect(clock.slept).toEqual([]);
+  (await limiter.enter(1, never)).end(1);
+  expect(clock.slept).toEqual([60_000]);
+});
+
+test("what was really spent replaces the estimate", async () => {
+  const clock = manualClock();
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  (await limiter.enter(900, never)).end(100);
+  await limiter.enter(900, never);
+  expect(clock.slept).toEqual([]);
+});
+
+test("a call bigger than the limit goes when nothing else counts, instead of never", async () => {
+  const clock = manualClock();
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  await limiter.enter(5000, never);
+  await limiter.enter(5000, never);
+  expect(clock.slept).toEqual([60_000]);
+});
+
+test("calls are admitted in the order they came, and one that gives up passes nobody by", async () => {
+  const limiter = createLimiter({ concurrency: 1 }, manualClock());
+  const order: string[] = [];
+  const first = await limiter.enter(1, never);
+  const leaving = new AbortController();
+  const enter = async (name: string, signal: AbortSignal) => {
+    const admission = await limiter.enter(1, signal);
+    order.push(name);
+    return admission;
+  };
+  const second = enter("second", never);
+  const left = enter("left", leaving.signal).catch((reason: unknown) => reason);
+  const third = enter("third", never);
+  leaving.abort("gone");
+  expect(await left).toBe("gone");
+  await Bun.sleep(1);
+  expect(order).toEqual([]);
+  first.end(1);
+  (await second).end(1);
+  (await third).end(1);
+  expect(order).toEqual(["second", "third"]);
+});
+
+test("a small call does not overtake a big one that waits for room, even when one between them gives up", async () => {
+  const room = Promise.withResolvers<void>();
+  let now = 1_000_000;
+  const clock: Clock = { now: () => now, sleep: () => room.promise };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  (await limiter.enter(500, never)).end(500);
+  const order: string[] = [];
+  const big = limiter.enter(900, never).then(() => order.push("big"));
+  const leaving = new AbortController();
+  const left = limiter.enter(1, leaving.signal).catch((reason: unknown) => reason);
+  const small = limiter.enter(1, never).then(() => order.push("small"));
+  leaving.abort("gone");
+  expect(await left).toBe("gone");
+  await Bun.sleep(1);
+  expect(order).toEqual([]);
+  now += 60_000;
+  room.resolve();
+  await Promise.all([big, small]);
+  expect(order).toEqual(["big", "small"]);
+});

@@ -1,0 +1,77 @@
+import type { Clock } from "./clock.ts";
+
+/** Admits calls to one endpoint, in the order they came. */
+export interface Limiter {
+  /**
+   * Waits until a call of about so many tokens may start; rejects with the signal's reason. The caller must end what it was
+   * given, with the tokens really spent.
+   */
+  enter(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }>;
+}
+
+const minute = 60_000;
+
+/** A limiter for calls in flight and for tokens within any minute. A call bigger than the limit goes when nothing else counts. */
+export function createLimiter(
+  limits: { readonly concurrency: number; readonly tokensPerMinute?: number | undefined },
+  clock: Clock,
+): Limiter {
+  let line: Promise<void> = Promise.resolve();
+  let running = 0;
+  let freed = Promise.withResolvers<void>();
+  let spent: { readonly at: number; tokens: number }[] = [];
+
+  /** Milliseconds until the minute has room for so many tokens. */
+  function wait(tokens: number): number {
+    const now = clock.now();
+    spent = spent.filter((entry) => entry.at > now - minute);
+    const sum = spent.reduce((total, entry) => total + entry.tokens, 0);
+    const oldest = spent[0];
+    if (oldest === undefined || sum + tokens <= (limits.tokensPerMinute ?? Number.POSITIVE_INFINITY)) return 0;
+    return oldest.at + minute - now;
+  }
+
+  async function admit(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }> {
+    while (running >= limits.concurrency) await unlessAborted(freed.promise, signal);
+    for (let ms = wait(tokens); ms > 0; ms = wait(tokens)) await clock.sleep(ms, signal);
+    const entry = { at: clock.now(), tokens };
+    spent.push(entry);
+    running += 1;
+    return {
+      end(spentTokens) {
+        entry.tokens = spentTokens;
+        running -= 1;
+        freed.resolve();
+        freed = Promise.withResolvers();
+      },
+    };
+  }
+
+  return {
+    async enter(tokens, signal) {
+      const before = line;
+      const mine = Promise.withResolvers<void>();
+      line = mine.promise;
+      try {
+        await unlessAborted(before, signal);
+        return await admit(tokens, signal);
+      } finally {
+        // One that gives up early still passes its turn on only when it would have come.
+        void before.then(mine.resolve);
+      }
+    },
+  };
+}
+
+/** The promise's outcome, or a rejection with the signal's reason, whichever is first. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

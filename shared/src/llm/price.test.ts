@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { costOf } from "./price.ts";
+
+const usage = { inputTokens: 1_000_000, cachedInputTokens: 500_000, outputTokens: 1_000_000 };
+
+test("a configured price is used, and a price of 0 is a price", () => {
+  const at = { name: "mine", baseUrl: "http://127.0.0.1:1/v1" };
+  expect(costOf(usage, { ...at, price: { inputPerMillion: 2, outputPerMillion: 4 } })).toBe(6);
+  const price = { inputPerMillion: 2, cachedInputPerMillion: 0, outputPerMillion: 4 };
+  expect(costOf(usage, { ...at, price })).toBe(5);
+  expect(costOf(usage, { ...at, price: { inputPerMillion: 0, outputPerMillion: 0 } })).toBe(0);
+});
+
+test("a known model at its provider has its list price, with the discount for cached input", () => {
+  const known = { name: "gpt-4o", baseUrl: "https://api.openai.com/v1", price: undefined };
+  const cost = costOf(usage, known);
+  expect(cost).toBeGreaterThan(0);
+  expect(costOf({ ...usage, cachedInputTokens: 0 }, known)).toBeGreaterThan(cost ?? 0);
+});
+
+test("an unknown model, or a known name at an unknown address, has no price", () => {
+  expect(costOf(usage, { name: "nobody-knows", baseUrl: "https://api.openai.com/v1", price: undefined })).toBeNull();
+  expect(costOf(usage, { name: "gpt-4o", baseUrl: "http://127.0.0.1:11434/v1", price: undefined })).toBeNull();
+});

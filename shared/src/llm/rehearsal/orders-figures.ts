@@ -1,0 +1,66 @@
+import * as z from "zod";
+
+const ids = z.array(z.string());
+
+/** What a way of computing prints: money in whole cents, so that different ways can be compared exactly. */
+const figuresSchema = z.object({
+  rows: z.int(),
+  cancelled: z.int(),
+  duplicates: ids,
+  returns: ids,
+  unpriced: ids,
+  regions: z.record(z.string(), z.object({ cents: z.int(), orders: z.int() })),
+  months: z.record(z.string(), z.int()),
+});
+
+export type Figures = z.infer<typeof figuresSchema>;
+
+/** The figures in a tool's result: the last `RESULT {…}` line that holds some, whatever the tool wraps around it. */
+export function readFigures(text: string): Figures | undefined {
+  const lines = [...text.matchAll(/RESULT (\{.*\})/g)].map(([, json = ""]) => json).reverse();
+  for (const line of lines) {
+    for (const json of [line, line.replaceAll('\\"', '"')]) {
+      const parsed = figuresSchema.safeParse(parseJson(json));
+      if (parsed.success) return parsed.data;
+    }
+  }
+  return undefined;
+}
+
+/** Whether two ways came to the same; the order in which they list things is theirs. */
+export function agree(a: Figures, b: Figures): boolean {
+  return Bun.deepEquals(sorted(a), sorted(b));
+}
+
+/** The sums over all regions, and the best month. */
+export function totalsOf({ regions, months }: Figures): {
+  readonly cents: number;
+  readonly orders: number;
+  readonly bestMonth: readonly [month: string, cents: number];
+} {
+  const rows = Object.values(regions);
+  const best = Object.entries(months).sort(([, a], [, b]) => b - a)[0];
+  return {
+    cents: rows.reduce((sum, row) => sum + row.cents, 0),
+    orders: rows.reduce((sum, row) => sum + row.orders, 0),
+    bestMonth: best ?? ["none", 0],
+  };
+}
+
+/** Cents as people read them: `1,234.50`. */
+export function money(cents: number): string {
+  return (cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
+function sorted(figures: Figures): Figures {
+  const { duplicates, returns, unpriced } = figures;
+  return { ...figures, duplicates: duplicates.toSorted(), returns: returns.toSorted(), unpriced: unpriced.toSorted() };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+import { type ChatMessage, type ChatRequest, textOf } from "../chat-protocol.ts";
+import type { Scene, Script, Turn } from "./script.ts";
+
+/**
+ * The turn that comes next in the conversation of a request, or undefined when no script knows its task or the script is over.
+ * All of it is derived from the request, so a restarted server goes on where the last one was.
+ */
+export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn | undefined {
+  const { messages } = request;
+  const start = messages.findLastIndex((message) => scriptFor(message, scripts) !== undefined);
+  const opening = messages[start];
+  const script = opening === undefined ? undefined : scriptFor(opening, scripts);
+  if (script === undefined) return undefined;
+  const performance = script.play(sceneOf(request));
+  let step = performance.next();
+  for (const results of turnsIn(messages.slice(start + 1))) {
+    if (step.done === true) return undefined;
+    step = performance.next(results);
+  }
+  return step.value;
+}
+
+/** What a request offers. */
+export function sceneOf({ tools }: ChatRequest): Scene {
+  return { tools: new Set((tools ?? []).map((tool) => tool.function.name)) };
+}
+
+function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | undefined {
+  if (message.role !== "user") return undefined;
+  const text = squeezed(textOf(message));
+  return scripts.find((script) => text.includes(squeezed(script.task)));
+}
+
+/** The results of each turn so far, by turn, in the order of its calls. */
+function turnsIn(messages: readonly ChatMessage[]): readonly (readonly string[])[] {
+  const texts = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === "tool") texts.set(message.tool_call_id ?? "", textOf(message));
+  }
+  return messages
+    .filter((message) => message.role === "assistant")
+    .map((message) => (message.tool_calls ?? []).map((call) => texts.get(call.id) ?? ""));
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,30 @@
+/** A tool call a script makes. */
+export type ScriptCall = { readonly name: string; readonly args: { readonly [parameter: string]: unknown } };
+
+/** What is said and called in one turn. A turn without calls is the last one of a task. */
+export type Turn = { readonly say: string; readonly calls: readonly ScriptCall[] };
+
+/** What a script can see besides the results of its calls. */
+export type Scene = { readonly tools: ReadonlySet<string> };
+
+/** A part of a script: yields turns, is given the results of each turn's calls in their order, and comes to something. */
+export type Acting<Outcome> = Generator<Turn, Outcome, readonly string[]>;
+
+/**
+ * A part the rehearsal model knows by heart, written as straight-line code. It is played from its beginning at every request, over the
+ * results in the request, so it must depend on nothing but the scene and those results.
+ */
+export type Script = {
+  /** One line for people: what the task is. */
+  readonly title: string;
+  /** The words of the task, found anywhere in a user's message. */
+  readonly task: string;
+  /** Its outcome is the last turn. */
+  play(scene: Scene): Acting<Turn>;
+};
+
+/** The last turn: by `terminate` where that is offered, else as plain text. */
+export function finish(scene: Scene, status: "success" | "failure", summary: string, say = ""): Turn {
+  if (!scene.tools.has("terminate")) return { say: summary, calls: [] };
+  return { say, calls: [{ name: "terminate", args: { status, summary } }] };
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { ModelFailure } from "./model-failure.ts";
+import { retryWait } from "./retry.ts";
+
+const busy = (retryAfterMs?: number) => new ModelFailure("rate-limited", "busy", retryAfterMs);
+const limits = { maxRetries: 10, random: () => 1 };
+
+test("waits grow to a cap, with full jitter", () => {
+  const waits = [1, 2, 3, 7, 9].map((attempts) => retryWait(busy(), { attempts, waitedMs: 0 }, limits));
+  expect(waits).toEqual([500, 1000, 2000, 30_000, 30_000]);
+  expect(retryWait(busy(), { attempts: 9, waitedMs: 0 }, { ...limits, random: () => 0 })).toBe(0);
+});
+
+test("what the provider asks for is the least, and asking for nothing is a value", () => {
+  const made = { attempts: 1, waitedMs: 0 };
+  expect(retryWait(busy(2000), made, { ...limits, random: () => 0 })).toBe(2000);
+  expect(retryWait(busy(0), made, { ...limits, random: () => 0 })).toBe(0);
+  expect(retryWait(busy(60_001), made, limits)).toBeUndefined();
+});
+
+test("attempts and the sum of waits are bounded, and what cannot pass is not waited for", () => {
+  expect(retryWait(busy(), { attempts: 11, waitedMs: 0 }, limits)).toBeUndefined();
+  expect(retryWait(busy(60_000), { attempts: 1, waitedMs: 100_000 }, limits)).toBeUndefined();
+  for (const kind of ["rejected", "overflow", "quota"] as const) {
+    expect(retryWait(new ModelFailure(kind, "no"), { attempts: 1, waitedMs: 0 }, limits)).toBeUndefined();
+  }
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { watch, within } from "./watchdog.ts";
+
+const silent = new Promise<never>(() => {});
+
+test("what does not come in time fails as unavailable, and an abort gives its own reason", async () => {
+  const inTime = within(Promise.resolve(7), 1000, new AbortController().signal);
+  expect(await inTime).toBe(7);
+  const late = within(silent, 5, new AbortController().signal);
+  expect(await late.catch((error: unknown) => error)).toMatchObject({ kind: "unavailable" });
+  const reason = new Error("canceled");
+  const controller = new AbortController();
+  const aborted = within(silent, 1000, controller.signal);
+  controller.abort(reason);
+  expect(await aborted.catch((error: unknown) => error)).toBe(reason);
+  expect(await within(Promise.resolve(7), 1000, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(
+    reason,
+  );
+});
+
+test("items that say nothing do not start the shorter limit, and a slow reader is not a stall", async () => {
+  async function* source() {
+    yield "";
+    await Bun.sleep(60);
+    yield "word";
+    yield "another";
+  }
+  const limits = { firstDeltaTimeoutMs: 5000, idleTimeoutMs: 30 };
+  const seen: string[] = [];
+  for await (const item of watch(source(), (text) => text !== "", limits, new AbortController().signal)) {
+    seen.push(item);
+    await Bun.sleep(40);
+  }
+  expect(seen).toEqual(["", "word", "another"]);
+});

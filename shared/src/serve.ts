@@ -1,0 +1,51 @@
+/** A listening server. */
+export type Served = {
+  /** Where it listens, with the port it got. */
+  readonly url: URL;
+  /** Stops as a signal would; resolves when everything is closed. */
+  stop(): Promise<void>;
+};
+
+/** How a server listens and ends. */
+export type ServeOptions = {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Loopback unless told otherwise: everything else is reachable by others. */
+  readonly hostname?: string;
+  /** Milliseconds that running requests get to finish after a stop; streams are cut then, and resumed by their readers. */
+  readonly graceMs?: number;
+  /** Closes what the requests used, after them: the engine, say. */
+  readonly close?: () => Promise<void>;
+};
+
+/**
+ * Listens until SIGTERM or SIGINT, then takes nothing new, lets running requests finish and closes. There is no idle limit: a
+ * stream may be silent while a model thinks. A second signal ends the process at once.
+ */
+export function serve(
+  app: { fetch(request: Request): Response | Promise<Response> },
+  { port, hostname = "127.0.0.1", graceMs = 1_000, close }: ServeOptions,
+): Served {
+  const server = Bun.serve({ port, hostname, idleTimeout: 0, fetch: (request) => app.fetch(request) });
+  let stopped: Promise<void> | undefined;
+
+  const end = async () => {
+    process.off("SIGTERM", stop);
+    process.off("SIGINT", stop);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([server.stop(), grace]);
+    clearTimeout(timer);
+    await server.stop(true);
+    await close?.();
+  };
+  const stop = () => {
+    stopped ??= end();
+    return stopped;
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  return { url: server.url, stop };
+}

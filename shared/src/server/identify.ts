@@ -1,0 +1,24 @@
+import { timingSafeEqual } from "node:crypto";
+import { AppError } from "../errors.ts";
+
+/** Everyone who may use a server that knows one secret, or none, is the same principal. */
+const principal = "local";
+
+/**
+ * Who sends a request. With a token configured it must be carried as `Authorization: Bearer …`; rejects with `unauthorized` where it is
+ * missing or wrong.
+ */
+export function identifyBy(token: string | undefined): (request: Request) => string {
+  if (token === undefined) return () => principal;
+  const expected = digest(token);
+  return (request) => {
+    const [scheme, given] = request.headers.get("authorization")?.split(" ", 2) ?? [];
+    const right = scheme?.toLowerCase() === "bearer" && given !== undefined && timingSafeEqual(digest(given), expected);
+    if (!right) throw new AppError("unauthorized", "Send this server's token as `Authorization: Bearer TOKEN`.");
+    return principal;
+  };
+}
+
+function digest(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest();
+}

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import pino from "pino";
+import { agentApp } from "../a2a/agent-app.ts";
+import type { AgentDefinition } from "../agent/agent.ts";
+import { agentRun } from "../agent/agent-run.ts";
+import type { AgentName } from "../config/agents.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { crashPointText } from "../durable/embedded/crash-point.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { AppError } from "../errors.ts";
+import { serve } from "../serve.ts";
+import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { identifyBy } from "./identify.ts";
+import { openModel } from "./open-model.ts";
+import { openToolbox, type Toolbox } from "./toolbox.ts";
+
+/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
+export type AgentServerSpec = {
+  readonly name: AgentName;
+  define(toolbox: Toolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
+};
+
+/**
+ * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens, and prints
+ * `ready URL`. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ */
+export async function serveAgent(spec: AgentServerSpec): Promise<void> {
+  try {
+    const { values } = parseArgs({ options: { config: { type: "string" } }, strict: false });
+    const file = typeof values.config === "string" ? values.config : undefined;
+    await start(spec, await loadConfig({ cwd: process.cwd(), file, env: process.env }));
+  } catch (error) {
+    process.stderr.write(`${spec.name}: ${error instanceof AppError ? error.message : Bun.inspect(error)}\n`);
+    process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
+  }
+}
+
+async function start({ name, define }: AgentServerSpec, config: Config): Promise<void> {
+  const { home, server } = config;
+  const agentConfig = config.agents[name];
+  const logger = pino(
+    { name, redact: ["apiKey", "token", "headers.authorization"] },
+    pino.destination({ fd: 2, sync: false }),
+  );
+  const [toolbox, { model, close: closeModel }] = await Promise.all([
+    openToolbox(join(home, "workspaces"), config.sandbox),
+    openModel(agentConfig.model, { logger }),
+  ]);
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
+  const definition = define(toolbox, agentConfig.limits);
+  const served = serve(
+    { fetch: (request) => app.fetch(request) },
+    {
+      port: server.port ?? agentConfig.port,
+      hostname: server.host,
+      async close() {
+        await engine.close({ graceMs: 5_000 });
+        await toolbox.close();
+        await closeModel();
+      },
+    },
+  );
+  const app = agentApp({
+    definition,
+    facts: {
+      publicUrl: server.publicUrl ?? reachable(served.url),
+      model: { name: model.name, provider: model.provider },
+      sandbox: toolbox.sandbox.tier,
+    },
+    engine,
+    artifacts,
+    identify: identifyBy(server.token),
+    report: (bug) => logger.error({ err: bug }, "unexpected failure"),
+    hostname: server.host,
+  });
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
+  engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open })]);
+  for (const note of config.notes) logger.warn(note);
+  logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
+  process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+/** Where tests of what survives a crash have this process end itself. */
+function crashPoint(text: string | undefined) {
+  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
+}
+
+/** An address that a listener on all interfaces can be reached at from here. */
+function reachable(url: URL): string {
+  return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
+}

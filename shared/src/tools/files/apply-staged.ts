@@ -1,0 +1,62 @@
+import { rm } from "node:fs/promises";
+import { AppError } from "../../errors.ts";
+import { type HeldFolder, holdFolder } from "../../workspace/held-folder.ts";
+import { addStaged, replaceByStaged } from "../../workspace/staged-file.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { openRegular, ownerOf, type Place } from "../../workspace/workspace-file.ts";
+
+/** The SHA-256 of a file's content; null for a file that is not there. */
+export type ContentHash = string | null;
+
+/**
+ * Brings a staged file to its place, or, when `to` is null, removes what is there; the staged file is gone then. Answers false, with nothing
+ * done, when what is there is not what `from` says.
+ */
+export async function applyStaged(
+  workspace: Workspace,
+  place: Place,
+  staged: string,
+  { from, to }: { readonly from: ContentHash; readonly to: ContentHash },
+): Promise<boolean> {
+  const owner = await ownerOf(workspace);
+  await using folder = await holdFolder(workspace.root, place.folders, to === null ? undefined : owner);
+  if ((await hashIn(folder, place.name, workspace)) !== from) return false;
+  try {
+    if (to === null) await rm(folder.at(place.name)).then(() => folder.sync());
+    else await (from === null ? addStaged : replaceByStaged)(staged, folder, place.name);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") return false;
+    throw error;
+  }
+  await rm(staged, { force: true });
+  return true;
+}
+
+/** The hash of what is at a place now; undefined when that is no regular file. */
+export async function currentHash(workspace: Workspace, place: Place): Promise<ContentHash | undefined> {
+  try {
+    await using folder = await holdFolder(workspace.root, place.folders);
+    return await hashIn(folder, place.name, workspace);
+  } catch (error) {
+    if (error instanceof AppError) return error.code === "not_found" ? null : undefined;
+    throw error;
+  }
+}
+
+/** The hash of content in memory. */
+export function hashOf(bytes: Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+}
+
+async function hashIn(folder: HeldFolder, name: string, workspace: Workspace): Promise<ContentHash | undefined> {
+  try {
+    const { handle } = await openRegular(folder, name, name, await ownerOf(workspace));
+    await using _ = handle;
+    const hash = new Bun.CryptoHasher("sha256");
+    for await (const chunk of handle.readableWebStream()) hash.update(chunk);
+    return hash.digest("hex");
+  } catch (error) {
+    if (error instanceof AppError) return error.code === "not_found" ? null : undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { AppError } from "../../errors.ts";
+import { isProtected } from "../../workspace/protected-names.ts";
+import { kindOf, openFile, type Place, placeOf } from "../../workspace/workspace-file.ts";
+import { createKeyedQueue } from "../keyed-queue.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { openEditHistory } from "./edit-history.ts";
+import { type EditorInput, editorInput } from "./editor-input.ts";
+import { planEdit } from "./plan-edit.ts";
+import { viewFile } from "./view-file.ts";
+import { viewFolder } from "./view-folder.ts";
+
+const description = `Custom editing tool for viewing, creating and editing files
+* State is persistent across command calls and discussions with the user
+* If \`path\` is a file, \`view\` displays the result of applying \`cat -n\`. If \`path\` is a directory, \`view\` lists non-hidden files and directories up to 2 levels deep. If \`path\` is an image, \`view\` shows it
+* The \`create\` command cannot be used if the specified \`path\` already exists as a file
+* If a \`command\` generates a long output, it will be truncated and marked with \`<response clipped>\`
+* The \`undo_edit\` command will revert the last edit made to the file at \`path\`
+
+Notes for using the \`str_replace\` command:
+* The \`old_str\` parameter should match EXACTLY one or more consecutive lines from the original file. Be mindful of whitespaces!
+* If the \`old_str\` parameter is not unique in the file, the replacement will not be performed. Make sure to include enough context in \`old_str\` to make it unique
+* The \`new_str\` parameter should contain the edited lines that should replace the \`old_str\``;
+
+/**
+ * The tool by which an agent views and edits the files of its workspace. Edits of one file happen one after the other, each whole or not at all;
+ * an edit repeated with the same key after a crash is answered as before and not made twice. Keep one for all agents of a process.
+ */
+export function createStrReplaceEditor(): Tool {
+  const queue = createKeyedQueue();
+  return defineTool({
+    name: "str_replace_editor",
+    description,
+    input: editorInput,
+    effect: ({ command }) => (command === "view" ? "pure" : "idempotent"),
+    async run(given, context) {
+      if (given.command === "view") return await view(given, context);
+      const { workspace, signal } = context;
+      const place = await placeOf(workspace, given.path);
+      return await queue(join(workspace.root, place.relative), () => {
+        signal.throwIfAborted();
+        return edit(given, place, context);
+      });
+    },
+  });
+}
+
+async function view({ path, view_range: range }: EditorInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
+  if ((await checkedKind("view", path, workspace)) === "file") {
+    await using file = await openFile(workspace, path);
+    return await viewFile(file.handle, file.stats.size, { path, range, signal });
+  }
+  if (range !== undefined)
+    throw invalid("The `view_range` parameter is not allowed when `path` points to a directory.");
+  return { text: await viewFolder(workspace, path), isError: false };
+}
+
+async function edit(given: EditorInput, place: Place, { workspace, key }: ToolContext): Promise<ToolResult> {
+  if (isProtected(place.relative)) {
+    const message = `The path ${given.path} is protected: what is in it would take effect outside the sandbox.`;
+    throw new AppError("forbidden", message);
+  }
+  const history = await openEditHistory(workspace, place);
+  let text = history.answerTo(key);
+  if (text === undefined) {
+    await checkedKind(given.command, given.path, workspace);
+    const planned = await planEdit(given, workspace, history);
+    await history.commit({ ...planned, key });
+    text = planned.text;
+  }
+  return { text, isError: false };
+}
+
+/** Refuses what a command cannot be used on. */
+async function checkedKind(
+  command: EditorInput["command"],
+  path: string,
+  workspace: ToolContext["workspace"],
+): Promise<"file" | "folder" | "missing"> {
+  const kind = await kindOf(workspace, path);
+  if (command === "create" && kind !== "missing")
+    throw invalid(`File already exists at: ${path}. Cannot overwrite files using command \`create\`.`);
+  if (command !== "create" && kind === "missing")
+    throw invalid(`The path ${path} does not exist. Please provide a valid path.`);
+  if (command !== "view" && kind === "folder")
+    throw invalid(`The path ${path} is a directory and only the \`view\` command can be used on directories`);
+  if (kind === "special") throw invalid(`The path ${path} is not a regular file.`);
+  return kind;
+}
+
+function invalid(message: string): AppError {
+  return new AppError("invalid_input", message);
+}

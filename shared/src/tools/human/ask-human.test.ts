@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import type { Json, Run, RunEvent } from "../../durable/run.ts";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { askHuman } from "./ask-human.ts";
+import type { Part, UserMessage } from "./user-message.ts";
+
+/** As much of a run as waits: signals are given by the test, sleeps end when the test says so. */
+function waitingRun() {
+  const events: RunEvent[] = [];
+  const waits: { name: string; reason: string | undefined }[] = [];
+  const arrival = Promise.withResolvers<Json>();
+  const timer = Promise.withResolvers<void>();
+  const unused = () => {
+    throw new Error("not used here");
+  };
+  const run: Run = {
+    id: "r1",
+    principal: "p1",
+    contextId: "c1",
+    abortSignal: new AbortController().signal,
+    step: unused,
+    poll: unused,
+    all: unused,
+    emit: unused,
+    sleep: () => timer.promise,
+    signal: <T extends Json>(name: string, options?: { reason?: string; events?: readonly RunEvent[] }) => {
+      waits.push({ name, reason: options?.reason });
+      events.push(...(options?.events ?? []));
+      return arrival.promise as Promise<T>;
+    },
+    race: (branches) => Promise.race(branches.map((branch) => branch(run))),
+  };
+  return { run, events, waits, answer: (message: UserMessage) => arrival.resolve(message), timeOut: timer.resolve };
+}
+
+const context = { place: async (parts: readonly Part[]) => parts };
+
+const said = (...parts: Part[]): UserMessage => ({ messageId: "m2", parts });
+
+test("the question is told as an event with the wait, and the answer's text comes back", async () => {
+  const { run, events, waits, answer } = waitingRun();
+  const result = askHuman().callDurably?.({ inquire: "Which year?" }, run, context);
+  expect(events).toEqual([{ type: "question-asked", question: "Which year?", kind: "question" }]);
+  expect(waits).toEqual([{ name: "message", reason: "input-required" }]);
+  answer(said({ type: "text", text: "2026" }));
+  expect(await result).toEqual({ text: "2026", isError: false });
+});
+
+test("files, links and data of the answer are named", async () => {
+  const { run, answer } = waitingRun();
+  answer(
+    said(
+      { type: "text", text: "See these:" },
+      { type: "file", sha256: "0".repeat(64), name: "a.csv", mediaType: "text/csv", size: 12 },
+      { type: "url", url: "https://example.org/b" },
+      { type: "data", data: { approved: true } },
+    ),
+  );
+  const result = await askHuman().callDurably?.({ inquire: "What?" }, run, context);
+  expect(result?.text).toBe(
+    'See these:\n[Attached file: a.csv (text/csv, 12 bytes)]\n[Attached link: https://example.org/b]\n{"approved":true}',
+  );
+});
+
+test("an agent that may not wait for ever is told that nobody answered", async () => {
+  const { run, timeOut } = waitingRun();
+  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
+  timeOut();
+  expect(await result).toMatchObject({ isError: true, text: expect.stringContaining("Nobody answered in time.") });
+});
+
+test("an answer in time wins over the timeout", async () => {
+  const { run, answer } = waitingRun();
+  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
+  answer(said({ type: "text", text: "" }));
+  expect(await result).toEqual({ text: "", isError: false });
+});
+
+test("a question without words asks nobody", async () => {
+  const { run, events } = waitingRun();
+  for (const input of [{ inquire: "" }, {}, "text"]) {
+    const result = await askHuman().callDurably?.(input, run, context);
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining("Invalid arguments for ask_human") });
+  }
+  expect(events).toEqual([]);
+});
+
+test("without a run that can wait it fails and does not hang", async () => {
+  await using place = await workspaceForTest();
+  expect((await askHuman().call({ inquire: "?" }, contextForTest(place.workspace))).isError).toBe(true);
+});

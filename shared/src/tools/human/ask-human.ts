@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { failure, type Tool } from "../tool.ts";
+import { inputSchemaOf, parseInput } from "../tool-input.ts";
+import { askPerson } from "./question.ts";
+import type { Part } from "./user-message.ts";
+
+const name = "ask_human";
+
+const input = z.strictObject({
+  inquire: z.string().min(1).describe("The question you want to ask human."),
+});
+
+/**
+ * The tool by which an agent asks the person it works for. The task waits as `input-required`; the next message on it is the answer. With `timeoutMs`
+ * the agent goes on alone after that time, and is told so.
+ */
+export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): Tool {
+  return {
+    name,
+    description: "Use this tool to ask human for help.",
+    inputSchema: inputSchemaOf(input),
+    effect: () => "pure",
+    call: async () => failure(`${name} works only in a run that can wait for an answer.`),
+    async callDurably(raw, run, { place }) {
+      const parsed = parseInput(name, input, raw);
+      if (!parsed.ok) return failure(parsed.problem);
+      const answer = await askPerson(run, { question: parsed.data.inquire, kind: "question" }, timeoutMs);
+      if (answer === undefined) return failure("Nobody answered in time. Go on as well as you can without an answer.");
+      return { text: (await place(answer.parts)).map(inWords).join("\n"), isError: false };
+    },
+  };
+}
+
+/** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
+function inWords(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "file":
+      return `[Attached file: ${part.name} (${part.mediaType}, ${part.size} bytes)]`;
+    case "url":
+      return `[Attached link: ${part.url}]`;
+    case "data":
+      return JSON.stringify(part.data);
+  }
+}

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import type { JsonSchema } from "../../llm/model.ts";
+import { defineTool, type Tool } from "../tool.ts";
+
+/**
+ * The tool by which an agent gives its final answer in a fixed form and ends its task. `shape` is a Zod or JSON Schema of the answer;
+ * without one the answer is text. An answer of another shape goes back to the model.
+ */
+export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
+  const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
+  return defineTool({
+    name: "create_chat_completion",
+    description: "Creates a structured completion with specified output formatting.",
+    input: z.strictObject({ response }),
+    effect: "pure",
+    async run({ response }) {
+      const data = z.json().parse(response);
+      const summary = typeof data === "string" ? data : JSON.stringify(data);
+      return {
+        text: summary,
+        isError: false,
+        end: { status: "success", summary, ...(shape !== undefined && { data }) },
+      };
+    },
+  });
+}
+
+const plainText = z.string().describe("The response text that should be delivered to the user.");

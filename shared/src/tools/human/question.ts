@@ -1,0 +1,26 @@
+import type { Run, RunEvent } from "../../durable/run.ts";
+import { messageSignal, type UserMessage } from "./user-message.ts";
+
+/** The run waits for a person: `question` is what it asks. */
+export type QuestionAsked = {
+  readonly type: "question-asked";
+  readonly question: string;
+  readonly kind: "question" | "approval" | "authorization";
+};
+
+/**
+ * Asks a person and waits for the next message on the task, across restarts and as long as it takes, or `timeoutMs`. Undefined when nobody
+ * answered in that time.
+ */
+export async function askPerson(
+  run: Run,
+  question: Omit<QuestionAsked, "type">,
+  timeoutMs?: number,
+): Promise<UserMessage | undefined> {
+  const asked = { type: "question-asked", ...question } satisfies QuestionAsked & RunEvent;
+  const answer = (branch: Run) =>
+    branch.signal<UserMessage>(messageSignal, { reason: "input-required", events: [asked] });
+  if (timeoutMs === undefined) return await answer(run);
+  const silence = (branch: Run) => branch.sleep(timeoutMs).then(() => null);
+  return (await run.race<UserMessage | null>([answer, silence])) ?? undefined;
+}

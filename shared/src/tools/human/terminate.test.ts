@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { terminate } from "./terminate.ts";
+
+test("it ends the task with its status and summary", async () => {
+  await using place = await workspaceForTest();
+  const context = contextForTest(place.workspace);
+  expect(await terminate.call({ status: "failure", summary: "No such site." }, context)).toEqual({
+    text: "The interaction has been completed with status: failure",
+    isError: false,
+    end: { status: "failure", summary: "No such site." },
+  });
+  expect((await terminate.call({ status: "success" }, context)).end).toEqual({ status: "success", summary: "" });
+});
+
+test("another status does not end it", async () => {
+  await using place = await workspaceForTest();
+  const result = await terminate.call({ status: "done" }, contextForTest(place.workspace));
+  expect([result.isError, result.end]).toEqual([true, undefined]);
+});

@@ -1,0 +1,19 @@
+import type { Json } from "../../durable/run.ts";
+import type { StoredFile } from "../../workspace/workspace.ts";
+
+/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
+export type Part =
+  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
+  | ({ readonly type: "file" } & StoredFile)
+  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
+  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+
+/** What a person or peer sends: the first message of a task, or a later one on it. */
+export type UserMessage = {
+  readonly messageId: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: { readonly [key: string]: Json };
+};
+
+/** The signal under which every later message on a task is delivered, with the messageId as its id. */
+export const messageSignal = "message";

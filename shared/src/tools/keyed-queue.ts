@@ -1,0 +1,20 @@
+/** Runs work of the same key one after the other, in the order of asking, and of different keys at once. */
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** A queue that remembers a key only while work for it is waiting or running. */
+export function createKeyedQueue(): KeyedQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key);
+    const turn = (async () => {
+      await before?.catch(() => undefined);
+      return await work();
+    })();
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}

@@ -1,0 +1,151 @@
+import * as z from "zod";
+import { AppError } from "../../errors.ts";
+import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
+
+/** The plans of one conversation, in order of their making, and the one that is meant when none is named. */
+export const planBookSchema = z.strictObject({ active: z.string().nullable(), plans: z.array(planSchema) });
+
+export type PlanBook = z.output<typeof planBookSchema>;
+
+export const emptyBook: PlanBook = { active: null, plans: [] };
+
+/** What can be done to a book. Which fields a command needs is checked when it is carried out. */
+export const planCommand = z.strictObject({
+  command: z
+    .enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"])
+    .describe("The command to execute. Available commands: create, update, list, get, set_active, mark_step, delete."),
+  plan_id: z
+    .string()
+    .optional()
+    .describe(
+      "Unique identifier for the plan. Required for update, set_active, and delete commands. Optional for create (generated if not specified), get and mark_step (uses active plan if not specified).",
+    ),
+  title: z
+    .string()
+    .optional()
+    .describe("Title for the plan. Required for create command, optional for update command."),
+  steps: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("List of plan steps. Required for create command, optional for update command."),
+  step_index: z.int().optional().describe("Index of the step to update (0-based). Required for mark_step command."),
+  step_status: stepStatus.optional().describe("Status to set for a step. Used with mark_step command."),
+  step_notes: z.string().optional().describe("Additional notes for a step. Optional for mark_step command."),
+});
+
+export type PlanCommand = z.output<typeof planCommand>;
+
+/** The book after a command, and what the caller is told. */
+export type Outcome = { readonly book: PlanBook; readonly text: string };
+
+/** Carries out a command. `newId` names a created plan that was given no id. Throws `invalid_input` or `not_found` with what to mend. */
+export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Outcome {
+  switch (input.command) {
+    case "create":
+      return create(book, input, newId);
+    case "update":
+      return update(book, input);
+    case "list":
+      return { book, text: listText(book) };
+    case "get":
+      return { book, text: formatPlan(namedOrActive(book, input)) };
+    case "set_active": {
+      const plan = named(book, input);
+      return {
+        book: { ...book, active: plan.id },
+        text: `Plan '${plan.id}' is now the active plan.\n\n${formatPlan(plan)}`,
+      };
+    }
+    case "mark_step":
+      return mark(book, input);
+    case "delete": {
+      const { id } = named(book, input);
+      const plans = book.plans.filter((plan) => plan.id !== id);
+      return {
+        book: { active: book.active === id ? null : book.active, plans },
+        text: `Plan '${id}' has been deleted.`,
+      };
+    }
+  }
+}
+
+// Models that fill in every field write "" and [] for those they mean to leave out.
+function given<T extends { readonly length: number }>(value: T | undefined): T | undefined {
+  return value?.length === 0 ? undefined : value;
+}
+
+function create(book: PlanBook, input: PlanCommand, newId: string): Outcome {
+  const id = given(input.plan_id) ?? newId;
+  if (book.plans.some((plan) => plan.id === id))
+    throw invalid(`A plan with ID '${id}' already exists. Use 'update' to modify existing plans.`);
+  const title = given(input.title);
+  if (title === undefined) throw missing("title", input);
+  const steps = given(input.steps);
+  if (steps === undefined) throw invalid("Parameter `steps` must be a non-empty list of strings for command: create");
+  const plan = createPlan(id, title, steps);
+  return {
+    book: { active: id, plans: [...book.plans, plan] },
+    text: `Plan created successfully with ID: ${id}\n\n${formatPlan(plan)}`,
+  };
+}
+
+function update(book: PlanBook, input: PlanCommand): Outcome {
+  const title = given(input.title);
+  const steps = given(input.steps);
+  const plan = updatePlan(named(book, input), { ...(title !== undefined && { title }), ...(steps && { steps }) });
+  return { book: withPlan(book, plan), text: `Plan updated successfully: ${plan.id}\n\n${formatPlan(plan)}` };
+}
+
+function mark(book: PlanBook, input: PlanCommand): Outcome {
+  const old = namedOrActive(book, input);
+  if (input.step_index === undefined) throw missing("step_index", input);
+  const notes = given(input.step_notes);
+  if (input.step_status === undefined && notes === undefined) throw missing("step_status", input);
+  const plan = markStep(old, input.step_index, {
+    ...(input.step_status !== undefined && { status: input.step_status }),
+    ...(notes !== undefined && { notes }),
+  });
+  return {
+    book: withPlan(book, plan),
+    text: `Step ${input.step_index} updated in plan '${plan.id}'.\n\n${formatPlan(plan)}`,
+  };
+}
+
+function listText({ plans, active }: PlanBook): string {
+  if (plans.length === 0) return "No plans available. Create a plan with the 'create' command.";
+  const lines = plans.map((plan) => {
+    const progress = `${countSteps(plan).completed}/${plan.steps.length} steps completed`;
+    return `• ${plan.id}${plan.id === active ? " (active)" : ""}: ${plan.title} - ${progress}\n`;
+  });
+  return `Available plans:\n${lines.join("")}`;
+}
+
+function named(book: PlanBook, input: PlanCommand): Plan {
+  const id = given(input.plan_id);
+  if (id === undefined) throw missing("plan_id", input);
+  return find(book, id);
+}
+
+function namedOrActive(book: PlanBook, input: PlanCommand): Plan {
+  const id = given(input.plan_id) ?? book.active;
+  if (id === null) throw invalid("No active plan. Please specify a plan_id or set an active plan.");
+  return find(book, id);
+}
+
+function find(book: PlanBook, id: string): Plan {
+  const plan = book.plans.find((candidate) => candidate.id === id);
+  if (plan === undefined) throw new AppError("not_found", `No plan found with ID: ${id}`);
+  return plan;
+}
+
+function withPlan(book: PlanBook, plan: Plan): PlanBook {
+  return { ...book, plans: book.plans.map((other) => (other.id === plan.id ? plan : other)) };
+}
+
+function missing(parameter: keyof PlanCommand, { command }: PlanCommand): AppError {
+  return invalid(`Parameter \`${parameter}\` is required for command: ${command}`);
+}
+
+function invalid(message: string): AppError {
+  return new AppError("invalid_input", message);
+}

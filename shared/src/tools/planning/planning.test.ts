@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { openWorkspace } from "../../workspace/open-workspace.ts";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { createPlanning, readPlans } from "./planning.ts";
+
+const made = { command: "create", plan_id: "p1", title: "Trip", steps: ["Book", "Pack", "Go"] };
+
+async function setUp() {
+  const place = await workspaceForTest();
+  const tool = createPlanning();
+  return {
+    ...place,
+    call: async (input: object, key?: string) =>
+      (await tool.call(input, contextForTest(place.workspace, key === undefined ? {} : { key }))).text,
+    result: (input: object) => tool.call(input, contextForTest(place.workspace)),
+  };
+}
+
+const trip = (progress: string, ...steps: string[]) =>
+  `Plan: Trip (ID: p1)\n====================\n\n${progress}\n\nSteps:\n${steps.join("\n")}\n`;
+
+test("a plan is created, marked, read and listed in the known format", async () => {
+  await using place = await setUp();
+  const { call } = place;
+  expect(await call(made)).toBe(
+    `Plan created successfully with ID: p1\n\n${trip(
+      "Progress: 0/3 steps completed (0.0%)\nStatus: 0 completed, 0 in progress, 0 blocked, 3 not started",
+      "0. [ ] Book",
+      "1. [ ] Pack",
+      "2. [ ] Go",
+    )}`,
+  );
+  await call({ command: "mark_step", step_index: 0, step_status: "completed" });
+  await call({ command: "mark_step", plan_id: "p1", step_index: 1, step_status: "blocked", step_notes: "no bag" });
+  const text = trip(
+    "Progress: 1/3 steps completed (33.3%)\nStatus: 1 completed, 1 in progress, 1 blocked, 0 not started",
+    "0. [✓] Book",
+    "1. [!] Pack",
+    "   Notes: no bag",
+    "2. [→] Go",
+  );
+  expect(await call({ command: "mark_step", step_index: 2, step_status: "in_progress" })).toBe(
+    `Step 2 updated in plan 'p1'.\n\n${text}`,
+  );
+  expect(await call({ command: "get" })).toBe(text);
+  await call({ command: "create", plan_id: "p2", title: "Other", steps: ["a"] });
+  expect(await call({ command: "list" })).toBe(
+    "Available plans:\n• p1: Trip - 1/3 steps completed\n• p2 (active): Other - 0/1 steps completed\n",
+  );
+  expect(await call({ command: "set_active", plan_id: "p1" })).toBe(`Plan 'p1' is now the active plan.\n\n${text}`);
+  expect(await call({ command: "delete", plan_id: "p1" })).toBe("Plan 'p1' has been deleted.");
+  expect(await call({ command: "get" })).toBe("No active plan. Please specify a plan_id or set an active plan.");
+});
+
+test("an update keeps status and notes by a step's text, wherever it moves, one step each", async () => {
+  await using place = await setUp();
+  const { call } = place;
+  await call({ ...made, steps: ["Book", "Pack", "Pack", "Go"] });
+  await call({ command: "mark_step", step_index: 0, step_status: "completed", step_notes: "done in May" });
+  await call({ command: "mark_step", step_index: 1, step_status: "in_progress" });
+  expect(await call({ command: "update", plan_id: "p1", steps: ["Ask", "Pack", "Book", "Pack"] })).toBe(
+    `Plan updated successfully: p1\n\n${trip(
+      "Progress: 1/4 steps completed (25.0%)\nStatus: 1 completed, 1 in progress, 0 blocked, 2 not started",
+      "0. [ ] Ask",
+      "1. [→] Pack",
+      "2. [✓] Book",
+      "   Notes: done in May",
+      "3. [ ] Pack",
+    )}`,
+  );
+  expect(await call({ command: "update", plan_id: "p1", title: "Voyage" })).toContain("Plan: Voyage (ID: p1)");
+});
+
+test("faults are told in the known words", async () => {
+  await using place = await setUp();
+  const cases: [object, string][] = [
+    [{ command: "list" }, "No plans available. Create a plan with the 'create' command."],
+    [{ command: "get" }, "No active plan. Please specify a plan_id or set an active plan."],
+    [{ ...made, title: "" }, "Parameter `title` is required for command: create"],
+    [{ ...made, steps: [] }, "Parameter `steps` must be a non-empty list of strings for command: create"],
+    [{ command: "update", title: "x" }, "Parameter `plan_id` is required for command: update"],
+    [{ command: "delete", plan_id: "p9" }, "No plan found with ID: p9"],
+    [{ command: "get", plan_id: "__proto__" }, "No plan found with ID: __proto__"],
+  ];
+  for (const [input, text] of cases) expect(await place.call(input)).toBe(text);
+  await place.call(made);
+  const more: [object, string][] = [
+    [made, "A plan with ID 'p1' already exists. Use 'update' to modify existing plans."],
+    [{ command: "mark_step", step_status: "blocked" }, "Parameter `step_index` is required for command: mark_step"],
+    [{ command: "mark_step", step_index: 0 }, "Parameter `step_status` is required for command: mark_step"],
+    [
+      { command: "mark_step", step_index: 3, step_status: "blocked" },
+      "Invalid step_index: 3. Valid indices range from 0 to 2.",
+    ],
+    [
+      { command: "mark_step", step_index: -1, step_status: "blocked" },
+      "Invalid step_index: -1. Valid indices range from 0 to 2.",
+    ],
+  ];
+  for (const [input, text] of more) expect(await place.result(input)).toEqual({ text, isError: true });
+});
+
+test("unknown fields, commands and statuses are refused", async () => {
+  await using place = await setUp();
+  await place.call(made);
+  const wrong = [
+    { ...made, owner: "me" },
+    { command: "burn" },
+    { command: "mark_step", step_index: 0, step_status: "done" },
+  ];
+  for (const input of wrong) expect((await place.result(input)).isError).toBe(true);
+});
+
+test("a call repeated with its key is answered the same and carried out once", async () => {
+  await using place = await setUp();
+  const nameless = { command: "create", title: "Trip", steps: ["Go"] };
+  const first = await place.call(nameless, "run/1");
+  expect(await place.call(nameless, "run/1")).toBe(first);
+  expect(await place.call(nameless, "run/2")).not.toBe(first);
+  expect((await readPlans(place.workspace)).plans).toHaveLength(2);
+});
+
+test("plans outlive the process, and another conversation has its own", async () => {
+  await using place = await setUp();
+  await place.call(made);
+  const again = createPlanning();
+  const { home } = place;
+  const same = await openWorkspace({ home, principal: "alice", contextId: "c1" });
+  const other = await openWorkspace({ home, principal: "alice", contextId: "c2" });
+  expect((await again.call({ command: "get" }, contextForTest(same))).text).toContain("Plan: Trip (ID: p1)");
+  expect((await again.call({ command: "list" }, contextForTest(other))).text).toStartWith("No plans available.");
+});
+
+test("calls made at once all take effect", async () => {
+  await using place = await setUp();
+  await place.call(made);
+  await Promise.all(
+    [0, 1, 2].map((step_index) => place.call({ command: "mark_step", step_index, step_status: "completed" })),
+  );
+  expect(await place.call({ command: "get" })).toContain("Progress: 3/3 steps completed (100.0%)");
+});
+
+test("only reading commands are without effect", () => {
+  const tool = createPlanning();
+  expect(tool.effect({ command: "list" })).toBe("pure");
+  expect(tool.effect(made)).toBe("idempotent");
+});

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { readJson, writeJson } from "../../workspace/json-file.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { createKeyedQueue } from "../keyed-queue.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
+
+/** How many of the newest calls are remembered, so that one repeated after a crash is answered and not carried out again. */
+const rememberedCalls = 50;
+
+const keptPlans = z.strictObject({
+  book: planBookSchema,
+  calls: z.array(z.strictObject({ key: z.string(), text: z.string() })),
+});
+
+const reading = ["list", "get"];
+
+/** The tool by which an agent makes plans and keeps track of them. Plans belong to the conversation and outlive the process. */
+export function createPlanning(): Tool {
+  const queue = createKeyedQueue();
+  return defineTool({
+    name: "planning",
+    description:
+      "A planning tool that allows the agent to create and manage plans for solving complex tasks.\n" +
+      "The tool provides functionality for creating plans, updating plan steps, and tracking progress.",
+    input: planCommand,
+    effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
+    run: (input, { workspace, key }) =>
+      queue(workspace.metaRoot, async () => {
+        const path = fileOf(workspace);
+        const { book, calls } = (await readJson(path, keptPlans)) ?? { book: emptyBook, calls: [] };
+        const done = calls.find((call) => call.key === key);
+        if (done !== undefined) return done.text;
+        const outcome = carryOut(book, input, idFrom(key));
+        if (reading.includes(input.command)) return outcome.text;
+        const remembered = [...calls, { key, text: outcome.text }].slice(-rememberedCalls);
+        await writeJson(path, { book: outcome.book, calls: remembered } satisfies z.input<typeof keptPlans>);
+        return outcome.text;
+      }),
+  });
+}
+
+/** The plans a conversation has, for those who carry one out. */
+export async function readPlans(workspace: Workspace): Promise<PlanBook> {
+  return (await readJson(fileOf(workspace), keptPlans))?.book ?? emptyBook;
+}
+
+function fileOf(workspace: Workspace): string {
+  return join(workspace.metaRoot, "plans.json");
+}
+
+function idFrom(key: string): string {
+  return `plan_${new Bun.CryptoHasher("sha256").update(key).digest("hex").slice(0, 8)}`;
+}

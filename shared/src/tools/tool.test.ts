@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { AppError } from "../errors.ts";
+import { workspaceForTest } from "../workspace/workspace-for-test.ts";
+import { contextForTest } from "./context-for-test.ts";
+import { defineTool, type ToolContext } from "./tool.ts";
+
+function repeatTool(run: (input: { phrase: string; times: number }, context: ToolContext) => Promise<string>) {
+  return defineTool({
+    name: "repeat",
+    description: "Says a phrase again.",
+    input: z.strictObject({
+      phrase: z.string().min(1).describe("What to say"),
+      times: z.int().min(1).max(5).default(2),
+      seed: z.int().optional(),
+    }),
+    effect: ({ times }) => (times > 2 ? "once" : "idempotent"),
+    run,
+  });
+}
+
+const repeat = repeatTool(async ({ phrase, times }) => phrase.repeat(times));
+
+test("the schema is a plain object schema that every provider accepts", () => {
+  expect(repeat.inputSchema).toEqual({
+    type: "object",
+    properties: {
+      phrase: { type: "string", minLength: 1, description: "What to say" },
+      times: { type: "integer", minimum: 1, maximum: 5, default: 2 },
+      seed: { type: "integer" },
+    },
+    required: ["phrase"],
+    additionalProperties: false,
+  });
+});
+
+test("good input reaches the function with defaults filled in", async () => {
+  await using place = await workspaceForTest();
+  expect(await repeat.call({ phrase: "a" }, contextForTest(place.workspace))).toEqual({ text: "aa", isError: false });
+});
+
+test("a null counts as a field left out", async () => {
+  await using place = await workspaceForTest();
+  const result = await repeat.call({ phrase: "a", times: null, seed: null }, contextForTest(place.workspace));
+  expect(result).toEqual({ text: "aa", isError: false });
+});
+
+test("bad input comes back as a result that names the tool and the fields", async () => {
+  await using place = await workspaceForTest();
+  for (const input of [{}, { phrase: null }, { phrase: "a", extra: 1 }, "text", null, undefined, [], 7]) {
+    const result = await repeat.call(input, contextForTest(place.workspace));
+    expect(result.isError).toBe(true);
+    expect(result.text).toStartWith("Invalid arguments for repeat:\n");
+  }
+});
+
+test("prototype keys in the input are refused and pollute nothing", async () => {
+  await using place = await workspaceForTest();
+  for (const key of ["__proto__", "constructor", "prototype"]) {
+    const input: unknown = JSON.parse(`{"phrase":"a","${key}":{"polluted":true},"seed":null}`);
+    expect((await repeat.call(input, contextForTest(place.workspace))).isError).toBe(true);
+  }
+  expect("polluted" in {}).toBe(false);
+});
+
+test("what the function throws is a result with its message", async () => {
+  await using place = await workspaceForTest();
+  const context = contextForTest(place.workspace);
+  const tool = repeatTool(async () => {
+    throw new AppError("not_found", "No such phrase.");
+  });
+  expect(await tool.call({ phrase: "a" }, context)).toEqual({ text: "No such phrase.", isError: true });
+});
+
+test("an abort rejects with the signal's own reason, during the call and before it", async () => {
+  await using place = await workspaceForTest();
+  const controller = new AbortController();
+  const reason = new Error("cancelled by the user");
+  let calls = 0;
+  const tool = repeatTool(async () => {
+    calls++;
+    controller.abort(reason);
+    throw new Error("connection closed");
+  });
+  const context = contextForTest(place.workspace, { signal: controller.signal });
+  await expect(tool.call({ phrase: "a" }, context)).rejects.toBe(reason);
+  await expect(tool.call({ phrase: "a" }, context)).rejects.toBe(reason);
+  expect(calls).toBe(1);
+});
+
+test("the effect depends on the input where the tool says so, and bad input has none", () => {
+  expect(repeat.effect({ phrase: "a" })).toBe("idempotent");
+  expect(repeat.effect({ phrase: "a", times: 3 })).toBe("once");
+  expect(repeat.effect({ nonsense: true })).toBe("pure");
+});

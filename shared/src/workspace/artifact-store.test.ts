@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createArtifactStore } from "./artifact-store.ts";
+import { storeFile } from "./store-file.ts";
+import { workspaceForTest } from "./workspace-for-test.ts";
+
+async function folderForTest() {
+  const path = await mkdtemp(join(tmpdir(), "manyhands-"));
+  return {
+    path,
+    files: () => [...new Bun.Glob("**/*").scanSync({ cwd: path })],
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
+  };
+}
+
+test("content comes back by its hash, and the same content is kept once", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const first = await store.put(new TextEncoder().encode("hello"), { name: "a.csv" });
+  const second = await store.put(new Blob(["hello"]).stream(), { name: "b.bin", mediaType: "text/x-own" });
+  expect(first).toEqual({
+    sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    name: "a.csv",
+    mediaType: "text/csv",
+    size: 5,
+  });
+  expect(second).toEqual({ ...first, name: "b.bin", mediaType: "text/x-own" });
+  expect(folder.files()).toEqual([`2c/${first.sha256}`]);
+  expect(await (await store.get(first.sha256))?.text()).toBe("hello");
+});
+
+test("what is not here, or no hash at all, is undefined", async () => {
+  await using folder = await folderForTest();
+  await writeFile(join(folder.path, "secret"), "s");
+  const store = createArtifactStore(folder.path);
+  for (const sha256 of ["0".repeat(64), "../secret", "", "A".repeat(64)])
+    expect(await store.get(sha256)).toBeUndefined();
+});
+
+test("content above the bound is refused while it streams, and leaves nothing", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path, { maxBytes: 1000 });
+  let pulled = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulled++;
+      controller.enqueue(new Uint8Array(600));
+    },
+  });
+  await expect(store.put(endless, { name: "x" })).rejects.toMatchObject({ code: "too_large" });
+  expect(pulled).toBeLessThan(10);
+  expect((await store.put(new Uint8Array(1000), { name: "x" })).size).toBe(1000);
+  expect(folder.files()).toHaveLength(1);
+});
+
+test("the same content put many times at once is kept once", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  await Promise.all(Array.from({ length: 10 }, () => store.put(new Uint8Array(100_000), { name: "x" })));
+  expect(folder.files()).toHaveLength(1);
+});
+
+test("names from outside lose their folders and control characters", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const names = ["../../x.png", "C:\\temp\\y.pdf", "a\r\nb.txt", "..", "/"];
+  const kept = await Promise.all(names.map(async (name) => (await store.put(new Uint8Array(), { name })).name));
+  expect(kept).toEqual(["x.png", "y.pdf", "ab.txt", "file", "file"]);
+});
+
+test("a file of the workspace is stored by its name, without holding it in memory", async () => {
+  await using folder = await folderForTest();
+  await using place = await workspaceForTest();
+  const path = join(place.workspace.root, "big.parquet");
+  await writeFile(path, Buffer.alloc(60_000_000, "manyhands"));
+  const store = createArtifactStore(folder.path);
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const kept = await storeFile(place.workspace, store, "big.parquet");
+  expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
+  expect(kept).toMatchObject({ name: "big.parquet", size: 60_000_000, mediaType: "application/vnd.apache.parquet" });
+  expect(await Bun.file(path).bytes()).toEqual(
+    (await (await store.get(kept.sha256))?.bytes()) as Uint8Array<ArrayBuffer>,
+  );
+});
+
+test("a file that is led outside is not stored", async () => {
+  await using folder = await folderForTest();
+  await using place = await workspaceForTest();
+  await symlink("/etc/passwd", join(place.workspace.root, "report.txt"));
+  const store = createArtifactStore(folder.path, { maxBytes: 10 });
+  await expect(storeFile(place.workspace, store, "report.txt")).rejects.toMatchObject({ code: "forbidden" });
+  await writeFile(join(place.workspace.root, "long.txt"), "x".repeat(11));
+  await expect(storeFile(place.workspace, store, "long.txt")).rejects.toMatchObject({ code: "too_large" });
+});

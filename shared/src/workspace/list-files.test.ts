@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { changedFiles, listFiles } from "./list-files.ts";
+import { workspaceForTest } from "./workspace-for-test.ts";
+
+test("a listing has files in natural order, without our own, caches and what symlinks lead to", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await place.workspace.spill("x", "text");
+  await mkdir(join(root, "sub/deep"), { recursive: true });
+  await mkdir(join(root, "node_modules/m"), { recursive: true });
+  for (const name of ["part-10.txt", "part-2.txt", "sub/deep/a.csv", "node_modules/m/i.js", ".gitignore"])
+    await writeFile(join(root, name), "12345");
+  await symlink("/etc", join(root, "etc"));
+  await symlink("/etc/passwd", join(root, "passwd"));
+  const { files, complete } = await listFiles(place.workspace);
+  expect(files.map((file) => file.path)).toEqual([".gitignore", "part-2.txt", "part-10.txt", "sub/deep/a.csv"]);
+  expect(files[1]?.size).toBe(5);
+  expect(complete).toBe(true);
+});
+
+test("a listing says when it was cut short", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await mkdir(join(root, "a/b/c"), { recursive: true });
+  for (const name of ["1", "2", "3", "a/b/c/4"]) await writeFile(join(root, name), "");
+  const few = await listFiles(place.workspace, { most: 2 });
+  expect([few.files.length, few.complete]).toEqual([2, false]);
+  const shallow = await listFiles(place.workspace, { depth: 2 });
+  expect([shallow.files.length, shallow.complete]).toEqual([3, false]);
+  expect((await listFiles(place.workspace, { most: 4 })).complete).toBe(true);
+});
+
+test("new and altered files are told from the rest", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  for (const name of ["same", "longer", "touched"]) await writeFile(join(root, name), "x");
+  const before = await listFiles(place.workspace);
+  await writeFile(join(root, "longer"), "xx");
+  await utimes(join(root, "touched"), 1, 1);
+  await writeFile(join(root, "new"), "");
+  expect(changedFiles(before, await listFiles(place.workspace))).toEqual(["longer", "new", "touched"]);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { isProtected } from "./protected-names.ts";
+
+test("files that would take effect outside the sandbox are protected, in any folder and case", () => {
+  const paths = [
+    ".git/hooks/pre-commit",
+    "repo/.git/config",
+    ".GIT/Hooks/post-checkout",
+    "sub/.git",
+    ".git/modules/m/hooks/x",
+    ".bashrc",
+    "home/.Profile",
+    ".mcp.json",
+    "manyhands.toml",
+    ".vscode/tasks.json",
+    ".ssh/authorized_keys",
+    "repo\\.git\\hooks\\x",
+  ];
+  expect(paths.filter((path) => !isProtected(path))).toEqual([]);
+});
+
+test("ordinary files are not, whatever they are like", () => {
+  const paths = [
+    "a.txt",
+    ".gitignore",
+    ".github/workflows/ci.yml",
+    "docs/bashrc",
+    "hooks/use-state.ts",
+    ".env.example",
+    ".git-hooks/x",
+  ];
+  expect(paths.filter(isProtected)).toEqual([]);
+});

@@ -1,0 +1,49 @@
+const protectedNames = new Set([
+  ".bash_aliases",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_profile",
+  ".bashrc",
+  ".cshrc",
+  ".envrc",
+  ".gitconfig",
+  ".gitmodules",
+  ".kshrc",
+  ".login",
+  ".mcp.json",
+  ".profile",
+  ".ripgreprc",
+  ".tcshrc",
+  ".zlogin",
+  ".zlogout",
+  ".zprofile",
+  ".zshenv",
+  ".zshrc",
+  "manyhands.toml",
+  "mcp.json",
+]);
+
+/** Everything inside these folders, wherever they are. */
+const protectedFolders = [
+  ".claude",
+  ".cursor",
+  ".idea",
+  ".ssh",
+  ".vscode",
+  ".git/hooks",
+  ".git/modules",
+  ".git/config",
+];
+
+/**
+ * Whether a path, relative to a workspace, names something that another program would run or obey later, outside the sandbox: hooks,
+ * shell start-up files, editor and agent settings, our own configuration. Tools refuse to write there. Give it the real path: it
+ * does not look at the disk. Case does not matter, since it does not on every disk.
+ */
+export function isProtected(relativePath: string): boolean {
+  const path = relativePath.toLowerCase().replaceAll("\\", "/");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  // A file of this name redirects git to hooks elsewhere; the folder itself is git's to make.
+  if (protectedNames.has(name) || name === ".git") return true;
+  return protectedFolders.some((folder) => `/${path}/`.includes(`/${folder}/`));
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { chown, link, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { holdFolder } from "./held-folder.ts";
+import { saveFile } from "./save-file.ts";
+import { openFile } from "./workspace-file.ts";
+import { workspaceForTest } from "./workspace-for-test.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+test("a FIFO is refused at once and not waited for", async () => {
+  await using place = await workspaceForTest();
+  Bun.spawnSync(["mkfifo", join(place.workspace.root, "pipe")]);
+  await expect(openFile(place.workspace, "pipe")).rejects.toMatchObject({ code: "unsupported" });
+});
+
+test("a folder is no file", async () => {
+  await using place = await workspaceForTest();
+  await mkdir(join(place.workspace.root, "d"));
+  await expect(openFile(place.workspace, "d")).rejects.toMatchObject({ code: "unsupported" });
+});
+
+test("a hard link to another user's file is refused, one between the workspace's own files is not", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await writeFile(join(place.home, "secret"), "s");
+  await link(join(place.home, "secret"), join(root, "linked"));
+  await writeFile(join(root, "own"), "o");
+  await link(join(root, "own"), join(root, "own-too"));
+  if (isRoot) {
+    for (const path of ["", "own"]) await chown(join(root, path), 65534, 65534);
+    await expect(openFile(place.workspace, "linked")).rejects.toMatchObject({ code: "forbidden" });
+  }
+  await using own = await openFile(place.workspace, "own-too");
+  expect(await own.handle.readFile("utf8")).toBe("o");
+});
+
+test("a folder swapped for a symlink between the check and the opening leads nowhere", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await mkdir(join(root, "d"));
+  await writeFile(join(root, "d/passwd"), "inside");
+  const swapping = {
+    ...place.workspace,
+    async resolve(path: string) {
+      const resolved = await place.workspace.resolve(path);
+      await rm(join(root, "d"), { recursive: true });
+      await symlink("/etc", join(root, "d"));
+      return resolved;
+    },
+  };
+  await expect(openFile(swapping, "d/passwd")).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("a file swapped for a symlink between the check and the opening is not followed", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await writeFile(join(root, "f"), "inside");
+  const swapping = {
+    ...place.workspace,
+    async resolve(path: string) {
+      const resolved = await place.workspace.resolve(path);
+      await rm(join(root, "f"));
+      await symlink("/etc/passwd", join(root, "f"));
+      return resolved;
+    },
+  };
+  await expect(openFile(swapping, "f")).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test.if(process.platform === "linux")("a held folder stays the same folder when its path is taken over", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await mkdir(join(root, "d"));
+  await using held = await holdFolder(root, ["d"]);
+  await rename(join(root, "d"), join(root, "moved"));
+  await symlink("/etc", join(root, "d"));
+  await writeFile(held.at("new"), "x");
+  expect(await Bun.file(join(root, "moved/new")).text()).toBe("x");
+});
+
+test("saving writes the whole file, makes its folders, and replaces or refuses what is there", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  expect(await saveFile(workspace, "a/b/c.txt", new Blob(["one"]).stream())).toBe("a/b/c.txt");
+  await saveFile(workspace, "a/b/c.txt", new TextEncoder().encode("two"));
+  expect(await Bun.file(join(workspace.root, "a/b/c.txt")).text()).toBe("two");
+  const bytes = new Uint8Array(1);
+  await expect(saveFile(workspace, "a/b/c.txt", bytes, { exclusive: true })).rejects.toMatchObject({
+    code: "conflict",
+  });
+  await expect(saveFile(workspace, "a/b", bytes)).rejects.toMatchObject({ code: "conflict" });
+  await expect(saveFile(workspace, "", bytes)).rejects.toMatchObject({ code: "conflict" });
+  await expect(saveFile(workspace, ".git/hooks/x", bytes)).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("saving leaves nothing behind when the content breaks off", async () => {
+  await using place = await workspaceForTest();
+  const broken = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(10));
+      controller.error(new Error("cut"));
+    },
+  });
+  await expect(saveFile(place.workspace, "f", broken)).rejects.toThrow("cut");
+  const left = new Bun.Glob("**/*").scanSync({ cwd: place.home, dot: true });
+  expect([...left]).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import type { AgentDefinition } from "@manyhands/shared/agent/agent";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import { AppError } from "@manyhands/shared/errors";
+import { serve } from "@manyhands/shared/serve";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { agentName, scriptedAgent } from "./scripted-agent.ts";
+
+/** A scripted agent on a real port, with a real engine on a real file. */
+export type AgentServer = {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly reported: unknown[];
+  stop(): Promise<void>;
+};
+
+/** The definition whose card the server shows. */
+export const definition: AgentDefinition = {
+  name: agentName,
+  title: "Scripted agent",
+  description: "Does what the first word of a message says.",
+  version: "1.2.3",
+  skills: [{ id: "obey", name: "Obey", description: "Does as it is told.", tags: ["test"], examples: ["answer yes"] }],
+  instructions: "",
+  tools: [],
+  limits: {
+    steps: 10,
+    tokens: 1000,
+    usd: 1,
+    wallMs: 60_000,
+    callsPerTurn: 4,
+    parallelCalls: 2,
+    resultCharacters: 1000,
+  },
+  toolChoice: "auto",
+};
+
+/** Starts a server; the caller is whoever the `X-User` header names, and "nobody" is refused. */
+export async function startAgentServer(
+  options: { heartbeatMs?: number; working?: boolean; engine?: (real: Engine) => Engine } = {},
+): Promise<AgentServer> {
+  const home = await mkdtemp(join(tmpdir(), "a2a-test-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  if (options.working !== false) engine.work([scriptedAgent], { concurrency: 64 });
+  const reported: unknown[] = [];
+  let app: { fetch(request: Request): Response | Promise<Response> } | undefined;
+  const served = serve(
+    { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
+    { port: 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
+  );
+  const publicUrl = served.url.origin;
+  app = agentApp({
+    definition,
+    facts: { publicUrl, model: { name: "test-model", provider: "rehearsal" }, sandbox: "none" },
+    engine: options.engine?.(engine) ?? engine,
+    artifacts: folderArtifacts(join(home, "artifacts")),
+    identify: callerOf,
+    report: (bug) => reported.push(bug),
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+  });
+  return {
+    url: publicUrl,
+    engine,
+    reported,
+    async stop() {
+      await served.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function callerOf(request: Request): string {
+  const user = request.headers.get("X-User") ?? "local";
+  if (user === "nobody") throw new AppError("unauthorized", "Say who you are");
+  return user;
+}
+
+/** Files by content hash in one folder. */
+function folderArtifacts(folder: string): ArtifactStore {
+  return {
+    async put(content, { name, mediaType = "application/octet-stream" }) {
+      const bytes = new Uint8Array(await new Response(content as Uint8Array<ArrayBuffer>).arrayBuffer());
+      const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+      await Bun.write(join(folder, sha256), bytes);
+      return { sha256, name, mediaType, size: bytes.byteLength };
+    },
+    async get(sha256) {
+      const file = Bun.file(join(folder, sha256));
+      return (await file.exists()) ? file : undefined;
+    },
+  };
+}

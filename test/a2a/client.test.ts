@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { TaskState } from "@a2a-js/sdk";
+import { type A2aClient, type A2aClientOptions, createA2aClient } from "@manyhands/shared/a2a/client";
+import { artifactParts, type TaskUpdate } from "@manyhands/shared/a2a/task-update";
+import type { AppError } from "@manyhands/shared/errors";
+import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { eventually } from "./rpc.ts";
+
+let server: AgentServer;
+let client: A2aClient;
+const retry = { retries: 4, firstPauseMs: 10 };
+const connect = (options: A2aClientOptions = {}, url = server.url) => createA2aClient(url, { retry, ...options });
+beforeAll(async () => {
+  server = await startAgentServer();
+  client = await connect();
+});
+afterAll(() => server.stop());
+
+const answerOf = (updates: readonly TaskUpdate[]) => {
+  const end = updates.at(-1);
+  const content = end?.kind === "end" ? end.task.artifacts.at(-1)?.parts[0]?.content : undefined;
+  return content?.$case === "text" ? content.value : undefined;
+};
+const failure = async (work: Promise<unknown>): Promise<AppError> =>
+  work.then(
+    () => Promise.reject(new Error("It did not fail")),
+    (error: AppError) => error,
+  );
+
+/** A server of raw answers, one a request in turn; the last one stays. */
+function rawServer(...answers: ((request: Request) => Response | Promise<Response>)[]) {
+  let asked = 0;
+  const raw = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: (request) => (answers[Math.min(asked++, answers.length - 1)] ?? (() => new Response()))(request),
+  });
+  return { url: raw.url.origin, asked: () => asked, stop: () => raw.stop(true) };
+}
+const foreignCard = (url: string, streaming: boolean) =>
+  Response.json({
+    name: "Else",
+    description: "Another make",
+    version: "1",
+    supportedInterfaces: [{ url: `${url}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming },
+    defaultInputModes: ["text"],
+    defaultOutputModes: ["text"],
+    skills: [],
+  });
+
+test("a stream tells the journal's events and live progress, and ends with the task", async () => {
+  const updates = await Array.fromAsync(client.stream({ text: "type a b" }));
+  expect(updates[0]?.kind).toBe("task");
+  const typed = updates.flatMap((u) =>
+    u.kind === "progress" && u.progress.type === "text-delta" ? [u.progress.text] : [],
+  );
+  expect(typed).toEqual(["a", "b"]);
+  expect(updates.flatMap((u) => (u.kind === "status" ? [u.journal?.event.type] : [])).at(-1)).toBe("run-ended");
+  expect(answerOf(updates)).toBe("a b");
+});
+
+test("send waits for the end or a question, and answer goes on with it", async () => {
+  const asked = await client.send({ text: "ask Who?" });
+  expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  const done = await client.answer(asked.id, "me");
+  expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  expect((await client.get(done.id)).artifacts).toEqual(done.artifacts);
+});
+
+test("a file comes back by its hash, with the address to fetch it from", async () => {
+  const raw = {
+    content: { $case: "raw" as const, value: Buffer.from("hi") },
+    metadata: undefined,
+    filename: "a.txt",
+    mediaType: "text/plain",
+  };
+  const task = await client.send({ text: "file b.txt", parts: [raw] });
+  const [artifact] = task.artifacts;
+  if (artifact === undefined) throw new Error("no artifact");
+  expect(artifactParts(artifact)).toEqual([
+    { type: "file", name: "b.txt", mediaType: "text/plain", size: 2, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  ]);
+});
+
+test("a connection that breaks again and again loses and repeats nothing", async () => {
+  let cuts = 0;
+  const breaking = await connect({
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return response;
+      cuts++;
+      return torn(response, 1_500);
+    },
+  });
+  const updates = await Array.fromAsync(breaking.stream({ text: "work 40" }));
+  const end = updates.at(-1);
+  if (end?.kind !== "end") throw new Error("no end");
+  expect(cuts).toBeGreaterThan(5);
+  const first = updates[0];
+  const from = first?.kind === "task" ? (first.seq ?? 0) : 0;
+  const seqs = updates.slice(1).flatMap((u) => ("seq" in u && u.seq !== undefined ? [u.seq] : []));
+  const log = await server.engine.events(end.task.id, from);
+  expect(seqs).toEqual(log.map(({ seq }) => seq));
+  expect(await server.engine.list({ kind: "scripted", contextId: end.task.contextId, limit: 5 })).toMatchObject({
+    total: 1,
+  });
+});
+
+/** The response, broken off by an error after some bytes. */
+function torn(response: Response, bytes: number): Response {
+  let left = bytes;
+  const reader = response.body?.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done || value === undefined) return controller.close();
+      controller.enqueue(value.subarray(0, Math.max(0, left)));
+      left -= value.byteLength;
+      if (left > 0) return;
+      await reader?.cancel();
+      controller.error(new Error("ECONNRESET"));
+    },
+  });
+  return new Response(body, { headers: response.headers });
+}
+
+test("watching from a place tells everything after it, also when the task has long ended", async () => {
+  const done = await client.send({ text: "work 3" });
+  const updates = await Array.fromAsync(client.watch(done.id, { after: 0 }));
+  const seqs = updates.flatMap((u) => ("seq" in u && u.seq !== undefined ? [u.seq] : []));
+  expect(seqs).toEqual((await server.engine.events(done.id)).map(({ seq }) => seq));
+  const none = await Array.fromAsync(client.watch(done.id, { after: seqs.length }));
+  expect(none.map(({ kind }) => kind)).toEqual(["end"]);
+});
+
+test("a watcher stays over questions, until the task ends", async () => {
+  const asked = await client.send({ text: "ask Who?" });
+  const watching = Array.fromAsync(client.watch(asked.id));
+  await client.answer(asked.id, "me");
+  expect(answerOf(await watching)).toBe("heard me");
+});
+
+test("the caller's signal ends the watching with its own reason, and not the task", async () => {
+  const leaving = new AbortController();
+  const reason = new Error("enough");
+  const updates: TaskUpdate[] = [];
+  const watched = (async () => {
+    for await (const update of client.stream({ text: "wait 200" }, { signal: leaving.signal })) {
+      updates.push(update);
+      leaving.abort(reason);
+    }
+  })();
+  expect(await failure(watched)).toBe(reason as AppError);
+  const [task] = updates;
+  if (task?.kind !== "task") throw new Error("no task");
+  await eventually(async () =>
+    (await client.get(task.task.id)).status?.state === TaskState.TASK_STATE_COMPLETED ? true : undefined,
+  );
+});
+
+test("errors come as codes of our table", async () => {
+  const task = await client.send({ text: "answer x" });
+  expect((await failure(client.get("none"))).code).toBe("not_found");
+  expect((await failure(client.cancel(task.id))).code).toBe("run_ended");
+  expect((await failure(client.send({ text: "hi", messageId: "x".repeat(999) }))).code).toBe("invalid_input");
+  const nobody = await connect({ headers: { "X-User": "nobody" } });
+  expect((await failure(nobody.get(task.id))).code).toBe("unauthorized");
+});
+
+test("an answer that is no A2A is tried again, and then given up as unavailable", async () => {
+  const raw = rawServer(
+    () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: { "Content-Type": "text/html" } }),
+  );
+  try {
+    expect((await failure(connect({}, raw.url))).code).toBe("unavailable");
+    expect(raw.asked()).toBe(1 + retry.retries);
+  } finally {
+    await raw.stop();
+  }
+});
+
+test("an agent that comes back is found again", async () => {
+  let downs = 2;
+  const flaky = await connect({
+    fetch: (input, init) => (downs-- > 0 ? Promise.reject(new TypeError("connection refused")) : fetch(input, init)),
+  });
+  expect(answerOf(await Array.fromAsync(flaky.stream({ text: "answer yes" })))).toBe("yes");
+});
+
+test.each([
+  ["never answers", () => new Promise<Response>(() => undefined), "timeout"],
+  ["sends a card of 5 MB", () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`), "too_large"],
+  ["redirects", () => Response.redirect("http://127.0.0.1:1/"), "unavailable"],
+  ["sends half a card", () => new Response('{"name":"x'), "unavailable"],
+] as const)("a server that %s is not waited for, read on or followed", async (_, answer, code) => {
+  const raw = rawServer(answer);
+  try {
+    const options = { responseMs: 200, retry: { retries: 0, firstPauseMs: 1 } };
+    expect((await failure(connect(options, raw.url))).code).toBe(code);
+  } finally {
+    await raw.stop();
+  }
+});
+
+test("a stream that falls silent is taken for dead and resumed", async () => {
+  let streams = 0;
+  const silent = await connect({
+    idleMs: 100,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+      if (!isStream || streams++ > 0) return response;
+      await response.body?.cancel();
+      return new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }), {
+        headers: response.headers,
+      });
+    },
+  });
+  expect(answerOf(await Array.fromAsync(silent.stream({ text: "answer yes" })))).toBe("yes");
+  expect(streams).toBeGreaterThan(1);
+});
+
+test("an agent of another make that answers with a message is read as a task that is done", async () => {
+  const raw = rawServer(
+    () => foreignCard(raw.url, false),
+    async (request) => {
+      const { id } = (await request.json()) as { id: number };
+      const message = { messageId: "m", contextId: "c", role: "ROLE_AGENT", parts: [{ text: "hello" }] };
+      return Response.json({ jsonrpc: "2.0", id, result: { message } });
+    },
+  );
+  try {
+    const task = await (await connect({}, raw.url)).send({ text: "hi" });
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(task.artifacts[0]).toMatchObject({ name: "answer", parts: [{ content: { value: "hello" } }] });
+  } finally {
+    await raw.stop();
+  }
+});
+
+test("a message is not sent twice to an agent of another make, which may take it for two", async () => {
+  for (const streaming of [true, false]) {
+    const raw = rawServer(
+      () => foreignCard(raw.url, streaming),
+      () => new Response("oops", { status: 503 }),
+    );
+    try {
+      const other = await connect({}, raw.url);
+      expect((await failure(other.send({ text: "hi" }))).code).toBe("unavailable");
+      expect(raw.asked()).toBe(2);
+    } finally {
+      await raw.stop();
+    }
+  }
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import { AppError } from "@manyhands/shared/errors";
+import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { rawRpc, rpc, textMessage, wire } from "./rpc.ts";
+
+let server: AgentServer;
+beforeAll(async () => {
+  server = await startAgentServer();
+});
+afterAll(() => server.stop());
+
+test("a body above 10 MB is refused with 413, announced or not", async () => {
+  const big = "x".repeat(11 * 1024 * 1024);
+  const announced = await rawRpc(server.url, big);
+  expect(announced.status).toBe(413);
+  expect(announced.body.error.data[0].reason).toBe("TOO_LARGE");
+  const chunks = new ReadableStream({
+    start(controller) {
+      for (let n = 0; n < 11; n++) controller.enqueue(new Uint8Array(1024 * 1024));
+      controller.close();
+    },
+  });
+  const streamed = await fetch(`${server.url}/message:send`, { method: "POST", body: chunks });
+  expect(streamed.status).toBe(413);
+  expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
+});
+
+test.each([
+  ["a foreign host", { Host: "evil.test:4101" }, 403],
+  ["a foreign origin", { Origin: "http://evil.test" }, 403],
+  ["an origin of another port", { Origin: "http://127.0.0.1:1" }, 403],
+  ["an opaque origin", { Origin: "null" }, 403],
+  ["a host that is none", { Host: "a b" }, 403],
+])("a request with %s is refused on a loopback server", async (_, headers, status) => {
+  for (const path of ["/healthz", "/.well-known/agent-card.json"]) {
+    expect((await fetch(`${server.url}${path}`, { headers })).status).toBe(status);
+  }
+  expect((await rawRpc(server.url, "{}", headers)).status).toBe(status);
+});
+
+test("its own names and its own pages are answered", async () => {
+  const { port } = new URL(server.url);
+  for (const headers of [{ Host: `localhost:${port}` }, { Origin: server.url }]) {
+    expect((await fetch(`${server.url}/healthz`, { headers })).status).toBe(200);
+  }
+});
+
+test("health tells the model and the sandbox tier; metrics count runs and requests", async () => {
+  await rpc(server.url, "SendMessage", textMessage("answer x"));
+  const health = await wire(fetch(`${server.url}/healthz`));
+  expect(health).toMatchObject({ ok: true, agent: "scripted", model: { name: "test-model" }, sandbox: "none" });
+  expect(await wire(fetch(`${server.url}/readyz`))).toEqual({ ready: true });
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^manyhands_runs\{agent="scripted",status="completed"\} [1-9]\d*$/m);
+  expect(metrics).toMatch(/^manyhands_http_requests_total\{agent="scripted",route="\/",status="200"\} [1-9]\d*$/m);
+  expect(metrics).not.toContain("evil");
+});
+
+test("a page among the files is only ever saved, never shown; what is not there is 404", async () => {
+  const html = Buffer.from("<script>alert(1)</script>").toString("base64");
+  const parts = [{ text: "file x.html" }, { raw: html, mediaType: "text/html", filename: "x.html" }];
+  const { body } = await rpc(server.url, "SendMessage", textMessage("", { parts }));
+  const url: string = body.result.task.artifacts[0].parts[0].url;
+  const page = await fetch(url);
+  expect(page.headers.get("X-Content-Type-Options")).toBe("nosniff");
+  expect(page.headers.get("Content-Disposition")).toStartWith('attachment; filename="x.html"');
+  expect(page.headers.get("Content-Security-Policy")).toContain("sandbox");
+  expect(await page.text()).toBe("<script>alert(1)</script>");
+  const plain = await fetch(url.replace("x.html", "a%22%0d%0a%E2%82%AC.txt"));
+  expect(plain.headers.get("Content-Disposition")).toStartWith("inline; filename=\"a____.txt\"; filename*=UTF-8''a%22");
+  expect((await fetch(url, { headers: { "If-None-Match": page.headers.get("ETag") ?? "" } })).status).toBe(304);
+  expect((await fetch(url.replace(/[0-9a-f]{64}/, "0".repeat(64)))).status).toBe(404);
+  expect((await fetch(`${server.url}/artifacts/..%2f..%2fetc/passwd`)).status).toBe(404);
+  expect((await fetch(url, { headers: { "X-User": "nobody" } })).status).toBe(401);
+});
+
+test("an address with nothing behind it is a plain 404", async () => {
+  const missing = await fetch(`${server.url}/admin`);
+  expect(missing.status).toBe(404);
+  expect((await wire(missing)).error.status).toBe("NOT_FOUND");
+});
+
+test("while the store cannot be written, new work is refused as something to try again", async () => {
+  const full: AgentServer = await startAgentServer({ engine: withoutStorage });
+  try {
+    const { body } = await rpc(full.url, "SendMessage", textMessage("answer x"));
+    expect(body.error).toMatchObject({
+      code: -32603,
+      data: [{ reason: "STORAGE_UNAVAILABLE", metadata: { code: "storage_unavailable", retryable: "true" } }],
+    });
+    const rest = await fetch(`${full.url}/message:send`, {
+      method: "POST",
+      body: JSON.stringify(textMessage("answer x")),
+      headers: { "A2A-Version": "1.0" },
+    });
+    expect(rest.status).toBe(503);
+    expect(rest.headers.get("Retry-After")).toBe("5");
+    expect((await wire(rest)).error.status).toBe("UNAVAILABLE");
+    const health = await fetch(`${full.url}/healthz`);
+    expect(health.status).toBe(503);
+    expect((await wire(health)).storage.reason).toBe("The disk is full");
+    expect((await fetch(`${full.url}/readyz`)).status).toBe(503);
+  } finally {
+    await full.stop();
+  }
+});
+
+function withoutStorage(real: Engine): Engine {
+  return {
+    ...bound(real),
+    health: () => ({ ok: false, reason: "The disk is full" }),
+    start: () => Promise.reject(new AppError("storage_unavailable", "The disk is full")),
+  };
+}
+
+test("what breaks inside is reported with its cause and told to nobody", async () => {
+  const broken = await startAgentServer({
+    engine: (real) => ({ ...bound(real), get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
+  });
+  try {
+    const { body } = await rpc(broken.url, "GetTask", { id: "x" });
+    expect(body.error.code).toBe(-32603);
+    const rest = await fetch(`${broken.url}/tasks/x`, { headers: { "A2A-Version": "1.0" } });
+    expect(rest.status).toBe(500);
+    expect(JSON.stringify(body) + (await rest.text())).not.toContain("secrets");
+    expect(broken.reported.map(String)).toEqual(["Error: SELECT * FROM secrets", "Error: SELECT * FROM secrets"]);
+  } finally {
+    await broken.stop();
+  }
+});
+
+function bound(real: Engine): Engine {
+  return {
+    start: (request) => real.start(request),
+    deliver: (...args) => real.deliver(...args),
+    cancel: (id) => real.cancel(id),
+    resume: (id) => real.resume(id),
+    get: (id) => real.get(id),
+    list: (filter) => real.list(filter),
+    events: (...args) => real.events(...args),
+    follow: (...args) => real.follow(...args),
+    work: (...args) => real.work(...args),
+    health: () => real.health(),
+    close: (options) => real.close(options),
+  };
+}

@@ -1,0 +1,118 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { Json, Run, RunDefinition, RunEvent } from "@manyhands/shared/durable/run";
+import { AppError, type ErrorCode } from "@manyhands/shared/errors";
+import { messageSignal, type UserMessage } from "@manyhands/shared/tools/human/user-message";
+
+/** The name of the agent these tests serve. */
+export const agentName = "scripted";
+
+/**
+ * An agent that does what the first word of its message says and tells it in the events a real one would: `answer TEXT`,
+ * `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`, `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
+ */
+export const scriptedAgent: RunDefinition = {
+  kind: agentName,
+  async execute(run, input) {
+    const { message } = input as unknown as AgentInput;
+    const [verb = "", ...words] = textOf(message).split(" ");
+    const act = acts[verb] ?? acts.answer;
+    if (act === undefined) throw new Error("no act");
+    run.emit(event({ type: "step-started", step: 1, maxSteps: 10 }));
+    const answer = await act(run, words.join(" "), message);
+    const artifactId = `${run.id}:answer`;
+    run.emit(event({ type: "artifact-added", artifactId, name: "answer", parts: [{ type: "text", text: answer }] }));
+    return { answer };
+  },
+};
+
+type Act = (run: Run, rest: string, message: UserMessage) => Promise<string>;
+
+const acts: Record<string, Act> = {
+  answer: async (_, text) => text,
+  ask: async (run, question) => {
+    const asked = event({ type: "question-asked", question, kind: "question" });
+    const reply = await run.signal<Json>(messageSignal, { reason: "input-required", events: [asked] });
+    run.emit(event({ type: "step-started", step: 2, maxSteps: 10 }));
+    return `heard ${textOf(reply as unknown as UserMessage)}`;
+  },
+  authorize: async (run) => {
+    const asked = event({ type: "question-asked", question: "May I?", kind: "authorization" });
+    await run.signal<Json>(messageSignal, { reason: "auth-required", events: [asked] });
+    return "authorized";
+  },
+  work: async (run, steps) => {
+    for (let n = 1; n <= Number(steps); n++) {
+      await run.step(`tool-${n}`, async (step) => {
+        step.emit(event({ type: "tool-started", callId: `c${n}`, name: "bash", arguments: `{"n":${n}}` }));
+        await Bun.sleep(3);
+        const text = `é${n}`.repeat(n % 40);
+        step.emit(event({ type: "tool-ended", callId: `c${n}`, name: "bash", text, isError: false, milliseconds: 3 }));
+        return n;
+      });
+    }
+    return `worked ${steps}`;
+  },
+  type: async (run, text) => {
+    await run.step("model", async (step) => {
+      for (const word of text.split(" ")) {
+        step.progress({ type: "text-delta", text: word });
+        await Bun.sleep(20);
+      }
+      return text;
+    });
+    return text;
+  },
+  wait: async (run, ms) => {
+    await run.step("wait", async ({ signal }) => {
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(resolve, Number(ms));
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          reject(signal.reason);
+        });
+      });
+      return null;
+    });
+    return "waited";
+  },
+  stubborn: async (run, ms) => {
+    await run.step("stubborn", async () => {
+      await Bun.sleep(Number(ms));
+      return null;
+    });
+    return "done anyway";
+  },
+  fail: async (_, code) => {
+    throw new AppError(code as ErrorCode, "It cannot be done");
+  },
+  bug: async () => {
+    throw new Error("SELECT * FROM secrets");
+  },
+  file: async (run, name, { parts }) => {
+    const file = parts.find((part) => part.type === "file");
+    if (file === undefined) return "no file";
+    run.emit(event({ type: "artifact-added", artifactId: `${run.id}:file`, name, parts: [{ ...file, name }] }));
+    return "see the file";
+  },
+  echo: async (_, __, { parts }) => JSON.stringify(parts),
+  listen: async (run) => {
+    const heard: string[] = [];
+    for (let n = 1; heard.at(-1) !== "done" && n < 500; n++) {
+      await run.step(`turn-${n}`, async () => {
+        await Bun.sleep(10);
+        return n;
+      });
+      for (const message of await run.poll<Json>(messageSignal)) heard.push(textOf(message as unknown as UserMessage));
+    }
+    return heard.join(",");
+  },
+};
+
+function event(from: AgentEvent): RunEvent {
+  return from as unknown as RunEvent;
+}
+
+function textOf({ parts }: UserMessage): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { importFaults, importsOf, manifestFaults, readPackages, readSources, rooms } from "./architecture.ts";
+
+const packages = await readPackages();
+const sources = await readSources();
+
+test("the tables these tests walk are not empty", () => {
+  expect(packages.map(({ folder }) => folder)).toEqual(
+    expect.arrayContaining(["", "shared", "gateway", "agents/manus"]),
+  );
+  expect(sources.filter(({ path }) => path.startsWith("shared/")).length).toBeGreaterThan(10);
+  expect(sources.filter(({ path }) => path.startsWith("gateway/")).length).toBeGreaterThan(5);
+  expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(20);
+});
+
+test("packages depend on each other in one direction, and no one depends on an agent", () => {
+  expect(manifestFaults(packages)).toEqual([]);
+});
+
+test("imports stay inside their package and go down the rooms of shared", () => {
+  expect(importFaults(sources, packages)).toEqual([]);
+});
+
+test("a room that may import another is not importable by it", () => {
+  for (const [room, below] of Object.entries(rooms))
+    for (const other of below) expect(rooms[other]).not.toContain(room);
+});
+
+test("planted faults are found", () => {
+  const fault = (path: string, specifier: string) => importFaults([{ path, imports: [specifier] }], packages);
+  expect(fault("shared/src/llm/x.ts", "../agent/agent.ts")).toHaveLength(1);
+  expect(fault("shared/src/tools/files/x.ts", "../../a2a/client.ts")).toHaveLength(1);
+  expect(fault("shared/src/errors.ts", "./llm/model.ts")).toHaveLength(1);
+  expect(fault("shared/src/unheard-of/x.ts", "../errors.ts")).toHaveLength(1);
+  expect(fault("gateway/src/cli/x.ts", "../../../agents/manus/src/agent.ts")).toHaveLength(1);
+  expect(fault("gateway/src/cli/x.ts", "@manyhands/manus/agent")).toHaveLength(1);
+  expect(fault("agents/manus/src/x.ts", "../../swe/src/agent.ts")).toHaveLength(1);
+  expect(fault("shared/src/agent/x.ts", "../tools/tool.ts")).toEqual([]);
+  const broken = packages.map((one) =>
+    one.folder === "gateway" ? { ...one, dependencies: ["@manyhands/manus"] } : one,
+  );
+  expect(manifestFaults(broken)).toEqual(["gateway must not depend on agents/manus"]);
+});
+
+test("imports of every form are seen, types too", () => {
+  const source = `import type { A } from "./a.ts";\nimport {\n  B,\n} from "./b.ts";\nexport { C } from "./c.ts";\nimport "./d.ts";\nawait import("./e.ts");`;
+  expect(importsOf(source)).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);
+});

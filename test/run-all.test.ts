@@ -1,0 +1,52 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testCounts } from "./test-counts.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+/** Runs the runner over one test file and answers its exit code and last line. */
+async function run(source: string | undefined): Promise<{ exitCode: number; lastLine: string | undefined }> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
+  folders.push(folder);
+  if (source !== undefined)
+    await writeFile(join(folder, "a.test.ts"), `import { expect, test } from "bun:test";\n${source}`);
+  const runner = Bun.spawn([process.execPath, join(import.meta.dir, "run-all.ts")], {
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const output = await runner.stdout.text();
+  return { exitCode: await runner.exited, lastLine: output.trimEnd().split("\n").at(-1) };
+}
+
+test("a good run ends with its counts and exit code 0", async () => {
+  expect(await run('test("a", () => {}); test("b", () => {});')).toEqual({
+    exitCode: 0,
+    lastLine: "2 passed, 0 failed",
+  });
+});
+
+test("a failed test is counted and ends with exit code 1", async () => {
+  const outcome = await run('test("a", () => {}); test("b", () => { expect(1).toBe(2); });');
+  expect(outcome).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
+});
+
+test("a file that does not load, a crash and an empty folder are failures", async () => {
+  const [unloadable, crash, empty] = await Promise.all([
+    run('import "./absent.ts"; test("a", () => {});'),
+    run('test("a", () => { process.kill(process.pid, "SIGKILL"); });'),
+    run(undefined),
+  ]);
+  for (const outcome of [unloadable, crash, empty])
+    expect(outcome).toEqual({ exitCode: 1, lastLine: "0 passed, 1 failed" });
+});
+
+test("the last summary counts, with or without colours", () => {
+  expect(testCounts(" 9 pass\n 9 fail\n\x1b[32m 3 pass\x1b[0m\n\x1b[2m 0 fail\x1b[0m\n", 0)).toEqual({
+    passed: 3,
+    failed: 0,
+  });
+});

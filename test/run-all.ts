@@ -1,0 +1,26 @@
+/**
+ * Runs every test below the working directory with `bun test`, passing arguments on, shows its output, and ends with one plain line
+ * `N passed, N failed` that any reader of test runs understands. Exit code 0 only when all passed.
+ */
+import { testCounts } from "./test-counts.ts";
+
+const deadlineMs = 30 * 60_000;
+const runner = Bun.spawn([process.execPath, "test", ...process.argv.slice(2)], {
+  stdin: "ignore",
+  stdout: "inherit",
+  stderr: "pipe",
+  timeout: deadlineMs,
+  killSignal: "SIGKILL",
+});
+process.once("SIGTERM", () => runner.kill("SIGTERM"));
+process.once("SIGINT", () => runner.kill("SIGINT"));
+
+let tail = "";
+for await (const chunk of runner.stderr) {
+  process.stderr.write(chunk);
+  tail = (tail + new TextDecoder().decode(chunk)).slice(-20_000);
+}
+await runner.exited;
+const { passed, failed } = testCounts(tail, runner.exitCode);
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exit(failed === 0 ? 0 : 1);

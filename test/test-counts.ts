@@ -1,0 +1,19 @@
+/** How many tests passed and failed. A run that could not tell counts as one failure. */
+export type TestCounts = { readonly passed: number; readonly failed: number };
+
+/**
+ * Reads the last summary `bun test` printed. The exit code has the last word: a runner that ended badly without counting a failure
+ * (a crash, a file that did not load, no test found) is one failure.
+ */
+export function testCounts(output: string, exitCode: number | null): TestCounts {
+  const plain = Bun.stripANSI(output);
+  const passed = lastCount(plain, "pass");
+  const failed = lastCount(plain, "fail") ?? 0;
+  const sound = exitCode === 0 && passed !== undefined;
+  return { passed: passed ?? 0, failed: sound ? failed : Math.max(failed, 1) };
+}
+
+function lastCount(output: string, what: string): number | undefined {
+  const count = [...output.matchAll(new RegExp(`^\\s*(\\d+) ${what}$`, "gm"))].at(-1)?.[1];
+  return count === undefined ? undefined : Number(count);
+}
