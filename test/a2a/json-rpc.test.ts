@@ -56,6 +56,12 @@ test.each([
   expect(answer.body.id).toBe(code === -32601 || code === -32602 ? 1 : null);
 });
 
+test("a body that says it is no JSON is refused, even if it is", async () => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
+  expect((await rawRpc(server.url, body, { "Content-Type": "text/plain" })).body.error.code).toBe(-32005);
+  expect((await rawRpc(server.url, body, { "Content-Type": "application/a2a+json" })).body.result).toBeDefined();
+});
+
 test("broken fields are named in a BadRequest beside the ErrorInfo", async () => {
   const { body } = await rpc(server.url, "SendMessage", {
     message: { messageId: "x", role: "ROLE_USER", parts: [{}] },
@@ -300,7 +306,12 @@ test("budget and hops of a task are checked; a task that went through nine agent
 test("a caller who goes away while it waits costs the task nothing", async () => {
   const params = textMessage("wait 150");
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
-  const gone = fetch(server.url, { method: "POST", body, signal: AbortSignal.timeout(50) });
+  const gone = fetch(server.url, {
+    method: "POST",
+    body,
+    headers: { "Content-Type": "application/json" },
+    signal: AbortSignal.timeout(50),
+  });
   expect(gone).rejects.toThrow();
   await gone.catch(() => undefined);
   const { body: answer } = await rpc(server.url, "SendMessage", params);

@@ -14,7 +14,7 @@ const stream = (method: string, params: unknown, headers: Record<string, string>
   fetch(server.url, {
     method: "POST",
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    headers: { "A2A-Version": "1.0", ...headers },
+    headers: { "A2A-Version": "1.0", "Content-Type": "application/json", ...headers },
     ...(signal === undefined ? {} : { signal }),
   });
 const start = async (text: string): Promise<string> =>
@@ -217,7 +217,11 @@ test("silence is filled with heartbeats, and a connection quiet for eleven secon
       method: "SendStreamingMessage",
       params: textMessage("wait 11000"),
     });
-    const response = await fetch(quiet.url, { method: "POST", body, headers: { "A2A-Version": "1.0" } });
+    const response = await fetch(quiet.url, {
+      method: "POST",
+      body,
+      headers: { "A2A-Version": "1.0", "Content-Type": "application/json" },
+    });
     const items = await Array.fromAsync(sseItems(response));
     expect(result(items.at(-1)).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
   } finally {
