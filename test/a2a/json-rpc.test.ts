@@ -218,6 +218,7 @@ test("ListTasks pages through the caller's tasks, newest first, filtered, withou
   expect(newest.artifacts).toBeUndefined();
   expect((await list({ contextId, includeArtifacts: true })).tasks[0].artifacts).toHaveLength(1);
   expect((await list({ historyLength: 0 })).tasks[0].history).toBeUndefined();
+  expect((await rpc(server.url, "ListTasks", { pageToken: "bogus" }, { user })).body.error.code).toBe(-32602);
 });
 
 test("historyLength bounds the messages of an answer", async () => {
@@ -266,10 +267,15 @@ test("files come in as bytes and go out by URL; a long text is kept as a file", 
   expect(new Uint8Array(await (await fetch(part.url)).arrayBuffer())).toEqual(bytes);
   expect(task.history[0].parts[1].filename).toBe("in.csv");
 
-  const long = await send("", { parts: [{ text: "echo" }, { text: "x".repeat(300_000) }, { data: null }] });
+  const half = { text: "x".repeat(150_000) };
+  const long = await send("", { parts: [{ text: "echo " }, half, half, { data: null }, { data: [half, half] }] });
   const kept = JSON.parse(long.artifacts[0].parts[0].text);
-  expect(kept[1]).toMatchObject({ type: "file", name: "message.txt", size: 300_000 });
-  expect(kept[2]).toEqual({ type: "data", data: null });
+  expect(kept[1].type).toBe("text");
+  expect(kept[2]).toMatchObject({ type: "file", name: "message.txt", size: 150_000 });
+  expect(kept[3]).toEqual({ type: "data", data: null });
+  expect(kept[4]).toMatchObject({ type: "file", name: "message.json", mediaType: "application/json" });
+  const much = textMessage("answer x", { metadata: { note: half.text } });
+  expect((await rpc(server.url, "SendMessage", much)).body.error.code).toBe(-32602);
 });
 
 test("keys like __proto__ and constructor travel through metadata as data", async () => {
