@@ -218,7 +218,7 @@ test("an agent that comes back is found again", async () => {
 test.each([
   ["never answers", () => new Promise<Response>(() => undefined), "timeout"],
   ["sends a card of 5 MB", () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`), "too_large"],
-  ["redirects", () => Response.redirect("http://127.0.0.1:1/"), "unavailable"],
+  ["redirects", () => Response.redirect(`${server.url}/.well-known/agent-card.json`), "unavailable"],
   ["sends half a card", () => new Response('{"name":"x'), "unavailable"],
 ] as const)("a server that %s is not waited for, read on or followed", async (_, answer, code) => {
   const raw = rawServer(answer);
