@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../errors.ts";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
@@ -20,32 +21,27 @@ const canMount = ((): boolean => {
   }
 })();
 
-async function observe(folder: string, fault: string): Promise<Observations> {
-  const scenario = new URL("../testing/storage-scenario.ts", import.meta.url).pathname;
-  const plain = [process.execPath, scenario, folder, fault];
-  const mounted = [
-    ...namespace,
-    "sh",
-    "-c",
-    'mount -t tmpfs -o size=8m tmpfs "$1" && shift && exec "$@"',
-    "sh",
-    folder,
-    ...plain,
-  ];
-  const child = Bun.spawn(fault === "full" ? mounted : plain, { stdout: "pipe", stderr: "pipe" });
+/** Runs a scenario over a folder, which is a file system of its own when asked for; what it saw. */
+async function observe<T>(scenario: string, folder: string, options: { mounted: boolean; fault?: string }): Promise<T> {
+  const program = new URL(`../testing/${scenario}.ts`, import.meta.url).pathname;
+  const plain = [process.execPath, program, folder, options.fault ?? ""];
+  const mount = 'mount -t tmpfs -o size=8m tmpfs "$1" && shift && exec "$@"';
+  const command = options.mounted ? [...namespace, "sh", "-c", mount, "sh", folder, ...plain] : plain;
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   if ((await child.exited) !== 0) throw new Error(err);
   return JSON.parse(out);
 }
 
-for (const [fault, reason] of [
-  ["locked", "another process holds it"],
-  ...(canMount ? [["full", "its disk is full"]] : []),
-] as const) {
+const faults = [
+  { fault: "locked", reason: "another process holds it", mounted: false },
+  ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true }] : []),
+];
+for (const { fault, reason, mounted } of faults) {
   test(`while the storage is ${fault}, runs stand still, new work is refused with a reason, and all goes on by itself`, async () => {
     using store = scratch();
-    const seen = await observe(store.folder, fault ?? "");
-    expect(seen.health).toContain(reason ?? "");
+    const seen = await observe<Observations>("storage-scenario", store.folder, { mounted, fault });
+    expect(seen.health).toContain(reason);
     expect(seen.refusals).toEqual(["storage_unavailable", "storage_unavailable", "storage_unavailable"]);
     expect(seen.refusedWithinMs).toBeLessThan(1000);
     expect(new Set(seen.statusesMeanwhile)).toEqual(new Set(["running"]));
@@ -56,6 +52,15 @@ for (const [fault, reason] of [
     expect(seen.gapless).toBe(true);
   }, 40_000);
 }
+
+test("a store that cannot be written refuses work, and takes it once it can", async () => {
+  using store = scratch();
+  const seen = await observe<{ health: string; refusal: string; status: string }>("read-only-scenario", store.folder, {
+    mounted: canMount,
+  });
+  expect(seen.health).toMatch(/read-only|cannot be opened/);
+  expect(seen).toMatchObject({ refusal: "storage_unavailable", status: "completed" });
+});
 
 async function until(done: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 10_000;
@@ -102,7 +107,7 @@ test("a damaged file is never overwritten, and work goes on once a good one is i
   await engine.close();
 });
 
-test("a damaged page in the middle stops the store, not the runs' truth", async () => {
+test("damage inside the file makes the store unavailable, and no run is lost by it", async () => {
   using store = scratch();
   const id = await storeWithARun(store.path);
   const good = readFileSync(store.path);
@@ -148,10 +153,8 @@ test("the store is readable for its owner only", async () => {
 
 test("a file of a newer version is refused with a sentence that says so", async () => {
   using store = scratch();
-  const { Database } = await import("bun:sqlite");
   const db = new Database(store.path);
   db.run("PRAGMA user_version = 999");
   db.close();
-  chmodSync(store.path, 0o600);
   expect(() => createEmbeddedEngine({ path: store.path })).toThrow(/newer version/);
 });
