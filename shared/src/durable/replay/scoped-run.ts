@@ -69,5 +69,5 @@ function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
   const path = scope.nextPath();
   const known = execution.recall(path, "emit", event.type) !== undefined;
   if (known || scope.sealed || scope.signal.aborted) return;
-  execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]).catch(() => undefined);
+  execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
 }
