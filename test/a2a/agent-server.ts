@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import type { AgentDefinition } from "@manyhands/shared/agent/agent";
-import { openEmbeddedEngine } from "@manyhands/shared/durable/embedded/engine";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
 import { serve } from "@manyhands/shared/serve";
@@ -44,7 +44,7 @@ export async function startAgentServer(
   options: { heartbeatMs?: number; working?: boolean; engine?: (real: Engine) => Engine } = {},
 ): Promise<AgentServer> {
   const home = await mkdtemp(join(tmpdir(), "a2a-test-"));
-  const engine = openEmbeddedEngine({ path: join(home, "runs.db") });
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   if (options.working !== false) engine.work([scriptedAgent], { concurrency: 64 });
   const reported: unknown[] = [];
   let app: { fetch(request: Request): Response | Promise<Response> } | undefined;

@@ -173,9 +173,10 @@ test("who resumes after the end gets the rest; who missed nothing is told that t
 
 test("a message streamed again with the same id joins its task instead of making another", async () => {
   const params = textMessage("work 30");
-  const first = await stream("SendStreamingMessage", params, journal);
+  const leaving = new AbortController();
+  const first = await stream("SendStreamingMessage", params, journal, leaving.signal);
   const head = await sseItems(first).next();
-  await first.body?.cancel();
+  leaving.abort();
   const again = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", params, journal)));
   expect(result(again[0]).task.id).toBe(result(head.value as SseItem).task.id);
   expect(result(again.at(-1)).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEmbeddedEngine } from "../durable/embedded/create-embedded-engine.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { modelConfigSchema } from "../llm/config.ts";
 import { createModel } from "../llm/create-model.ts";

@@ -41,7 +41,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
       try {
         return await perform(run, input as AgentInput, agent, deps);
       } finally {
-        if (run.abortSignal.aborted) await release(agent, run.contextId);
+        if (run.abortSignal.aborted) await release(agent, await deps.openWorkspace(run.principal, run.contextId));
       }
     },
   };
@@ -96,6 +96,6 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
   };
 }
 
-async function release(agent: AgentDefinition, contextId: string): Promise<void> {
-  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(contextId)));
+async function release(agent: AgentDefinition, workspace: Workspace): Promise<void> {
+  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
 }

@@ -53,7 +53,7 @@ export async function callTool(
       async (step) => {
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
-        const context = toolContext(run, callId, workspace, step);
+        const context = toolContext(callId, workspace, step);
         const result =
           tool === undefined
             ? unknownTool(name, tools)
@@ -81,11 +81,10 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${[...tools.keys()].join(", ")}.`);
 }
 
-function toolContext(run: Run, callId: string, workspace: Workspace, step: StepContext): ToolContext {
+function toolContext(callId: string, workspace: Workspace, step: StepContext): ToolContext {
   return {
     signal: step.signal,
     workspace,
-    contextId: run.contextId,
     key: step.key,
     progress: (text) => step.progress({ type: "tool-output", callId, text }),
   };

@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import { changedFiles, type Listing, listFiles } from "../workspace/list-files.ts";
+import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import type { Part } from "./events.ts";
@@ -67,7 +68,7 @@ function received(task: TaskState): Set<string> {
   return new Set(parts.flatMap((part) => (part.type === "file" ? [part.sha256] : [])));
 }
 
-/** The files that were made or changed since `before`, as far as the bounds go. */
+/** The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land. */
 async function collect(
   workspace: Workspace,
   before: Listing,
@@ -75,9 +76,9 @@ async function collect(
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
   const after = await listFiles(workspace);
-  const small = after.files.filter((file) => file.size <= largestFile);
+  const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
   const stored: StoredFile[] = [];
-  for (const path of changedFiles(before, { ...after, files: small }).slice(0, mostFiles)) {
+  for (const path of changedFiles(before, { ...after, files: fit }).slice(0, mostFiles)) {
     const file = await storeFile(workspace, artifacts, path);
     if (!known.has(file.sha256)) stored.push({ ...file, name: path });
   }

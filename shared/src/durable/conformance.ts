@@ -1,7 +1,18 @@
 import { afterEach, beforeEach, describe } from "bun:test";
+import { branchCases } from "./conformance/branches.ts";
+import { cancellingCases } from "./conformance/cancelling.ts";
 import type { Cases, ConformanceStore } from "./conformance/cases.ts";
+import { changedCodeCases } from "./conformance/changed-code.ts";
+import { drainingCases } from "./conformance/draining.ts";
 import { endingCases } from "./conformance/ending.ts";
+import { followingCases } from "./conformance/following.ts";
+import { listingCases } from "./conformance/listing.ts";
+import { interruptedCases } from "./conformance/once.ts";
+import { signalRaceCases } from "./conformance/races-for-signals.ts";
+import { replayCases } from "./conformance/replay.ts";
+import { sharingCases } from "./conformance/sharing.ts";
 import { signalCases } from "./conformance/signals.ts";
+import { sleepingCases } from "./conformance/sleeping.ts";
 import { startingCases } from "./conformance/starting.ts";
 import { stepCases } from "./conformance/steps.ts";
 import { waitingCases } from "./conformance/waiting.ts";
@@ -28,5 +39,16 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     stepCases(cases);
     signalCases(cases);
     waitingCases(cases);
+    replayCases(cases);
+    changedCodeCases(cases);
+    interruptedCases(cases);
+    branchCases(cases);
+    signalRaceCases(cases);
+    sleepingCases(cases);
+    cancellingCases(cases);
+    drainingCases(cases);
+    followingCases(cases);
+    listingCases(cases);
+    sharingCases(cases);
   });
 }

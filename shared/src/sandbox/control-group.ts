@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SandboxLimits } from "./sandbox.ts";
 
@@ -48,6 +48,16 @@ export async function createControlGroup(limits: SandboxLimits): Promise<Control
     },
     remove: () => removeFolders(made),
   };
+}
+
+/** Removes the groups of processes of ours that were killed before they could. */
+export async function sweepControlGroups(): Promise<void> {
+  for (const { parent } of findControllers()) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      const owner = /^manyhands-(\d+)-/.exec(name)?.[1];
+      if (owner !== undefined && !isRunning(Number(owner))) await rmdir(join(parent, name)).catch(() => {});
+    }
+  }
 }
 
 /** The argv that, put before a command, moves it into the group. */
@@ -101,6 +111,10 @@ async function removeFolders(folders: readonly string[]): Promise<void> {
       await Bun.sleep(20);
     }
   }
+}
+
+function isRunning(pid: number): boolean {
+  return readFileOrNothing(`/proc/${pid}/stat`) !== "";
 }
 
 function readFileOrNothing(path: string): string {

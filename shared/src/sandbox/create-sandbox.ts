@@ -2,7 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
-import { type ControlGroup, createControlGroup, joinGroupArgv } from "./control-group.ts";
+import { createControlGroup, joinGroupArgv, sweepControlGroups } from "./control-group.ts";
 import { sandboxEnvironment } from "./environment.ts";
 import { createLandlock } from "./landlock.ts";
 import { defaultLimits } from "./limits.ts";
@@ -118,7 +118,8 @@ async function start(
 
 /** Whether a process can be moved into a group of ours, which delegation may forbid although the group could be made. */
 async function groupsWork(limits: SandboxLimits): Promise<boolean> {
-  const group: ControlGroup | undefined = await createControlGroup(limits);
+  await sweepControlGroups();
+  const group = await createControlGroup(limits);
   if (group === undefined) return false;
   const exitCode = await Bun.spawn([...joinGroupArgv(group), "/bin/true"], { env: {}, stderr: "ignore" }).exited;
   await group.remove();

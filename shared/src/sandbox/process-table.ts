@@ -1,7 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** A process of this machine as /proc tells of it at one moment. */
-export type ProcessEntry = { readonly pid: number; readonly parent: number; readonly state: string };
+export type ProcessEntry = {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+  /** In clock ticks since the machine was started. */
+  readonly startedAt: number;
+};
+
+/** `starttime` is the 22nd field, and these are counted from the third. */
+const startTimeField = 19;
 
 /** Every process that is visible now, by pid. Read without pause, for a tree that forks while it is being killed. */
 export function readProcessTable(): Map<number, ProcessEntry> {
@@ -11,9 +20,10 @@ export function readProcessTable(): Map<number, ProcessEntry> {
     if (!Number.isInteger(pid)) continue;
     const stat = readOrNothing(`/proc/${pid}/stat`);
     // The command's name, in parentheses, may hold spaces and parentheses itself.
-    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state, parent] = fields;
     if (state === undefined || parent === undefined) continue;
-    table.set(pid, { pid, parent: Number(parent), state });
+    table.set(pid, { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]) });
   }
   return table;
 }

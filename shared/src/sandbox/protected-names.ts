@@ -9,6 +9,8 @@ const guardedFiles = [".bashrc", ".bash_profile", ".profile", ".mcp.json", "mcp.
 /** Guarded only where they exist: an empty folder in their place would confuse the programs they belong to. */
 const guardedWhenPresent = [".git/hooks", ".envrc", ".vscode", ".idea", ".claude"];
 
+const placeholderMode = 0o444;
+
 /** What to mount over a workspace, and the way to take the placeholders out again. */
 export type Guard = { readonly argv: readonly string[]; release(): Promise<void> };
 
@@ -55,11 +57,16 @@ async function isPlain(path: string): Promise<boolean> {
   return found !== undefined && (found.isFile() || found.isDirectory());
 }
 
+/** Whether the name is now held by a placeholder: a new one, or one that a process which was killed has left. */
 async function placePlaceholder(path: string): Promise<boolean> {
-  return writeFile(path, "", { flag: "wx", mode: 0o444 }).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await writeFile(path, "", { flag: "wx", mode: placeholderMode });
+    return true;
+  } catch {
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined) return false;
+    return found.isFile() && found.size === 0 && (found.mode & 0o777) === placeholderMode;
+  }
 }
 
 async function removeIfEmpty(path: string): Promise<void> {

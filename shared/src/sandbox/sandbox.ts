@@ -37,8 +37,8 @@ export interface SandboxProcess {
   /** Ends the process and everything it started, at once. */
   kill(): void;
   /**
-   * Signals the foreground work: what the process has started since the last `settle`. SIGINT also goes to the process itself, which a
-   * session handles; before SIGKILL the jobs that a shell has put into the background since are spared too.
+   * Signals the foreground work, which is what the process has started since the last `settle`, and the process itself with SIGINT, which
+   * a session handles. Jobs that a shell has put into the background since are spared too, except by SIGKILL.
    */
   interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
   /** Declares all that runs now to be background work, which later interrupts spare. */

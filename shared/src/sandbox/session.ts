@@ -41,10 +41,11 @@ export interface Session {
 
 /** How long the foreground work may take to go after each signal. */
 const graces = [
-  ["SIGINT", 1500],
-  ["SIGTERM", 1000],
-  ["SIGKILL", 1000],
+  ["SIGINT", 1000],
+  ["SIGTERM", 500],
+  ["SIGKILL", 500],
 ] as const;
+const againMs = 100;
 /** After the interpreter has ended its outputs are at their end, unless something outlived it. */
 const drainMs = 500;
 
@@ -132,12 +133,17 @@ async function interrupted(
   const aborted = Promise.withResolvers<undefined>();
   const abort = () => aborted.resolve(undefined);
   signal.addEventListener("abort", abort);
+  const within = (milliseconds: number) =>
+    Promise.race([finished, Bun.sleep(milliseconds).then(() => undefined), aborted.promise]);
+  // A loop of the shell's own goes on after its child was killed, and has to be told again.
+  const again = (milliseconds: number) => {
+    process.interrupt("SIGINT");
+    return within(milliseconds);
+  };
   try {
     for (const [name, graceMs] of graces) {
       process.interrupt(name);
-      // A loop of the interpreter's own goes on after its child was killed, and has to be told again.
-      if (name !== "SIGINT") process.interrupt("SIGINT");
-      const outcome = await Promise.race([finished, Bun.sleep(graceMs).then(() => undefined), aborted.promise]);
+      const outcome = (await within(againMs)) ?? (await again(graceMs));
       if (outcome !== undefined || signal.aborted) return outcome;
     }
     return undefined;

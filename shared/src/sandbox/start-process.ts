@@ -33,8 +33,10 @@ export async function startProcess(confinement: Confinement, command: ConfinedCo
     interrupt(signal) {
       const leader = wrapped.leader(child.pid);
       if (leader === undefined) return;
-      for (const pid of foreground(leader, spared, signal !== "SIGKILL")) sendSignal(pid, signal);
-      if (signal === "SIGINT") sendSignal(leader, signal);
+      const pids = foreground(leader, spared, signal !== "SIGKILL");
+      // First, for a shell whose child has just died goes on at once, and would be interrupted in what comes next.
+      sendSignal(leader, "SIGINT");
+      for (const pid of pids) sendSignal(pid, signal);
     },
     settle() {
       const leader = wrapped.leader(child.pid);

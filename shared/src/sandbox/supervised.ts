@@ -4,7 +4,7 @@ import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
-import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
+import { readProcessTable, sendSignal } from "./process-table.ts";
 import { stepDownArgv } from "./step-down.ts";
 
 /** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
@@ -35,10 +35,16 @@ export async function superviseCommand(
       ...command.argv,
     ],
     env: command.env,
-    leader: (started) => descendants(readProcessTable(), started)[0],
+    leader: eldestChild,
     end: (started) => sendSignal(started, "SIGTERM"),
     release: () => rm(temporary, { recursive: true, force: true }),
   };
+}
+
+/** The supervisor starts the command before it can adopt anything. */
+function eldestChild(supervisor: number): number | undefined {
+  const children = [...readProcessTable().values()].filter(({ parent }) => parent === supervisor);
+  return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
 }
 
 /** Runs one of our own scripts with this Bun, reading no configuration from anywhere: the folder is `/`. */

@@ -6,6 +6,7 @@ import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
 const setParentDeathSignal = 1;
 const setChildSubreaper = 36;
 const terminate = 15;
+const killed = 9;
 const withoutWaiting = 1;
 
 const libc = dlopen("libc.so.6", {
@@ -18,7 +19,9 @@ libc.symbols.prctl(setChildSubreaper, 1, 0, 0, 0);
 libc.symbols.prctl(setParentDeathSignal, terminate, 0, 0, 0);
 
 const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env: process.env });
-process.on("SIGTERM", () => leave(128 + terminate));
+// Our parent may have died before it could be noticed.
+if (process.ppid === 1) leave(128 + killed);
+process.on("SIGTERM", () => leave(128 + killed));
 process.on("SIGINT", () => {});
 leave(await child.exited);
 

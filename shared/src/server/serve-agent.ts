@@ -6,7 +6,8 @@ import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import type { AgentName } from "../config/agents.ts";
 import { type Config, loadConfig } from "../config/config.ts";
-import { createEmbeddedEngine } from "../durable/embedded/create-embedded-engine.ts";
+import { crashPointText } from "../durable/embedded/crash-point.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
 import { AppError } from "../errors.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
@@ -48,7 +49,11 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     openModel(agentConfig.model, { logger }),
   ]);
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({ path: join(home, "runs.db"), crashAt: process.env.CRASH_AT, logger });
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
   const definition = define(toolbox, agentConfig.limits);
   const served = serve(
     { fetch: (request) => app.fetch(request) },
@@ -82,6 +87,11 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+/** Where tests of what survives a crash have this process end itself. */
+function crashPoint(text: string | undefined) {
+  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
 }
 
 /** An address that a listener on all interfaces can be reached at from here. */

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { findPython } from "../tools/python/find-python.ts";
-import { pythonExecute } from "../tools/python/python-execute.ts";
+import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -27,13 +27,17 @@ export async function openToolbox(folder: string, settings: Config["sandbox"]): 
     },
   });
   if (sandbox.tier === "none") return { sandbox, shell: [], close: () => sandbox.close() };
-  const sessions = createShellSessions(sandbox);
+  const shells = createShellSessions(sandbox);
+  const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
   return {
     sandbox,
-    shell: [bashTool({ sessions }), ...(python === undefined ? [] : [pythonExecute({ sandbox, python })])],
+    shell: [
+      bashTool({ sessions: shells }),
+      ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters })]),
+    ],
     async close() {
-      await sessions.close();
+      await Promise.all([shells.close(), interpreters.close()]);
       await sandbox.close();
     },
   };

@@ -6,7 +6,6 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
   return {
     signal: new AbortController().signal,
     workspace,
-    contextId: "c1",
     key: crypto.randomUUID(),
     progress: () => undefined,
     ...rest,

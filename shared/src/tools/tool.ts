@@ -17,9 +17,8 @@ export type ToolResult = {
 /** What a call may use. */
 export interface ToolContext {
   readonly signal: AbortSignal;
+  /** The conversation's folder; what lives longer than a call (a shell session, a plan) is kept per workspace. */
   readonly workspace: Workspace;
-  /** The conversation; what lives longer than a call (a shell session, a plan) is kept per context. */
-  readonly contextId: string;
   /** The same at every attempt of the same call. */
   readonly key: string;
   /** Shows live output to those who watch now. Never stored. */
@@ -52,7 +51,7 @@ export interface Tool {
    */
   callDurably?(input: unknown, run: Run, context: DurableContext): Promise<ToolResult>;
   /** Ends at once what the tool keeps for this conversation between calls (sessions, processes). Called when a task is canceled. */
-  release?(contextId: string): Promise<void>;
+  release?(workspace: Workspace): Promise<void>;
 }
 
 /**

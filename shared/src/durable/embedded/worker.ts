@@ -166,7 +166,8 @@ export class Worker {
     try {
       const journal = await Journal.load(store);
       const progress = (event: RunEvent) => live.progress(row.id, event);
-      const execution = new Execution(journal, { runId: row.id, store, log, clock, stopMs, progress });
+      const about = { runId: row.id, principal: row.principal, contextId: row.context_id };
+      const execution = new Execution(journal, { ...about, store, log, clock, stopMs, progress });
       this.#held.set(row.id, { execution, lease });
       if (this.#draining) execution.drain();
       const canceled = await writer.read((tables) => tables.states.held(lease)?.cancel_requested === 1);

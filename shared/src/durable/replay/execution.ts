@@ -4,6 +4,7 @@ import type { Json, Run, RunDefinition, RunEvent } from "../run.ts";
 import { aborts } from "./aborts.ts";
 import type { Journal } from "./journal.ts";
 import { never } from "./never.ts";
+import { ProgressOrder } from "./progress-order.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind, type RunStore } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
@@ -14,6 +15,8 @@ export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
 
 export type ExecutionOptions = {
   readonly runId: string;
+  readonly principal: string;
+  readonly contextId: string;
   readonly store: RunStore;
   readonly log: Log;
   /** Milliseconds since 1970. */
@@ -31,6 +34,7 @@ export class Execution {
   readonly options: ExecutionOptions;
   readonly root: Scope;
   readonly journal: Journal;
+  readonly progress: ProgressOrder;
   /** Resolves once nothing of the run is left to write. */
   readonly done: Promise<Outcome>;
   readonly #waiting: Waiting;
@@ -45,6 +49,7 @@ export class Execution {
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
     this.journal = journal;
+    this.progress = new ProgressOrder(options.progress);
     this.root = new Scope("", { sealed: false, stopMs: options.stopMs });
     this.#waiting = new Waiting(this);
     const { promise, resolve } = Promise.withResolvers<Outcome>();

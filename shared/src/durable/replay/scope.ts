@@ -22,7 +22,7 @@ export type SleepWait = {
   readonly reject: (reason: unknown) => void;
 };
 /** An operation of a finished race or `all` that never got a result: it can only be aborted. */
-export type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
+type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
 export type Wait = SignalWait | SleepWait | LostWait;
 
 /**

@@ -11,6 +11,8 @@ import { runStep } from "./step.ts";
 export function scopedRun(execution: Execution, scope: Scope): Run {
   return {
     id: execution.options.runId,
+    principal: execution.options.principal,
+    contextId: execution.options.contextId,
     abortSignal: scope.signal,
     // What the caller's T promises, its own function and its journal keep: the engine hands through.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
@@ -69,5 +71,5 @@ function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
   const path = scope.nextPath();
   const known = execution.recall(path, "emit", event.type) !== undefined;
   if (known || scope.sealed || scope.signal.aborted) return;
-  execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]).catch(() => undefined);
+  execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
 }

@@ -50,7 +50,7 @@ async function attempt(execution: Execution, scope: Scope, started: JournalRow, 
       if (open) events.push(event);
     },
     progress(event) {
-      if (open) execution.options.progress(event);
+      if (open) execution.progress.show(event);
     },
   };
   const done = { ...started, state: "done" } as const;

@@ -31,7 +31,7 @@ type Ending = { readonly exitCode: number; readonly limit?: string | undefined; 
 
 /** The `python_execute` tool. Not to be made where `findPython` finds none. */
 export function pythonExecute(deps: PythonDeps): Tool {
-  return defineTool({
+  const tool = defineTool({
     name: "python_execute",
     description: description.replaceAll("\n", " "),
     input,
@@ -55,6 +55,8 @@ export function pythonExecute(deps: PythonDeps): Tool {
       }
     },
   });
+  // Programs of their own do not disturb each other; calls into one interpreter queue there.
+  return { ...tool, parallel: true, release: (workspace) => deps.sessions.release(workspace) };
 }
 
 async function alone(

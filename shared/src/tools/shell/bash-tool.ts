@@ -37,19 +37,20 @@ export function createShellSessions(sandbox: Sandbox, options: { readonly idleMs
 
 /** The `bash` tool over the shells given. Not to be made on tier `none`, where every call would fail. */
 export function bashTool({ sessions }: { readonly sessions: SessionPool }): Tool {
-  return defineTool({
+  const tool = defineTool({
     name: "bash",
     description: description.replaceAll("\n", " "),
     input,
     effect: ({ command }) => (command === undefined ? "idempotent" : "once"),
     async run({ command, timeout, restart }, context) {
-      if (restart) await sessions.restart(context);
+      if (restart) await sessions.restart(context.workspace);
       if (command !== undefined) return runInShell(sessions, command, timeout, context);
       return restart
         ? "The shell was restarted; the next command runs in a new one."
         : failure("Nothing to do: give a command, or restart: true.");
     },
   });
+  return { ...tool, release: (workspace) => sessions.release(workspace) };
 }
 
 async function runInShell(

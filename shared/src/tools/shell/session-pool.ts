@@ -1,6 +1,7 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallOptions, CallOutcome, Session } from "../../sandbox/session.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** A call's outcome, and what the caller has to know about the session it ran in. */
@@ -13,7 +14,9 @@ export type PooledOutcome = CallOutcome & {
 export interface SessionPool {
   run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
   /** Ends the conversation's session after the calls that came before; the next call starts a new one. */
-  restart(context: ToolContext): Promise<void>;
+  restart(workspace: Workspace): Promise<void>;
+  /** Ends the conversation's session at once, whatever runs in it. */
+  release(workspace: Workspace): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,20 +42,20 @@ export function createSessionPool(options: {
   const { name, open, idleMs = defaultIdleMs } = options;
   const slots = new Map<string, Slot>();
 
-  function slotOf(contextId: string): Slot {
-    const slot = slots.get(contextId) ?? {
+  function slotOf({ root }: Workspace): Slot {
+    const slot = slots.get(root) ?? {
       session: undefined,
       queue: Promise.resolve(),
       lost: undefined,
       idle: undefined,
     };
-    slots.set(contextId, slot);
+    slots.set(root, slot);
     return slot;
   }
 
   return {
     run(context, code, callOptions) {
-      const slot = slotOf(context.contextId);
+      const slot = slotOf(context.workspace);
       const turn = inTurn(slot, async () => {
         callOptions.signal.throwIfAborted();
         clearTimeout(slot.idle);
@@ -66,10 +69,11 @@ export function createSessionPool(options: {
       });
       return untilAborted(turn, callOptions.signal);
     },
-    restart: (context) => {
-      const slot = slotOf(context.contextId);
+    restart: (workspace) => {
+      const slot = slotOf(workspace);
       return inTurn(slot, () => drop(slot, "a restart was asked for"));
     },
+    release: (workspace) => drop(slotOf(workspace), "the task was canceled"),
     async close() {
       const closing = [...slots.values()];
       slots.clear();

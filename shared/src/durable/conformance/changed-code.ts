@@ -1,0 +1,77 @@
+import { describe, expect, test } from "bun:test";
+import type { Json, Run } from "../run.ts";
+import { body, type Cases, codeOf, start, until } from "./cases.ts";
+
+type Body = (run: Run) => Promise<Json>;
+
+const original: Body = async (run) => {
+  await run.step("fetch", async () => 1);
+  await run.signal("go");
+  return run.step("write", async () => "original");
+};
+
+/** Each would do something else than the journal says. */
+const changed: Readonly<Record<string, Body>> = {
+  "another name": async (run) => run.step("load", async () => "changed"),
+  "another kind": async (run) => run.signal("fetch"),
+  "an operation put before": async (run) => {
+    run.emit({ type: "begun" });
+    return run.step("fetch", async () => "changed");
+  },
+  "branches in the place of a step": async (run) => run.all([async (branch) => branch.step("fetch", async () => 1)]),
+  "an end before what was done": async (run) => run.step("fetch", async () => "changed"),
+  "a failure before what was done": async () => {
+    throw new Error("changed");
+  },
+};
+
+/** Code that changed between two executions of a run: the run pauses, and nothing else is executed. */
+export function changedCodeCases(cases: Cases): void {
+  describe("changed code", () => {
+    for (const [what, execute] of Object.entries(changed)) {
+      test(`${what} pauses the run with non_deterministic, and the right code goes on`, async () => {
+        const first = cases.working(original);
+        const run = await start(first);
+        await until(first, run.id, "waiting");
+        await first.close();
+
+        const second = cases.working(execute);
+        await second.deliver(run.id, "go", null);
+        const paused = await until(second, run.id, "paused");
+        expect(paused.error?.code).toBe("non_deterministic");
+        const events = (await second.events(run.id)).map((stored) => stored.event);
+        expect(events).toEqual([{ type: "run-paused", error: paused.error }]);
+        await second.close();
+
+        const third = cases.working(original);
+        await third.resume(run.id);
+        const ended = await until(third, run.id, "completed");
+        expect(ended.output).toBe("original");
+        expect(ended.error).toBeUndefined();
+        expect((await third.events(run.id)).map((stored) => stored.event.type)).toEqual([
+          "run-paused",
+          "run-resumed",
+          "run-ended",
+        ]);
+      });
+    }
+
+    test("a paused run keeps its signals, can be cancelled, and resume leaves others alone", async () => {
+      const first = cases.working(original);
+      const run = await start(first);
+      await until(first, run.id, "waiting");
+      await first.resume(run.id);
+      expect((await first.get(run.id))?.status).toBe("waiting");
+      await first.close();
+      const second = cases.open();
+      second.work([body(async (own) => own.step("load", async () => 1))]);
+      await second.deliver(run.id, "go", null);
+      await until(second, run.id, "paused");
+      expect(await second.deliver(run.id, "more", null)).toBe("stored");
+      expect((await second.get(run.id))?.status).toBe("paused");
+      await second.cancel(run.id);
+      expect((await second.get(run.id))?.status).toBe("canceled");
+      expect(await codeOf(second.resume(run.id))).toBe("run_ended");
+    });
+  });
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import type { FollowItem } from "../engine.ts";
+import { body, type Cases, collect, start, until, withinMs } from "./cases.ts";
+
+/** Reading the log from any point and then live. */
+export function followingCases(cases: Cases): void {
+  describe("following", () => {
+    test("stored events come first, then live ones, and the stream ends after the last event", async () => {
+      const engine = cases.open();
+      const run = await start(engine, { events: [{ type: "stored" }] });
+      const items = collect(engine, run.id);
+      engine.work([
+        body(async (own) => {
+          own.emit({ type: "live" });
+          await own.signal("go");
+          return null;
+        }),
+      ]);
+      await until(engine, run.id, "waiting");
+      await engine.deliver(run.id, "go", null);
+      const expected = [
+        [1, "stored"],
+        [2, "live"],
+        [3, "run-ended"],
+      ];
+      expect((await items).map((item) => item.kind === "event" && [item.seq, item.event.type])).toEqual(expected);
+      const rest = await collect(engine, run.id, 1);
+      expect(rest.map((item) => item.kind === "event" && item.seq)).toEqual([2, 3]);
+      expect(await collect(engine, run.id, 3)).toEqual([]);
+    });
+
+    test("progress comes between the events it belongs between, and is gone afterwards", async () => {
+      const engine = cases.open();
+      const run = await start(engine, { events: [{ type: "begun" }] });
+      const items = collect(engine, run.id);
+      await Bun.sleep(0);
+      engine.work([
+        body(async (own) => {
+          for (const n of [1, 2]) {
+            await own.step("talk", async (step) => {
+              step.progress({ type: "delta", n });
+              step.progress({ type: "delta", n });
+              step.emit({ type: "said", n });
+              return null;
+            });
+          }
+          return null;
+        }),
+      ]);
+      const seen = (await items).map((item) => `${item.kind} ${item.event.type}${item.event.n ?? ""}`);
+      expect(seen).toEqual([
+        "event begun",
+        "progress delta1",
+        "progress delta1",
+        "event said1",
+        "progress delta2",
+        "progress delta2",
+        "event said2",
+        "event run-ended",
+      ]);
+      expect((await collect(engine, run.id)).map((item) => item.kind)).not.toContain("progress");
+    });
+
+    test("a follower in another engine sees the same events, live", async () => {
+      const engine = cases.working(async (run) => {
+        for (let n = 0; n < 20; n++) await run.step("s", async (step) => void step.emit({ type: "stepped", n }));
+        await run.signal("go");
+        return null;
+      });
+      const elsewhere = cases.open();
+      const run = await start(engine);
+      const items = collect(elsewhere, run.id);
+      await until(engine, run.id, "waiting");
+      await elsewhere.deliver(run.id, "go", null);
+      const followed = (await items).map((item) => ("seq" in item ? item.seq : 0));
+      expect(followed).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+    });
+
+    test("an abort ends the stream quietly, before it began and in the middle", async () => {
+      const engine = cases.open();
+      const run = await start(engine, { events: [{ type: "a" }] });
+      for await (const _ of engine.follow(run.id, { signal: AbortSignal.abort() })) throw new Error("nothing expected");
+      const stop = new AbortController();
+      const seen: FollowItem[] = [];
+      for await (const item of engine.follow(run.id, { signal: stop.signal })) {
+        seen.push(item);
+        setTimeout(() => stop.abort(), 5);
+      }
+      expect(seen.length).toBe(1);
+    });
+
+    test("a reader that stands still costs the run nothing and misses no event", async () => {
+      const engine = cases.open();
+      const run = await start(engine);
+      const reader = engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) })[Symbol.asyncIterator]();
+      const first = reader.next();
+      engine.work([
+        body(async (own) => {
+          for (let n = 0; n < 300; n++) {
+            own.emit({ type: "tick", n });
+            if (n % 10 === 0)
+              await own.step("talk", async (step) => {
+                for (let i = 0; i < 200; i++) step.progress({ type: "delta" });
+                return null;
+              });
+          }
+          return null;
+        }),
+      ]);
+      expect((await first).value?.event).toEqual({ type: "tick", n: 0 });
+      await until(engine, run.id, "completed");
+      let progress = 0;
+      let events = 1;
+      for (let next = await reader.next(); !next.done; next = await reader.next()) {
+        if (next.value.kind === "progress") progress++;
+        else expect(next.value.seq).toBe(++events);
+      }
+      expect(events).toBe(301);
+      expect(progress).toBeLessThanOrEqual(1000);
+    });
+  });
+}

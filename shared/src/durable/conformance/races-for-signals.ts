@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import type { Json } from "../run.ts";
+import { body, type Cases, start, until } from "./cases.ts";
+
+/** A signal is never lost to a branch that had no use for it. */
+export function signalRaceCases(cases: Cases): void {
+  describe("races for signals", () => {
+    test("of two signals that are there, a race takes one and leaves the other", async () => {
+      const engine = cases.open();
+      const run = await start(engine);
+      await engine.deliver(run.id, "a", "A");
+      await engine.deliver(run.id, "b", "B");
+      engine.work([
+        body(async (own) => [
+          await own.race<Json>([(branch) => branch.signal("a"), (branch) => branch.signal("b")]),
+          await own.poll("a"),
+          await own.poll("b"),
+        ]),
+      ]);
+      expect((await until(engine, run.id, "completed")).output).toEqual(["A", [], ["B"]]);
+    });
+
+    test("a signal that comes while a step decides the race is still there afterwards", async () => {
+      const engine = cases.open();
+      const run = await start(engine);
+      let deliver = (): Promise<unknown> => Promise.resolve();
+      engine.work([
+        body(async (own) => {
+          const first = await own.race<Json>([
+            (branch) => branch.signal("message"),
+            (branch) => branch.step("work", () => deliver().then(() => null)),
+          ]);
+          return [first, await own.poll("message")];
+        }),
+      ]);
+      deliver = () => engine.deliver(run.id, "message", "hi");
+      const { output } = await until(engine, run.id, "completed");
+      expect(JSON.stringify(output)).toContain("hi");
+    });
+
+    test("an answer that came before its deadline wins, though both are over when the run goes on", async () => {
+      const first = cases.working(async () => null);
+      const run = await start(first, { kind: "later" });
+      const late = {
+        kind: "later",
+        execute: async (own: Parameters<Parameters<Cases["working"]>[0]>[0]) =>
+          own.race<string>([(branch) => branch.sleep(1).then(() => "deadline"), (branch) => branch.signal("answer")]),
+      };
+      await first.deliver(run.id, "answer", "answer");
+      first.work([late]);
+      expect((await until(first, run.id, "completed")).output).toBe("answer");
+    });
+
+    test("waits of the same name in several branches each get a signal of their own", async () => {
+      const engine = cases.working(async (run) => {
+        const got = await run.all(Array.from({ length: 3 }, () => (branch) => branch.signal<number>("n")));
+        return got.toSorted();
+      });
+      const run = await start(engine);
+      await until(engine, run.id, "waiting");
+      await Promise.all([1, 2, 3].map((n) => engine.deliver(run.id, "n", n, { id: `${n}` })));
+      expect((await until(engine, run.id, "completed")).output).toEqual([1, 2, 3]);
+    });
+  });
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { type Cases, start, until } from "./cases.ts";
+
+/** Several workers over one store. */
+export function sharingCases(cases: Cases): void {
+  describe("sharing", () => {
+    test("each of many runs is executed by exactly one of three workers", async () => {
+      const executed: string[] = [];
+      const execute: Parameters<Cases["working"]>[0] = async (run) => {
+        await run.step("count", async () => void executed.push(run.id));
+        return null;
+      };
+      const engines = [cases.working(execute), cases.working(execute), cases.working(execute)];
+      const runs = await Promise.all(
+        Array.from({ length: 60 }, (_, n) => start(engines[n % 3] ?? cases.open(), { input: n })),
+      );
+      for (const run of runs) await until(engines[0] ?? cases.open(), run.id, "completed");
+      expect(executed.length).toBe(60);
+      expect(new Set(executed).size).toBe(60);
+    });
+
+    test("a signal from one engine reaches a run that is in a step in another", async () => {
+      const gate = Promise.withResolvers<void>();
+      const engine = cases.working(async (run) =>
+        run.all<string>([
+          (branch) => branch.step("long", () => gate.promise.then(() => "long")),
+          (branch) => branch.signal<string>("go").finally(() => gate.resolve()),
+        ]),
+      );
+      const run = await start(engine);
+      await until(engine, run.id, "running");
+      await cases.open().deliver(run.id, "go", "went");
+      expect((await until(engine, run.id, "completed")).output).toEqual(["long", "went"]);
+    });
+  });
+}

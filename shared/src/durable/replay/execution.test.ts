@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { silentLog } from "../log.ts";
+import type { Json } from "../run.ts";
+import { emptyState, MemoryRunStore, type RunState } from "../testing/memory-run-store.ts";
+import { type Effect, operationsOf, type Program, payloadOf, programDefinition, simulate } from "../testing/program.ts";
+import { Execution, type Outcome } from "./execution.ts";
+import { Journal } from "./journal.ts";
+
+const operation = fc.letrec<{ operation: Program[number]; program: Program }>((tie) => ({
+  operation: fc.oneof(
+    { depthSize: "medium", withCrossShrink: true },
+    fc.record({ do: fc.constant("step" as const), value: fc.integer({ min: 0, max: 99 }) }),
+    fc.record({ do: fc.constant("fail" as const), message: fc.string() }),
+    fc.record({ do: fc.constant("emit" as const), value: fc.integer({ min: 0, max: 99 }) }),
+    fc.record({ do: fc.constant("sleep" as const), milliseconds: fc.constantFrom(0, 1, 5000) }),
+    fc.record({ do: fc.constant("signal" as const), name: fc.constantFrom("a", "b") }),
+    fc.record({ do: fc.constant("failing-all" as const), value: fc.nat(99) }),
+    fc.record({ do: fc.constant("all" as const), branches: fc.array(tie("program"), { maxLength: 3 }) }),
+    fc.record({ do: fc.constant("race" as const), branch: tie("program") }),
+  ),
+  program: fc.array(tie("operation"), { maxLength: 4 }),
+})).program;
+
+/** Steps take a few turns each, others with each seed, so that every execution interleaves its branches differently. */
+function traced(trace: string[], seed: number): Effect {
+  let calls = seed;
+  return async (key, value) => {
+    trace.push(key);
+    calls = (calls * 16807 + 11) % 2147483647;
+    for (let turns = calls % 4; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+    return value;
+  };
+}
+
+/** Executes the program on a store until it ends: what it waits for comes when it parks. */
+async function runOut(program: Program, from: RunState, seed: number) {
+  const store = new MemoryRunStore(from);
+  const trace: string[] = [];
+  const definition = programDefinition("program", traced(trace, seed));
+  let now = 0;
+  for (let executions = 0; executions < 200; executions++) {
+    const execution = new Execution(await Journal.load(store), {
+      runId: "r",
+      principal: "p",
+      contextId: "c",
+      store,
+      log: silentLog,
+      clock: () => now,
+      stopMs: 100,
+      progress: () => undefined,
+    });
+    execution.start(definition, program as Json);
+    const outcome: Outcome = await execution.done;
+    if (outcome !== "parked") return { store, trace, outcome };
+    const { parking } = store.state;
+    for (const name of parking?.signals ?? []) {
+      if (name !== "never") store.state.signals.push({ name, payload: JSON.stringify(payloadOf(name)) });
+    }
+    now = Math.max(now, parking?.wakeAt ?? 0);
+  }
+  throw new Error("The program did not end.");
+}
+
+const outputOf = (state: RunState) => (state.ending?.status === "completed" ? state.ending.output : state.ending);
+const sorted = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted();
+
+test("from any prefix of its journal a program goes on to the same result, repeating no recorded step", async () => {
+  await fc.assert(
+    fc.asyncProperty(operation, fc.nat(1_000_000), async (program, seed) => {
+      const whole = await runOut(program, emptyState(), seed);
+      expect(outputOf(whole.store.state)).toEqual(simulate(program));
+      const emits = [...operationsOf(program)].filter((one) => one.do === "emit").length;
+      expect(whole.store.state.events.length).toBe(emits);
+      for (const prefix of whole.store.history) {
+        if (prefix.ending !== undefined) continue;
+        const again = await runOut(program, prefix, seed + 1);
+        expect(again.outcome).toBe("ended");
+        expect(outputOf(again.store.state)).toEqual(simulate(program));
+        expect(sorted(again.store.state.events)).toEqual(sorted(whole.store.state.events));
+        const recorded = [...prefix.journal.values()].filter((row) => row.kind === "step" && row.state === "done");
+        for (const row of recorded) expect(again.trace).not.toContain(`r/${row.path}`);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommand } from "./run-command.ts";
+import { availableTiers, eventually, openTier, processesNamed } from "./tiers.fixture.ts";
+
+const tiers = await availableTiers();
+const modes = [...tiers, "off" as const];
+
+test.each(modes)(
+  "tier %s: a server that is killed takes its commands with it, and the next one cleans up",
+  async (mode) => {
+    const mark = `5${Math.floor(Math.random() * 1e9)}`;
+    const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode);
+    const script = join(import.meta.dir, "server.fixture.ts");
+    const server = Bun.spawn([process.execPath, script, mode, join(workspace, ".."), workspace, mark], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const { value } = await server.stdout.getReader().read();
+    expect(Buffer.from(value ?? []).toString()).toBe("started\n");
+    server.kill("SIGKILL");
+    await server.exited;
+    await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+
+    await runCommand(sandbox, { argv: ["true"], workspace }, { signal: AbortSignal.timeout(5000) });
+    expect(await readdir(workspace)).toEqual([]);
+    await close();
+  },
+);

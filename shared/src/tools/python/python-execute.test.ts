@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import type { SessionPool } from "../shell/session-pool.ts";
+import type { ToolContext } from "../tool.ts";
+import { findPython } from "./find-python.ts";
+import { createPythonSessions, pythonExecute } from "./python-execute.ts";
+
+const tiers = await availableTiers();
+
+test("this machine has a tier to be tested", () => {
+  expect(tiers).not.toBeEmpty();
+});
+
+describe.each(tiers)("tier %s", (tier) => {
+  let open: OpenTier;
+  let sessions: SessionPool;
+  const mark = `7${Math.floor(Math.random() * 1e9)}`;
+  const call = (code: string, more: Record<string, unknown> = {}, changes: Partial<ToolContext> = {}) =>
+    pythonExecute({ sandbox: open.sandbox, sessions }).call({ code, ...more }, open.context("conversation", changes));
+  const python = async (code: string, more: Record<string, unknown> = {}) =>
+    (await call(code, more)).text.replace(/\d+\.\d s\]/g, "T]");
+
+  beforeAll(async () => {
+    open = await openTier(tier);
+    sessions = createPythonSessions(open.sandbox);
+  });
+  afterAll(async () => {
+    await sessions.close();
+    await open.close();
+  });
+
+  test("Python is found", async () => {
+    expect(await findPython(open.sandbox)).toEqual({ version: expect.stringMatching(/^3\.\d+/) });
+  });
+
+  test.each([false, true])("both outputs, tracebacks and exit codes are told (session: %p)", async (session) => {
+    const more = { session };
+    expect(await python("if __name__ == '__main__':\n  print('main')", more)).toBe("main\n[exit code 0, T]");
+    const both = "import sys\nprint('out')\nprint('err', file=sys.stderr)";
+    expect(await python(both, more)).toBe("out\n[stderr]\nerr\n[exit code 0, T]");
+    const failing = await python("def f():\n    return 1 / 0\nprint('before')\nf()", more);
+    expect(failing).toContain("return 1 / 0");
+    expect(failing).toMatch(/^before\n\[stderr\]\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
+    expect(failing).not.toContain("<string>");
+    expect(failing).toEndWith("[exit code 1, T]");
+    expect(await python("x = (", more)).toContain("SyntaxError");
+    expect(await python("raise SystemExit(7)", more)).toBe("[exit code 7, T]");
+    expect(await python("raise SystemExit", more)).toBe("[exit code 0, T]");
+    expect(await python("import sys; sys.exit('no')", more)).toBe("no\n[exit code 1, T]");
+    expect(await python("input()", more)).toContain("EOFError");
+    expect(await python("import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))))", more)).toContain(
+      "__main__.A",
+    );
+  });
+
+  test("a call is a program of its own, files stay, and code of any size is taken", async () => {
+    await python("x = 1; open('made.txt', 'w').write('ü')");
+    expect(await Bun.file(join(open.workspace, "made.txt")).text()).toBe("ü");
+    expect(await python("print(x)")).toContain("NameError");
+    expect(await python(`# ${"x".repeat(500_000)}\nprint('ü')`)).toBe("ü\n[exit code 0, T]");
+  });
+
+  test("a session keeps its state, also over a timeout, and tells when it could not", async () => {
+    const session = true;
+    await python("x = 41", { session });
+    expect(await python("print(x + 1)", { session })).toBe("42\n[exit code 0, T]");
+    const late = await python("while True: pass", { session, timeout: 0.3 });
+    expect(late).toContain("KeyboardInterrupt");
+    expect(late).toEndWith("[stopped at its limit: wall time 0.3 s, exit code 130, T]");
+    expect(await python("print(x)", { session })).toBe("41\n[exit code 0, T]");
+    expect(await python("import os; os._exit(9)", { session })).toContain("interpreter has ended");
+    expect(await python("print(1)", { session })).toContain("earlier state was lost: it ended with exit code 9");
+  });
+
+  test("a timeout stops a program that ignores interrupts", async () => {
+    const started = performance.now();
+    const code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('begun')\ntime.sleep(100)";
+    const text = await python(code, { timeout: 0.5 });
+    expect(text).toBe("begun\n[stopped at its limit: wall time 0.5 s, exit code 137, T]");
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  test("long output is cut for the model and whole in a file", async () => {
+    const text = await python("for i in range(100000): print(i)");
+    expect(text.length).toBeLessThan(70_000);
+    const path = /\[whole output, 588890 bytes: (\S+)\]/.exec(text)?.[1] ?? "";
+    expect(await Bun.file(join(open.workspace, path)).text()).toContain("\n50000\n50001\n");
+  });
+
+  test.each([false, true])("an abort ends it with the signal's own reason (session: %p)", async (session) => {
+    const controller = new AbortController();
+    const reason = new Error("canceled by the person");
+    const code = `import subprocess\nprint('begun')\nsubprocess.run(['sleep', '${mark}'])`;
+    const progress = () => controller.abort(reason);
+    const running = call(code, { session }, { signal: controller.signal, progress });
+    expect(await running.catch((error) => error)).toBe(reason);
+    await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+  });
+});

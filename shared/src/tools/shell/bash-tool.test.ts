@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import { bashTool, createShellSessions } from "./bash-tool.ts";
+import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
+
+describe("the bash tool", () => {
+  let shell: OpenShell;
+  const mark = `8${Math.floor(Math.random() * 1e9)}`;
+
+  beforeAll(async () => {
+    shell = await openShell("auto");
+  });
+  afterAll(() => shell.close());
+
+  test("both outputs and the exit code are shown, in one form", async () => {
+    expect(await shell.bash("echo out; echo err >&2; (exit 3)")).toBe(`out\n[stderr]\nerr\n${ending(3)}`);
+    expect(await shell.bash("echo only >&2")).toBe(`only\n${ending(0)}`);
+    expect(await shell.bash("true")).toBe(ending(0));
+    expect(await shell.call({ command: "false" })).toMatchObject({ isError: true });
+  });
+
+  test("folder, variables, functions and aliases are kept between calls", async () => {
+    await shell.bash("mkdir -p sub; cd sub; X='a  b'; f() { echo \"f $1\"; }; alias hi='echo hello'; export E=e");
+    expect(await shell.bash('echo "$X"; f 1; hi; env | grep ^E=')).toBe(
+      "a  b\nf 1\nhello\nE=e\n[exit code 0, T, cwd WS/sub]",
+    );
+    await shell.bash("cd ..");
+  });
+
+  test.each([
+    ["cat", ending(0)],
+    ["read line; echo $?", `1\n${ending(0)}`],
+    ["printf x", `x\n${ending(0)}`],
+    ["echo a # comment", `a\n${ending(0)}`],
+    ["cat <<END\none $((1 + 1))\nEND", `one 2\n${ending(0)}`],
+    ["echo 'it''s'; echo \"!!\" \\'", `its\n!! '\n${ending(0)}`],
+    ["printf '\\x00\\xff'", `\0\ufffd\n${ending(0)}`],
+    ["exec 1>kept; echo hidden", ending(0)],
+    ["set -x; echo traced", `traced\n[stderr]\n++ echo traced\n${ending(0)}`],
+    ["PS1=prompt; PS2=more; PROMPT_COMMAND='echo noise'", expect.stringContaining("exit code 0")],
+    ["bash -c 'kill -SEGV $$'", ending(139)],
+    ["while :; do break; done; for x in 1 2; do :; done &&\n\n true", ending(0)],
+  ])("%j behaves, and so does the call after it", async (command, expected) => {
+    expect(await shell.bash(command)).toEqual(expected);
+    expect(await shell.bash("echo after")).toBe(`after\n${ending(0)}`);
+  });
+
+  test.each(["echo 'abc", 'echo "$(', "if true; then", "f() {", "echo )", "cat <<END\nnever ended"])(
+    "%j is answered at once",
+    async (command) => {
+      expect(await shell.bash(command, 2)).toContain("exit code");
+      expect(await shell.bash("echo after")).toBe(`after\n${ending(0)}`);
+    },
+  );
+
+  test("a shell that cannot be interrupted is replaced, and that is said", async () => {
+    const text = await shell.bash("trap '' INT; while :; do :; done", 0.2);
+    expect(text).toBe(
+      "[stopped at its limit: wall time 0.2 s, T; it could not be interrupted, so the shell was ended]",
+    );
+    expect(await shell.bash("echo on")).toBe(
+      `[new shell, earlier state is lost: it did not stop at its limit]\non\n${ending(0)}`,
+    );
+  });
+
+  test.each([
+    ["exit 3", 3],
+    ["exec true", 0],
+    ["set -e; false; echo not reached", 1],
+    ["kill -9 $$", 137],
+  ])("%j ends the shell, and the next call starts another", async (command, status) => {
+    expect(await shell.bash(command)).toBe(
+      `[the shell ended with exit code ${status}, T; the next command starts a new one]`,
+    );
+    const note = `[new shell, earlier state is lost: it ended with exit code ${status}]`;
+    expect(await shell.bash("echo on")).toBe(`${note}\non\n${ending(0)}`);
+  });
+
+  test("an exit trap has its say", async () => {
+    expect(await shell.bash("trap 'echo bye' EXIT; exit")).toStartWith("bye\n[the shell ended with exit code 0");
+    await shell.bash("true");
+  });
+
+  test("of a long output the model sees head and tail, and the whole is in a file", async () => {
+    const text = await shell.bash("seq 200000; echo end >&2");
+    expect(text.length).toBeLessThan(70_000);
+    expect(text).toContain("bytes left out");
+    const path = /\[whole output, 1288899 bytes: (\S+)\]/.exec(text)?.[1] ?? "";
+    const whole = await Bun.file(join(shell.tier.workspace, path)).text();
+    expect(whole).toContain("\n100000\n100001\n");
+    expect(whole).toContain("end\n");
+  });
+
+  test("endless output is stopped at its bound, with the session kept", async () => {
+    await shell.bash("KEPT=yes");
+    expect(await shell.bash("yes")).toContain("stopped at its limit: output 50 MB");
+    expect(await shell.bash("echo $KEPT")).toBe(`yes\n${ending(0)}`);
+  });
+
+  test("a background job that floods the output does not hold up the calls after it", async () => {
+    await shell.bash("yes flood &");
+    expect(await shell.bash("echo through; kill %1")).toContain("[exit code 0");
+    await shell.bash("restart=1; wait");
+  });
+
+  test("calls of one conversation wait for each other, those of another do not", async () => {
+    const [first, second, other] = [
+      shell.call({ command: "sleep 0.3; V=1; date +%s%N" }),
+      shell.call({ command: "echo $V" }),
+      shell.call({ command: "echo free" }, shell.tier.context("other")),
+    ];
+    expect(await Promise.race([first, other])).toBe(await other);
+    expect((await second).text).toStartWith("1\n");
+  });
+
+  test("output is shown live", async () => {
+    const shown: string[] = [];
+    const progress = (text: string) => void shown.push(text);
+    const running = shell.call({ command: "echo first; sleep 0.5; echo second" }, { progress });
+    await eventually("the first line", () => shown.join("") === "first\n");
+    await running;
+    expect(shown.join("")).toBe("first\nsecond\n");
+  });
+
+  test("a restart is a new shell, and does not need a command", async () => {
+    await shell.bash("X=1");
+    expect((await shell.call({ restart: true })).text).toContain("restarted");
+    expect(await shell.bash("echo [$X]")).toBe(
+      `[new shell, earlier state is lost: a restart was asked for]\n[]\n${ending(0)}`,
+    );
+    await shell.bash("X=1");
+    expect((await shell.call({ restart: true, command: "echo [$X]" })).text).toContain("\n[]\n");
+    expect(await shell.call({})).toMatchObject({ isError: true, text: expect.stringContaining("Nothing to do") });
+  });
+
+  test("after a restart of the server the conversation is told that its shell is gone", async () => {
+    const again = createShellSessions(shell.tier.sandbox);
+    const { text } = await bashTool({ sessions: again }).call({ command: "echo on" }, shell.context);
+    expect(text).toStartWith("[new shell, earlier state is lost: the server was restarted]\non\n");
+    await again.close();
+    await rm(shell.context.workspace.metaRoot, { recursive: true });
+  });
+
+  test("a shell nobody uses is closed, with its jobs", async () => {
+    const brief = createShellSessions(shell.tier.sandbox, { idleMs: 100 });
+    await bashTool({ sessions: brief }).call({ command: `sleep ${mark} &` }, shell.tier.context("idle"));
+    await eventually("the shell is closed", async () => (await processesNamed(mark)).length === 0);
+    const { text } = await bashTool({ sessions: brief }).call({ command: "true" }, shell.tier.context("idle"));
+    expect(text).toContain("it was idle for long");
+    await brief.close();
+  });
+
+  test("bad arguments are a result, and only a restart may be repeated", async () => {
+    for (const input of [{ command: "" }, { command: "a\0b" }, { command: "a", timeout: 601 }, { cmd: "a" }]) {
+      expect(await shell.call(input)).toMatchObject({ isError: true });
+    }
+    const tool = bashTool(shell);
+    expect([tool.effect({ command: "ls" }), tool.effect({ restart: true })]).toEqual(["once", "idempotent"]);
+  });
+});

@@ -1,0 +1,52 @@
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "../..");
+
+/** Manus as users start it: a process of its own, on a port of its own. */
+export type ManusServer = {
+  readonly url: string;
+  /** Resolves with the exit code; 137 after a kill -9. */
+  readonly exited: Promise<number>;
+  /** Resolves once it printed that it is ready; rejects when it ended before. */
+  readonly ready: Promise<void>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  readonly pid: number;
+};
+
+/** Starts Manus from its entry with nothing of this process's environment but the PATH, and what `env` says. */
+export function startManus(env: Record<string, string> & { MANYHANDS_HOME: string; PORT: string }): ManusServer {
+  const child = Bun.spawn([process.execPath, join(root, "agents/manus/src/server.ts")], {
+    cwd: env.MANYHANDS_HOME,
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const log = new Response(child.stderr).text();
+  const { promise: ready, resolve: isReady, reject } = Promise.withResolvers<void>();
+  ready.catch(() => undefined);
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stdout) if (decoder.decode(chunk).includes("ready http")) isReady();
+    reject(new Error(`Manus ended before it was ready: ${await log}`));
+  })();
+  return {
+    url: `http://127.0.0.1:${env.PORT}`,
+    exited: child.exited,
+    ready,
+    pid: child.pid,
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      await child.exited;
+    },
+  };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): string {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = probe;
+  void probe.stop(true);
+  return String(port);
+}
