@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 /** The folder of the workspace. */
 const root = resolve(import.meta.dir, "..");
 
-/** Source files by path relative to the workspace, with what they import. Tests may reach across and are left out. */
+/** A source file: its path relative to the workspace, and what it imports. */
 export type SourceFile = { readonly path: string; readonly imports: readonly string[] };
 
 /** A package of the workspace: its folder and the names its manifest depends on. */
@@ -51,12 +51,12 @@ export async function readPackages(): Promise<Package[]> {
   return packages;
 }
 
-/** Every product source file of the packages. */
+/** Every product source file of the packages: tests and what serves them alone may reach across. */
 export async function readSources(): Promise<SourceFile[]> {
   const sources: SourceFile[] = [];
   for (const folder of ["shared", "agents", "flows", "gateway"])
     for (const path of new Bun.Glob(`${folder}/**/src/**/*.ts`).scanSync({ cwd: root })) {
-      if (path.includes("node_modules") || path.endsWith(".test.ts")) continue;
+      if (path.includes("node_modules") || /(?:\.test|-for-test|\.fixture)\.ts$/.test(path)) continue;
       sources.push({ path, imports: importsOf(await Bun.file(join(root, path)).text()) });
     }
   return sources;

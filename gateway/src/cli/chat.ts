@@ -1,5 +1,4 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
-import { safeText } from "../terminal/safe-text.ts";
 import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
@@ -40,8 +39,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
       const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
       contextId = outcome.contextId || contextId;
       waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
-      if (waiting === undefined) await tellOutcome(outcome, context, { source: client, json: false });
-      else if (!outcome.view.atLineStart) terminal.out(`\n${safeText(outcome.text)}\n`);
+      if (waiting === undefined) await tellOutcome(outcome, context, { source: client });
     }
   } finally {
     await session.close();

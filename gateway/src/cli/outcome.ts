@@ -40,7 +40,8 @@ export async function tellOutcome(
   }
   const [color, words] = marks[outcome.state];
   const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
-  if (outcome.state !== "completed" && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
+  const isCause = outcome.state === "failed" || outcome.state === "canceled" || outcome.state === "rejected";
+  if (isCause && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0) lines.push("Files", ...files.map(({ path, bytes }) => `  ${path}  ${sizeText(bytes)}`));
   terminal.out(`\n${lines.join("\n")}\n`);
 }

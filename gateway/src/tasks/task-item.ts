@@ -21,6 +21,8 @@ export type TaskItem =
       readonly taskId: string;
       readonly contextId: string;
       readonly state: TaskState;
+      /** Since when, where the agent tells. */
+      readonly at?: number;
       /** What the agent said with it: a question, the cause of a failure. */
       readonly text?: string;
     };

@@ -54,7 +54,9 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
         yield { kind: "event", seq: 0, at, event: artifactAdded(artifact) };
     told = stateName(task.status?.state);
     const text = update.kind === "end" ? messageText(task.status?.message) : "";
-    yield { kind: "state", ...ids, state: told, ...(text === "" ? {} : { text }) };
+    const since = Date.parse(task.status?.timestamp ?? "");
+    const ended = update.kind === "end" && !Number.isNaN(since) ? { at: since } : {};
+    yield { kind: "state", ...ids, state: told, ...ended, ...(text === "" ? {} : { text }) };
   }
 }
 

@@ -16,6 +16,8 @@ export type View = {
   readonly lastText: string;
   readonly running: number;
   readonly outputLines: number;
+  /** The question last shown. */
+  readonly question: string | undefined;
   readonly totals: Totals;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
@@ -32,6 +34,7 @@ export const newView: View = {
   lastText: "",
   running: 0,
   outputLines: 0,
+  question: undefined,
   totals: noTotals,
   startedAt: undefined,
   endedAt: undefined,
@@ -43,7 +46,10 @@ const outputLineLimit = 12;
 /** Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the way. */
 export function render(view: View, item: TaskItem, style: Style): Rendered {
   if (item.kind === "progress") return renderProgress(view, item.event, style);
-  if (item.kind === "state") return renderState(view, item, style);
+  if (item.kind === "state") {
+    const endedAt = view.endedAt === undefined ? undefined : Math.max(view.endedAt, item.at ?? 0);
+    return renderState({ ...view, endedAt }, item, style);
+  }
   const timed = { ...view, startedAt: view.startedAt ?? item.at, endedAt: item.at };
   return renderEvent(timed, item.event, style);
 }
@@ -54,10 +60,16 @@ export function summaryText({ totals, startedAt, endedAt }: View): string {
   return time + totalsText(totals);
 }
 
-/** What an agent that tells no journal says of its work. How a task ends is told by whoever shows it. */
+/** What an agent that tells no journal says of its work, and asks. How a task ends is told by whoever shows it. */
 function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
-  if (state !== "working" || text === undefined) return { view, text: "" };
-  return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
+  if (text === undefined) return { view, text: "" };
+  if (state === "working") return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
+  const isAsking = state === "input-required" || state === "auth-required";
+  return isAsking && text !== view.question ? renderQuestion(view, text, style) : { view, text: "" };
+}
+
+function renderQuestion(view: View, question: string, style: Style): Rendered {
+  return lines({ ...view, question }, [paint(style, "bold", `? ${safeText(question)}`)]);
 }
 
 function renderProgress(view: View, event: AgentProgress, style: Style): Rendered {
@@ -97,7 +109,7 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
     case "context-compacted":
       return lines(view, [`  ${paint(style, "dim", "~ older messages were folded into a summary")}`]);
     case "question-asked":
-      return lines(view, [paint(style, "bold", `? ${safeText(event.question)}`)]);
+      return renderQuestion(view, event.question, style);
     case "notice-given":
       return lines(view, [`  ${paint(style, "yellow", `! ${safeLine(event.text, columns - 4)}`)}`]);
     case "artifact-added":

@@ -1,7 +1,6 @@
 import { jsonrepair } from "jsonrepair";
-import type { Json } from "../durable/run.ts";
 
-type JsonObject = { readonly [key: string]: Json | undefined };
+type JsonObject = { readonly [key: string]: unknown };
 
 /** Arguments that were understood, or a sentence for the model about why not. */
 export type ParsedArguments =
@@ -42,13 +41,13 @@ function stopsEarly(text: string): boolean {
   return depth > 0 || quote !== undefined;
 }
 
-function asObject(value: Json): ParsedArguments {
+function asObject(value: unknown): ParsedArguments {
   if (isObject(value)) return { ok: true, value };
   const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   return refusal(`must be a JSON object, not ${found}`);
 }
 
-function isObject(value: Json): value is JsonObject {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -57,7 +56,7 @@ function refusal(what: string): ParsedArguments {
   return { ok: false, error: `The arguments ${what}. ${advice}` };
 }
 
-function attempt(read: () => Json): { ok: true; value: Json } | { ok: false; error: string } {
+function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: false; error: string } {
   try {
     return { ok: true, value: read() };
   } catch (error) {
