@@ -59,3 +59,31 @@ test("a worker that stood still past its lease writes nothing of its old runs wh
     await engine.close();
   }
 }, 30_000);
+
+test("workers that stood still together do not take each other's runs when they wake", async () => {
+  using store = scratch();
+  const { path, effects } = store;
+  const engine = createEmbeddedEngine({ path, pollMs: 10 });
+  const settings = { path, effects, stepMs: 40, leaseMs: 400 };
+  const workers = [spawnWorker(settings), spawnWorker(settings)] as const;
+  try {
+    for (const worker of workers) await working(worker);
+    const { run } = await engine.start({ kind: "errand", input: null, principal: "p", contextId: "c" });
+    await engine.deliver(run.id, "answer", "yes");
+    await until(() => store.effectCounts().size >= 2);
+    for (const worker of workers) worker.kill("SIGSTOP");
+    await Bun.sleep(1000);
+    for (const worker of workers) {
+      worker.kill("SIGCONT");
+      await Bun.sleep(60);
+    }
+    await until(async () => (await engine.get(run.id))?.status === "completed");
+    using db = new Database(path, { readonly: true });
+    expect(db.query("SELECT epoch FROM runs").get()).toEqual({ epoch: 1 });
+    expect([...new Set(store.effectCounts().values())]).toEqual([1]);
+  } finally {
+    for (const worker of workers) worker.kill("SIGKILL");
+    await Promise.all(workers.map((worker) => worker.exited));
+    await engine.close();
+  }
+}, 30_000);
