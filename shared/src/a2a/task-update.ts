@@ -83,7 +83,7 @@ export function artifactParts(artifact: Artifact): Part[] {
 }
 
 /** The text parts of a message, one a line; empty for none. */
-function messageText(message: Message | undefined): string {
+export function messageText(message: Message | undefined): string {
   const texts = message?.parts.map(({ content }) => (content?.$case === "text" ? content.value : undefined));
   return texts?.filter((text) => text !== undefined).join("\n") ?? "";
 }
