@@ -45,3 +45,31 @@ for (const [what, takeOver] of [
     });
   });
 }
+
+test("a run cancelled elsewhere does not begin to wait but ends, although nobody here noticed before", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000 });
+  const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+  const inStep = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  engine.work([
+    {
+      kind: "k",
+      async execute(run) {
+        await run.step("work", () => {
+          inStep.resolve();
+          return goOn.promise.then(() => null);
+        });
+        return run.signal("go");
+      },
+    },
+  ]);
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  await inStep.promise;
+  await elsewhere.cancel(run.id);
+  goOn.resolve();
+  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  expect((await elsewhere.get(run.id))?.status).toBe("canceled");
+  await engine.close();
+  await elsewhere.close();
+});
