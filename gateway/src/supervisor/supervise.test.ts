@@ -80,6 +80,13 @@ test("a server that does not drain is ended when the grace is over", async () =>
   expect(await server.exited).toBe(137);
 });
 
+test("being watched keeps no server alive that has closed everything", async () => {
+  const server = startServer(await spec(goodServer.replace("process.exit(0)", "void server.stop(true)")));
+  await server.ready({ timeoutMs: 10_000 });
+  await server.stop(10_000);
+  expect(await server.exited).toBe(0);
+});
+
 test("a server ends when the process that started it is killed", async () => {
   const server = await spec(goodServer);
   const owner = join(folder, "owner.ts");
