@@ -1,7 +1,8 @@
 import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { AgentInput } from "@manyhands/shared/agent/task";
-import type { Json, Run, RunDefinition, RunEvent } from "@manyhands/shared/durable/run";
+import type { Run, RunDefinition, RunEvent } from "@manyhands/shared/durable/run";
 import { AppError, type ErrorCode } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
 import { messageSignal, type UserMessage } from "@manyhands/shared/tools/human/user-message";
 
 /** The name of the agent these tests serve. */

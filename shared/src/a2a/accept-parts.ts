@@ -1,6 +1,6 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import type { Part } from "../agent/events.ts";
-import type { Json } from "../durable/run.ts";
+import type { Json } from "../json.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 
 /**

@@ -67,7 +67,12 @@ test("terminate with failure fails the task with its reason", async () => {
 test("a call that failed in the same turn keeps terminate from claiming success", async () => {
   await using agent = await agentForTest({
     script: [
-      { calls: [{ name: "fly", args: {} }, { name: "terminate", args: { status: "success", summary: "Flew." } }] },
+      {
+        calls: [
+          { name: "fly", args: {} },
+          { name: "terminate", args: { status: "success", summary: "Flew." } },
+        ],
+      },
       call("terminate", { status: "success", summary: "Walked." }),
     ],
     tools: [terminate],

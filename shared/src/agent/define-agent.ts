@@ -1,7 +1,7 @@
 import type { AgentDefinition, Limits } from "./agent.ts";
 
 /** Bounds that let an ordinary task finish and stop a runaway one. */
-export const defaultLimits: Limits = {
+const defaultLimits: Limits = {
   steps: 40,
   tokens: 2_000_000,
   usd: 5,

@@ -1,4 +1,4 @@
-import type { Json } from "../durable/run.ts";
+import type { Json } from "../json.ts";
 import type { ToolCall, Usage } from "../llm/model.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Part } from "../tools/human/user-message.ts";

@@ -1,4 +1,5 @@
-import type { Json, Run } from "../durable/run.ts";
+import type { Run } from "../durable/run.ts";
+import type { Json } from "../json.ts";
 import type { ToolCall } from "../llm/model.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../durable/run.ts";
+import type { Json } from "../json.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
 
 /** The input of an agent's run. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors.ts";
-import type { Json, RunDefinition, RunEvent } from "./run.ts";
+import type { Json } from "../json.ts";
+import type { RunDefinition, RunEvent } from "./run.ts";
 
 /** `paused`: stopped with a cause that a person has to remove (changed code, say); never a loss, never an end. */
 export type RunStatus = "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "canceled";

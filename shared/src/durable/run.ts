@@ -1,5 +1,4 @@
-/** What survives a process: plain JSON. Step results, inputs, signals and events are of this shape. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+import type { Json } from "../json.ts";
 
 /**
  * What repeating a step's function would do. After a crash a `pure` or `idempotent` step whose result was not recorded

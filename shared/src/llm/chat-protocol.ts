@@ -58,10 +58,10 @@ export type ChatCall = {
   readonly rawArguments?: string;
 };
 
-/** The `choices[0].delta` objects of a streamed answer, a word each; joined they give the answer exactly. */
+/** The `choices[0].delta` objects of a streamed answer, a word each, the first with the role; joined they give the answer exactly. */
 export function deltasOf(answer: ChatAnswer): readonly object[] {
   const calls = answer.calls ?? [];
-  return [
+  const deltas = [
     ...words(answer.reasoning ?? "").map((word) => ({ reasoning_content: word })),
     ...words(answer.text ?? "").map((word) => ({ content: word })),
     ...calls.flatMap((call, index) => [
@@ -69,6 +69,8 @@ export function deltasOf(answer: ChatAnswer): readonly object[] {
       ...words(argumentsOf(call)).map((word) => ({ tool_calls: [{ index, function: { arguments: word } }] })),
     ]),
   ];
+  const [first = { content: "" }, ...rest] = deltas;
+  return [{ role: "assistant", ...first }, ...rest];
 }
 
 /** The same answer as the `message` of a completion that is not streamed. */

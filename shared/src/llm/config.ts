@@ -58,5 +58,3 @@ export const modelConfigSchema = z.strictObject({
 /** A model's configuration with its defaults filled in. */
 export type ModelConfig = z.output<typeof modelConfigSchema>;
 
-/** A model's price in US dollars for a million tokens. */
-export type Price = z.output<typeof priceSchema>;

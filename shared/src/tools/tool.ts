@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import type { Effect, Json, Run } from "../durable/run.ts";
+import type { Effect, Run } from "../durable/run.ts";
+import type { Json } from "../json.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Part } from "./human/user-message.ts";

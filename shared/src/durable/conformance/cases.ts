@@ -1,6 +1,7 @@
 import { AppError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
 import type { Engine, FollowItem, RunRecord, RunStatus } from "../engine.ts";
-import type { Json, Run, RunDefinition, RunEvent } from "../run.ts";
+import type { Run, RunDefinition, RunEvent } from "../run.ts";
 
 /** One store under test; every `open` gives another engine over it, as another process would have. */
 export type ConformanceStore = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../errors.ts";
-import type { Effect, Json, Run } from "../run.ts";
+import type { Json } from "../../json.ts";
+import type { Effect, Run } from "../run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** Steps whose process went away before their result was recorded. */

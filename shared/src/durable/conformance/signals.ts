@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../run.ts";
+import type { Json } from "../../json.ts";
 import { body, type Cases, codeOf, start, until } from "./cases.ts";
 
 /** Signals before, during and after a wait. */

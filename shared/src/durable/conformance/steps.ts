@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../errors.ts";
-import type { Json } from "../run.ts";
+import type { Json } from "../../json.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** What a step keeps and hands back. */

@@ -1,6 +1,7 @@
 import { AppError, publicError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
 import type { Log } from "../log.ts";
-import type { Json, Run, RunDefinition, RunEvent } from "../run.ts";
+import type { Run, RunDefinition, RunEvent } from "../run.ts";
 import { aborts } from "./aborts.ts";
 import type { Journal } from "./journal.ts";
 import { never } from "./never.ts";

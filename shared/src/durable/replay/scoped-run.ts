@@ -1,4 +1,5 @@
-import type { Json, Run, RunEvent } from "../run.ts";
+import type { Json } from "../../json.ts";
+import type { Run, RunEvent } from "../run.ts";
 import { runAll, runRace } from "./branches.ts";
 import type { Execution } from "./execution.ts";
 import { never } from "./never.ts";

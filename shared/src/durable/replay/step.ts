@@ -1,5 +1,6 @@
 import { AppError } from "../../errors.ts";
-import type { Effect, Json, RunEvent, StepContext } from "../run.ts";
+import type { Json } from "../../json.ts";
+import type { Effect, RunEvent, StepContext } from "../run.ts";
 import type { Execution } from "./execution.ts";
 import { never } from "./never.ts";
 import { assertNotReserved } from "./reserved-events.ts";

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { AppError } from "../../errors.ts";
-import type { Json, Run, RunDefinition } from "../run.ts";
+import type { Json } from "../../json.ts";
+import type { Run, RunDefinition } from "../run.ts";
 
 /**
  * A flow that uses every verb and leaves a line in a file for every effect, so that what really happened can be counted

@@ -1,7 +1,7 @@
 import type { Acting, Scene, ScriptCall } from "./script.ts";
 
 /** Calls that show a text file of the workspace, by the tools there are. */
-export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
+function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
   const readers: readonly ScriptCall[] = [
     { name: "bash", args: { command: `cat ${file}` } },
     { name: "str_replace_editor", args: { command: "view", path: file } },
@@ -11,7 +11,7 @@ export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
 }
 
 /** Calls that write a text file of the workspace, by the tools there are; the editor first, since it can be undone. */
-export function writersOf(scene: Scene, file: string, text: string): readonly ScriptCall[] {
+function writersOf(scene: Scene, file: string, text: string): readonly ScriptCall[] {
   const writers: readonly ScriptCall[] = [
     { name: "str_replace_editor", args: { command: "create", path: file, file_text: text } },
     { name: "bash", args: { command: `cat > ${file} <<'END_OF_REPORT'\n${text}END_OF_REPORT` } },

@@ -7,7 +7,7 @@ import { refusal } from "./refusal.ts";
 import type { Script } from "./script.ts";
 
 /** The name under which the rehearsal model is asked, and shown wherever the model in use is named. */
-export const rehearsalModelName = "rehearsal";
+const rehearsalModelName = "rehearsal";
 
 const scripts: readonly Script[] = [ordersReport];
 

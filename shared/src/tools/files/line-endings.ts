@@ -1,5 +1,5 @@
 /** The line ending that a text mostly has; `\n` when it has none. */
-export function lineEndingOf(text: string): "\n" | "\r\n" {
+function lineEndingOf(text: string): "\n" | "\r\n" {
   const all = text.split("\n").length - 1;
   const windows = text.split("\r\n").length - 1;
   return windows > all - windows ? "\r\n" : "\n";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Json, Run, RunEvent } from "../../durable/run.ts";
+import type { Run, RunEvent } from "../../durable/run.ts";
+import type { Json } from "../../json.ts";
 import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { askHuman } from "./ask-human.ts";

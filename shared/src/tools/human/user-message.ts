@@ -1,4 +1,4 @@
-import type { Json } from "../../durable/run.ts";
+import type { Json } from "../../json.ts";
 import type { StoredFile } from "../../workspace/workspace.ts";
 
 /** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../errors.ts";
 
 /** What a step can be, with the mark it has in a plan's text. */
-export const stepMarks = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;
+const stepMarks = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;
 
 export const stepStatus = z.enum(["not_started", "in_progress", "completed", "blocked"]);
 
