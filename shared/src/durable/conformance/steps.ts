@@ -59,5 +59,21 @@ export function stepCases(cases: Cases): void {
       expect(keys.every((key) => key.startsWith(`${run.id}/`))).toBe(true);
       expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual(["tried", "run-ended"]);
     });
+
+    test("a step the body did not wait for harms nobody when it fails or the run ends before it", async () => {
+      const engine = cases.working(async (run) => {
+        void run.step("fails", async () => {
+          throw new AppError("stuck", "nobody looks");
+        });
+        void run.step(
+          "late",
+          ({ signal }) => new Promise<null>((_, reject) => signal.addEventListener("abort", reject)),
+        );
+        return run.step("awaited", async () => "done");
+      });
+      const run = await start(engine);
+      expect((await until(engine, run.id, "completed")).output).toBe("done");
+      expect((await engine.get((await start(engine)).id))?.kind).toBe("test");
+    });
   });
 }

@@ -40,6 +40,11 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
 
   return {
     load: () => writer.read((tables) => tables.journal.ofRun(n)),
+    async standing() {
+      const held = await writer.read((tables) => tables.states.held(lease));
+      if (held === null) return "lost";
+      return held.cancel_requested === 1 ? "canceled" : "held";
+    },
     record: (row, events) =>
       write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) })),
     wait: (request) => write((tables, now, canceled) => wait(tables, n, request, now, canceled)),

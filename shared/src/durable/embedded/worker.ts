@@ -66,11 +66,7 @@ export class Worker {
     this.#claimAgain = true;
     if (this.#claiming) return;
     this.#claiming = true;
-    this.#claimAll()
-      .catch((error) => this.#logUnlessStorage(error, "Runs could not be claimed."))
-      .finally(() => {
-        this.#claiming = false;
-      });
+    this.#claimAll().catch((error) => this.#logUnlessStorage(error, "Runs could not be claimed."));
   }
 
   /** A signal for this run is stored. */
@@ -129,19 +125,25 @@ export class Worker {
   }
 
   async #claimAll(): Promise<void> {
-    while (this.#claimAgain) {
-      this.#claimAgain = false;
-      const owner = this.#heartbeat.id;
-      const room = this.#concurrency - this.#running.size;
-      if (this.#draining || room <= 0 || owner === undefined) return;
-      for (const row of await this.#claim(owner, room)) {
-        const running = this.#execute(row, owner).finally(() => {
-          this.#running.delete(running);
-          this.wake();
-        });
-        this.#running.add(running);
+    try {
+      while (this.#claimAgain) {
+        this.#claimAgain = false;
+        const owner = this.#heartbeat.id;
+        const room = this.#concurrency - this.#running.size;
+        if (this.#draining || room <= 0 || owner === undefined) return;
+        for (const row of await this.#claim(owner, room)) this.#begin(row, owner);
       }
+    } finally {
+      this.#claiming = false;
     }
+  }
+
+  #begin(row: RunRow, owner: string): void {
+    const running = this.#execute(row, owner).finally(() => {
+      this.#running.delete(running);
+      this.wake();
+    });
+    this.#running.add(running);
   }
 
   async #claim(owner: string, room: number): Promise<readonly RunRow[]> {
@@ -170,8 +172,7 @@ export class Worker {
       const execution = new Execution(journal, { ...about, store, log, clock, stopMs, progress });
       this.#held.set(row.id, { execution, lease });
       if (this.#draining) execution.drain();
-      const canceled = await writer.read((tables) => tables.states.held(lease)?.cancel_requested === 1);
-      if (canceled) execution.cancel();
+      if ((await store.standing()) === "canceled") execution.cancel();
       execution.start(definition, JSON.parse(row.input));
       await execution.done;
     } catch (error) {

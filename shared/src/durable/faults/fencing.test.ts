@@ -73,3 +73,28 @@ test("a run cancelled elsewhere does not begin to wait but ends, although nobody
   await engine.close();
   await elsewhere.close();
 });
+
+test("once a cancel is accepted elsewhere no step starts here, although nobody here noticed before", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000 });
+  const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+  let started = 0;
+  engine.work([
+    {
+      kind: "k",
+      async execute(run) {
+        for (;;) await run.step("work", async () => ++started);
+      },
+    },
+  ]);
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  const deadline = performance.now() + 10_000;
+  while (started < 20 && performance.now() < deadline) await Bun.sleep(1);
+  await elsewhere.cancel(run.id);
+  const accepted = started;
+  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  expect(accepted).toBeGreaterThanOrEqual(20);
+  expect(started).toBe(accepted);
+  await engine.close();
+  await elsewhere.close();
+});

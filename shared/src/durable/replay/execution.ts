@@ -97,6 +97,14 @@ export class Execution {
     if (this.#over || this.#draining) await never();
   }
 
+  /** Rejects with the abort's reason when no new step may start. While the storage cannot say, it may. */
+  async assertHeld(scope: Scope): Promise<void> {
+    const standing = await this.options.store.standing().catch(() => "held");
+    if (standing === "canceled") this.cancel();
+    else if (standing === "lost") this.lose();
+    scope.signal.throwIfAborted();
+  }
+
   /** Writes a row; rejects with the abort's reason when the run is no longer ours. */
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
     return this.write(scope, () => this.options.store.record(row, events));
@@ -193,12 +201,9 @@ export class Execution {
     this.#leave("parked");
   }
 
-  /** A write of a run is refused only when the run is no longer ours; anything else is a bug, and pauses it. */
+  /** A write is refused when the run is no longer ours or the engine is closed; anything else is a bug, and pauses the run. */
   writeFailed(error: unknown): void {
-    if (error instanceof LeaseLost || (error instanceof AppError && error.code === "storage_unavailable")) {
-      this.lose();
-      return;
-    }
+    if (error instanceof LeaseLost || error instanceof AppError) return void this.lose();
     this.options.log.error({ runId: this.options.runId, err: error }, "A run's record could not be written.");
     this.pause(error);
   }

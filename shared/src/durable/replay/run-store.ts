@@ -31,7 +31,7 @@ export type Parking = {
 export type WaitRequest = {
   /** Waits that begin now, each with the events to commit with it. */
   readonly begin: readonly { readonly row: JournalRow; readonly events: readonly RunEvent[] }[];
-  /** Signals wanted, oldest wait first. Asked inside the transaction: a wait aborted by then must take nothing. */
+  /** Signals wanted, in the order in which they are to be served. Asked inside the transaction: a wait aborted by then must take nothing. */
   readonly wanted: () => readonly { readonly path: string; readonly name: string }[];
   /** Given when nothing else of the run goes on: the run is parked unless a wanted signal is there or it is cancelled. */
   readonly park?: Parking;
@@ -57,6 +57,8 @@ export type Ending =
  */
 export interface RunStore {
   load(): Promise<readonly JournalRow[]>;
+  /** Whether a new step may start: it must not once the run was asked to end, or is another worker's. */
+  standing(): Promise<"held" | "canceled" | "lost">;
   /** Adds a row, or replaces a started one by its done form, with the events that belong to it. */
   record(row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   wait(request: WaitRequest): Promise<WaitAnswer>;

@@ -17,15 +17,21 @@ export function scopedRun(execution: Execution, scope: Scope): Run {
     abortSignal: scope.signal,
     // What the caller's T promises, its own function and its journal keep: the engine hands through.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
-      runStep(execution, scope, name, fn, options?.effect ?? "idempotent") as Promise<T>,
-    sleep: (milliseconds) => runSleep(execution, scope, milliseconds),
+      minded(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
+    sleep: (milliseconds) => minded(runSleep(execution, scope, milliseconds)),
     signal: <T extends Json>(name: string, options?: Parameters<Run["signal"]>[1]) =>
-      runSignal(execution, scope, name, options ?? {}) as Promise<T>,
-    poll: <T extends Json>(name: string) => runPoll(execution, scope, name) as Promise<readonly T[]>,
-    all: (branches) => runAll(execution, scope, branches),
-    race: (branches) => runRace(execution, scope, branches),
+      minded(runSignal(execution, scope, name, options ?? {})) as Promise<T>,
+    poll: <T extends Json>(name: string) => minded(runPoll(execution, scope, name)) as Promise<readonly T[]>,
+    all: (branches) => minded(runAll(execution, scope, branches)),
+    race: (branches) => minded(runRace(execution, scope, branches)),
     emit: (event) => runEmit(execution, scope, event),
   };
+}
+
+/** A rejection that the body does not look at, of a step it did not await, say, must not end the process. */
+function minded<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 async function runSleep(execution: Execution, scope: Scope, milliseconds: number): Promise<void> {

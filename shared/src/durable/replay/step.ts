@@ -29,10 +29,8 @@ export async function runStep(
     throw asThrown(error);
   }
   return execution.during(scope, async () => {
-    if (effect === "once") {
-      await execution.record(scope, started);
-      scope.signal.throwIfAborted();
-    }
+    if (effect === "once") await execution.record(scope, started);
+    await execution.assertHeld(scope);
     const { row: done, events, cause } = await attempt(execution, scope, started, fn);
     await execution.record(scope, done, events);
     return replayed(done, cause);
@@ -51,7 +49,7 @@ async function attempt(execution: Execution, scope: Scope, started: JournalRow, 
       if (open) events.push(event);
     },
     progress(event) {
-      if (open) execution.progress.show(event);
+      if (open && !execution.isOver) execution.progress.show(event);
     },
   };
   const done = { ...started, state: "done" } as const;

@@ -114,16 +114,15 @@ export class Waiting {
     this.#asking = true;
     this.#nudged = false;
     const waits = [...signals, ...sleeps];
-    const known = new Set<unknown>(waits);
     try {
       const answer = await this.#execution.options.store.wait({
         begin: waits.flatMap((wait) =>
           wait.begin === undefined ? [] : [{ row: startedRow(wait), events: wait.begin }],
         ),
-        wanted: () =>
-          [...this.#execution.root.pending()].filter(
-            (wait) => wait.kind === "signal" && known.has(wait),
-          ) as SignalWait[],
+        wanted: () => {
+          const pending = new Set(this.#execution.root.pending());
+          return signals.filter((wait) => pending.has(wait));
+        },
         ...(park ? { park: parking(signals, sleeps) } : {}),
       });
       for (const wait of waits) wait.begin = undefined;

@@ -37,6 +37,10 @@ export class MemoryRunStore implements RunStore {
     return [...this.state.journal.values()];
   }
 
+  async standing(): Promise<"held"> {
+    return "held";
+  }
+
   record(row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
     return this.#commit(() => this.#put(row, events));
   }
