@@ -32,20 +32,44 @@ test("a request that does not end is cut after the grace", async () => {
   expect(performance.now() - before).toBeLessThan(1_000);
 });
 
-test("SIGTERM stops a process that serves, with exit code 0", async () => {
+/** A process that serves and prints its address; `/broken` rejects. */
+function child() {
   const code = `
     import { serve } from ${JSON.stringify(import.meta.resolve("./serve.ts"))};
-    const { url } = serve({ fetch: () => new Response("ok") }, { port: 0, close: async () => console.log("closed") });
+    const fetch = ({ url }) => url.endsWith("/broken") ? Promise.reject(new Error("secrets")) : new Response("ok");
+    const { url } = serve({ fetch }, { port: 0, close: async () => console.log("closed") });
     console.log(url.href);`;
-  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
+  return Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", stderr: "ignore" });
+}
+
+async function address(server: ReturnType<typeof child>) {
+  const reader = server.stdout.getReader();
+  const line = async () => new TextDecoder().decode((await reader.read()).value).trim();
+  return { url: await line(), line };
+}
+
+test("SIGTERM stops a process that serves, with exit code 0", async () => {
+  const server = child();
   try {
-    const reader = child.stdout.getReader();
-    const first = new TextDecoder().decode((await reader.read()).value);
-    expect(await (await fetch(first.trim())).text()).toBe("ok");
-    child.kill("SIGTERM");
-    expect(await child.exited).toBe(0);
-    expect(new TextDecoder().decode((await reader.read()).value)).toBe("closed\n");
+    const { url, line } = await address(server);
+    expect(await (await fetch(url)).text()).toBe("ok");
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+    expect(await line()).toBe("closed");
   } finally {
-    child.kill();
+    server.kill();
+  }
+});
+
+test("an error that an app lets through tells nothing", async () => {
+  const server = child();
+  try {
+    const { url } = await address(server);
+    const broken = await fetch(new URL("/broken", url));
+    expect(broken.status).toBe(500);
+    expect(await broken.text()).not.toContain("secrets");
+  } finally {
+    server.kill();
+    await server.exited;
   }
 });

@@ -26,7 +26,14 @@ export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
   { port, hostname = "127.0.0.1", graceMs = 1_000, close }: ServeOptions,
 ): Served {
-  const server = Bun.serve({ port, hostname, idleTimeout: 0, fetch: (request) => app.fetch(request) });
+  const server = Bun.serve({
+    port,
+    hostname,
+    idleTimeout: 0,
+    // Bun's error page for developers shows source code.
+    development: false,
+    fetch: (request) => app.fetch(request),
+  });
   let stopped: Promise<void> | undefined;
 
   const end = async () => {

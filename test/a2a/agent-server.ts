@@ -41,16 +41,16 @@ export const definition: AgentDefinition = {
 
 /** Starts a server; the caller is whoever the `X-User` header names, and "nobody" is refused. */
 export async function startAgentServer(
-  options: { heartbeatMs?: number; working?: boolean; engine?: (real: Engine) => Engine } = {},
+  options: { heartbeatMs?: number; engine?: (real: Engine) => Engine; home?: string; port?: number } = {},
 ): Promise<AgentServer> {
-  const home = await mkdtemp(join(tmpdir(), "a2a-test-"));
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
-  if (options.working !== false) engine.work([scriptedAgent], { concurrency: 64 });
+  engine.work([scriptedAgent], { concurrency: 64 });
   const reported: unknown[] = [];
   let app: { fetch(request: Request): Response | Promise<Response> } | undefined;
   const served = serve(
     { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
-    { port: 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
+    { port: options.port ?? 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
   );
   const publicUrl = served.url.origin;
   app = agentApp({
@@ -68,7 +68,7 @@ export async function startAgentServer(
     reported,
     async stop() {
       await served.stop();
-      await rm(home, { recursive: true, force: true });
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
     },
   };
 }

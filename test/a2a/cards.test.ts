@@ -55,6 +55,7 @@ test("a card that did not change is not sent again", async () => {
   const first = await read("agent-card.json");
   const etag = first.headers.get("ETag") ?? "";
   expect(first.headers.get("Cache-Control")).toContain("max-age=");
+  expect(Date.parse(first.headers.get("Last-Modified") ?? "")).toBeLessThanOrEqual(Date.now());
   expect(first.headers.get("Vary")).toBe("A2A-Version");
   const second = await read("agent-card.json", { "If-None-Match": etag });
   expect(second.status).toBe(304);

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { type A2aClient, type A2aClientOptions, createA2aClient } from "@manyhands/shared/a2a/client";
 import { artifactParts, type TaskUpdate } from "@manyhands/shared/a2a/task-update";
@@ -126,6 +129,29 @@ function torn(response: Response, bytes: number): Response {
   return new Response(body, { headers: response.headers });
 }
 
+test("a server that stops and comes back goes on with the task, and its reader with the stream", async () => {
+  const home = await mkdtemp(join(tmpdir(), "a2a-restart-"));
+  const first = await startAgentServer({ home });
+  const { port } = new URL(first.url);
+  const updates: TaskUpdate[] = [];
+  const options = { retry: { retries: 20, firstPauseMs: 50 } };
+  const reading = (async () => {
+    for await (const update of (await connect(options, first.url)).stream({ text: "work 60" })) updates.push(update);
+  })();
+  await eventually(() => (updates.length > 10 ? true : undefined));
+  await first.stop();
+  const second = await startAgentServer({ home, port: Number(port) });
+  try {
+    await reading;
+    expect(answerOf(updates)).toBe("worked 60");
+    const seqs = updates.flatMap((u) => ("seq" in u && u.seq !== undefined ? [u.seq] : []));
+    expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i));
+  } finally {
+    await second.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
 test("watching from a place tells everything after it, also when the task has long ended", async () => {
   const done = await client.send({ text: "work 3" });
   const updates = await Array.fromAsync(client.watch(done.id, { after: 0 }));
@@ -192,7 +218,7 @@ test("an agent that comes back is found again", async () => {
 test.each([
   ["never answers", () => new Promise<Response>(() => undefined), "timeout"],
   ["sends a card of 5 MB", () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`), "too_large"],
-  ["redirects", () => Response.redirect("http://127.0.0.1:1/"), "unavailable"],
+  ["redirects", () => Response.redirect(`${server.url}/.well-known/agent-card.json`), "unavailable"],
   ["sends half a card", () => new Response('{"name":"x'), "unavailable"],
 ] as const)("a server that %s is not waited for, read on or followed", async (_, answer, code) => {
   const raw = rawServer(answer);

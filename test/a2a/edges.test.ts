@@ -21,7 +21,11 @@ test("a body above 10 MB is refused with 413, announced or not", async () => {
       controller.close();
     },
   });
-  const streamed = await fetch(`${server.url}/message:send`, { method: "POST", body: chunks });
+  const streamed = await fetch(`${server.url}/message:send`, {
+    method: "POST",
+    body: chunks,
+    headers: { "Content-Type": "application/json" },
+  });
   expect(streamed.status).toBe(413);
   expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
 });
@@ -92,7 +96,7 @@ test("while the store cannot be written, new work is refused as something to try
     const rest = await fetch(`${full.url}/message:send`, {
       method: "POST",
       body: JSON.stringify(textMessage("answer x")),
-      headers: { "A2A-Version": "1.0" },
+      headers: { "A2A-Version": "1.0", "Content-Type": "application/json" },
     });
     expect(rest.status).toBe(503);
     expect(rest.headers.get("Retry-After")).toBe("5");

@@ -56,6 +56,12 @@ test.each([
   expect(answer.body.id).toBe(code === -32601 || code === -32602 ? 1 : null);
 });
 
+test("a body that says it is no JSON is refused, even if it is", async () => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
+  expect((await rawRpc(server.url, body, { "Content-Type": "text/plain" })).body.error.code).toBe(-32005);
+  expect((await rawRpc(server.url, body, { "Content-Type": "application/a2a+json" })).body.result).toBeDefined();
+});
+
 test("broken fields are named in a BadRequest beside the ErrorInfo", async () => {
   const { body } = await rpc(server.url, "SendMessage", {
     message: { messageId: "x", role: "ROLE_USER", parts: [{}] },
@@ -212,6 +218,7 @@ test("ListTasks pages through the caller's tasks, newest first, filtered, withou
   expect(newest.artifacts).toBeUndefined();
   expect((await list({ contextId, includeArtifacts: true })).tasks[0].artifacts).toHaveLength(1);
   expect((await list({ historyLength: 0 })).tasks[0].history).toBeUndefined();
+  expect((await rpc(server.url, "ListTasks", { pageToken: "bogus" }, { user })).body.error.code).toBe(-32602);
 });
 
 test("historyLength bounds the messages of an answer", async () => {
@@ -260,10 +267,15 @@ test("files come in as bytes and go out by URL; a long text is kept as a file", 
   expect(new Uint8Array(await (await fetch(part.url)).arrayBuffer())).toEqual(bytes);
   expect(task.history[0].parts[1].filename).toBe("in.csv");
 
-  const long = await send("", { parts: [{ text: "echo" }, { text: "x".repeat(300_000) }, { data: null }] });
+  const half = { text: "x".repeat(150_000) };
+  const long = await send("", { parts: [{ text: "echo " }, half, half, { data: null }, { data: [half, half] }] });
   const kept = JSON.parse(long.artifacts[0].parts[0].text);
-  expect(kept[1]).toMatchObject({ type: "file", name: "message.txt", size: 300_000 });
-  expect(kept[2]).toEqual({ type: "data", data: null });
+  expect(kept[1].type).toBe("text");
+  expect(kept[2]).toMatchObject({ type: "file", name: "message.txt", size: 150_000 });
+  expect(kept[3]).toEqual({ type: "data", data: null });
+  expect(kept[4]).toMatchObject({ type: "file", name: "message.json", mediaType: "application/json" });
+  const much = textMessage("answer x", { metadata: { note: half.text } });
+  expect((await rpc(server.url, "SendMessage", much)).body.error.code).toBe(-32602);
 });
 
 test("keys like __proto__ and constructor travel through metadata as data", async () => {
@@ -300,7 +312,12 @@ test("budget and hops of a task are checked; a task that went through nine agent
 test("a caller who goes away while it waits costs the task nothing", async () => {
   const params = textMessage("wait 150");
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
-  const gone = fetch(server.url, { method: "POST", body, signal: AbortSignal.timeout(50) });
+  const gone = fetch(server.url, {
+    method: "POST",
+    body,
+    headers: { "Content-Type": "application/json" },
+    signal: AbortSignal.timeout(50),
+  });
   expect(gone).rejects.toThrow();
   await gone.catch(() => undefined);
   const { body: answer } = await rpc(server.url, "SendMessage", params);

@@ -9,7 +9,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const call = (path: string, init: RequestInit & { body?: string } = {}, headers: Record<string, string> = {}) =>
-  fetch(`${server.url}${path}`, { ...init, headers: { "A2A-Version": "1.0", ...headers } });
+  fetch(`${server.url}${path}`, {
+    ...init,
+    headers: { "A2A-Version": "1.0", "Content-Type": "application/json", ...headers },
+  });
 const post = (path: string, value?: unknown, headers?: Record<string, string>) =>
   call(path, { method: "POST", ...(value === undefined ? {} : { body: JSON.stringify(value) }) }, headers);
 
@@ -55,6 +58,13 @@ test.each([
   ["no version", () => call("/tasks", {}, { "A2A-Version": "" }), 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"],
   ["a page of 0", () => call("/tasks?pageSize=0"), 400, "INVALID_ARGUMENT", "INVALID_PARAMS"],
   ["no JSON", () => call("/message:send", { method: "POST", body: "{" }), 400, "INVALID_ARGUMENT", "INVALID_PARAMS"],
+  [
+    "text for JSON",
+    () => post("/message:send", textMessage("answer x"), { "Content-Type": "text/plain" }),
+    400,
+    "INVALID_ARGUMENT",
+    "CONTENT_TYPE_NOT_SUPPORTED",
+  ],
   ["no message", () => post("/message:stream", {}), 400, "INVALID_ARGUMENT", "INVALID_PARAMS"],
   [
     "push",

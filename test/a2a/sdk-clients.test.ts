@@ -10,6 +10,7 @@ import {
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { ClientFactory as OldClientFactory } from "a2a-sdk-v0/client";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { rpc } from "./rpc.ts";
 
 let server: AgentServer;
 beforeAll(async () => {
@@ -153,13 +154,8 @@ test("the real 0.3.14 client finds its card and sends, streams, answers, reads, 
 });
 
 test("a 0.3 call with a configuration that does not say otherwise blocks", async () => {
-  const client = await new OldClientFactory().createFromUrl(server.url, ".well-known/agent.json");
-  const message = {
-    kind: "message" as const,
-    messageId: crypto.randomUUID(),
-    role: "user" as const,
-    parts: [{ kind: "text" as const, text: "wait 50" }],
-  };
-  const sent = await client.sendMessage({ message, configuration: { historyLength: 1 } });
-  expect(sent.kind === "task" && sent.status.state).toBe("completed");
+  const message = { messageId: crypto.randomUUID(), role: "user", parts: [{ kind: "text", text: "wait 50" }] };
+  const params = { message, configuration: { historyLength: 1 } };
+  const { body } = await rpc(server.url, "message/send", params, { headers: { "A2A-Version": "0.3" } });
+  expect(body.result).toMatchObject({ kind: "task", status: { state: "completed" } });
 });

@@ -7,10 +7,12 @@ import { terminalStatuses } from "../durable/engine.ts";
 import type { Json, RunEvent } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
-import { acceptPart } from "./accept-part.ts";
+import { acceptParts } from "./accept-parts.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";
 import { FieldViolationsError } from "./wire-error.ts";
+
+const longestMetadata = 64 * 1024;
 
 /**
  * Makes a message durable: as a new task, or as the next message of the task it names. When this resolves it is on disk. The
@@ -32,8 +34,11 @@ export async function acceptMessage(
 }
 
 async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessage> {
-  const parts = await Promise.all(message.parts.map((part) => acceptPart(part, deps.artifacts)));
   const metadata = message.metadata as UserMessage["metadata"];
+  if (JSON.stringify(metadata ?? null).length > longestMetadata) {
+    throw new FieldViolationsError([{ field: "message.metadata", description: "is longer than 64 kB" }]);
+  }
+  const parts = await acceptParts(message.parts, deps.artifacts);
   return { messageId: message.messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
 }
 

@@ -11,7 +11,6 @@ const stopMs = 10_000;
  * TaskNotCancelableError when it ended otherwise.
  */
 export async function cancelRun(deps: TaskDeps, run: RunRecord, signal: AbortSignal): Promise<void> {
-  if (run.status === "canceled") return;
   try {
     await deps.engine.cancel(run.id);
   } catch (error) {

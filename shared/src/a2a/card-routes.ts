@@ -10,7 +10,11 @@ import { cardJson, mergedCardJson } from "./card.ts";
  */
 export function cardApp(card: AgentCard, handler: A2ARequestHandler): Hono {
   const app = new Hono();
-  const headers = { "Cache-Control": "public, max-age=60", Vary: A2A_VERSION_HEADER };
+  const headers = {
+    "Cache-Control": "public, max-age=60",
+    "Last-Modified": new Date().toUTCString(),
+    Vary: A2A_VERSION_HEADER,
+  };
   const merged = async (c: Context) => c.json(await mergedCardJson(card, handler), 200, headers);
   app.use("/.well-known/*", etag());
   app.get("/.well-known/agent.json", merged);

@@ -3,6 +3,7 @@ import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/ser
 import { Hono } from "hono";
 import * as z from "zod";
 import { limitedBody } from "./body-limit.ts";
+import { jsonBody } from "./content-type.ts";
 import { type HttpCall, httpCall } from "./http-call.ts";
 import { JsonTextError, parseJsonBytes } from "./json-text.ts";
 import { legacySchemas } from "./legacy-schema.ts";
@@ -37,7 +38,7 @@ type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJs
 export function rpcApp(deps: JsonRpcDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => rpcFailure(error, deps.report));
-  app.post("/", limitedBody(), async (c) => {
+  app.post("/", jsonBody, limitedBody(), async (c) => {
     const principal = await deps.identify(c.req.raw);
     return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), principal);
   });

@@ -68,6 +68,25 @@ test("numbers and flags may come as strings, since a query has nothing else", ()
   expect(faults(requestSchemas.ListTasks, { status: "working" })).toEqual(["status"]);
 });
 
+test("fields may come by their names in the proto, but keys of metadata and data are never renamed", () => {
+  const params = {
+    message: {
+      message_id: "m1",
+      context_id: "c1",
+      role: "ROLE_USER",
+      parts: [{ data: { media_type: 1 }, media_type: "application/json" }],
+      metadata: { task_id: 2 },
+    },
+    configuration: { history_length: 0, return_immediately: true },
+  };
+  const found = checked(requestSchemas.SendMessage, params);
+  expect(found.message).toMatchObject({ messageId: "m1", contextId: "c1", metadata: { task_id: 2 } });
+  expect(found.message.parts[0]).toMatchObject({ data: { media_type: 1 }, mediaType: "application/json" });
+  expect(found.configuration).toMatchObject({ historyLength: 0, returnImmediately: true });
+  expect(checked(requestSchemas.GetTask, { id: "t", history_length: 1 })).toEqual({ id: "t", historyLength: 1 });
+  expect(faults(requestSchemas.GetTask, { id: "t", history_length: -1 })).toEqual(["historyLength"]);
+});
+
 test("keys like __proto__ in metadata stay data", () => {
   const metadata = JSON.parse('{"__proto__":{"x":1},"constructor":{"y":2}}');
   const params = checked(requestSchemas.SendMessage, message({ metadata }));

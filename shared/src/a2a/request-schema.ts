@@ -1,5 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
+import { protoObject } from "./proto-object.ts";
 import { FieldViolationsError } from "./wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
@@ -24,19 +25,17 @@ const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
 export const fileUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(8192);
 export const label = z.string().max(255);
 
-const part = z
-  .object({
-    text: optional(z.string()),
-    raw: optional(base64),
-    url: optional(fileUrl),
-    data: z.unknown().optional(),
-    metadata: optional(metadata),
-    filename: optional(label),
-    mediaType: optional(label),
-  })
-  .refine((value) => contentFields.filter((field) => value[field] !== undefined).length === 1, {
-    error: "must have exactly one of text, raw, url and data",
-  });
+const part = protoObject({
+  text: optional(z.string()),
+  raw: optional(base64),
+  url: optional(fileUrl),
+  data: z.unknown().optional(),
+  metadata: optional(metadata),
+  filename: optional(label),
+  mediaType: optional(label),
+}).refine((value) => contentFields.filter((field) => value[field] !== undefined).length === 1, {
+  error: "must have exactly one of text, raw, url and data",
+});
 const contentFields = ["text", "raw", "url", "data"] as const;
 
 export const taskId = id(128);
@@ -48,7 +47,7 @@ export const shortList = optional(z.array(z.string().max(1024)).max(64));
 export const optionalId = (schema: z.ZodType<string>) =>
   optional(z.union([z.literal(""), schema])).transform((value) => value || undefined);
 
-const message = z.object({
+const message = protoObject({
   messageId,
   contextId: optionalId(contextId),
   taskId: optionalId(taskId),
@@ -59,10 +58,10 @@ const message = z.object({
   referenceTaskIds: shortList,
 });
 
-const sendMessage = z.object({
+const sendMessage = protoObject({
   message,
   configuration: optional(
-    z.object({
+    protoObject({
       acceptedOutputModes: shortList,
       historyLength,
       returnImmediately: optional(flag),
@@ -73,7 +72,7 @@ const sendMessage = z.object({
 });
 
 const stateNames = Object.keys(TaskState).filter((name) => name.startsWith("TASK_STATE_"));
-const listTasks = z.object({
+const listTasks = protoObject({
   contextId: optionalId(contextId),
   status: optional(z.enum(stateNames)),
   pageSize: optional(count.pipe(z.int().min(1).max(100))),
@@ -89,10 +88,10 @@ const anyObject = metadata;
 export const requestSchemas = {
   SendMessage: sendMessage,
   SendStreamingMessage: sendMessage,
-  GetTask: z.object({ id: taskId, historyLength }),
+  GetTask: protoObject({ id: taskId, historyLength }),
   ListTasks: listTasks,
-  CancelTask: z.object({ id: taskId, metadata: optional(metadata) }),
-  SubscribeToTask: z.object({ id: taskId }),
+  CancelTask: protoObject({ id: taskId, metadata: optional(metadata) }),
+  SubscribeToTask: protoObject({ id: taskId }),
   CreateTaskPushNotificationConfig: anyObject,
   GetTaskPushNotificationConfig: anyObject,
   ListTaskPushNotificationConfigs: anyObject,

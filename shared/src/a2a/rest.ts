@@ -10,6 +10,7 @@ import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import { limitedBody } from "./body-limit.ts";
+import { jsonBody } from "./content-type.ts";
 import { type HttpCall, httpCall } from "./http-call.ts";
 import { JsonTextError, parseJsonBytes } from "./json-text.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
@@ -32,12 +33,12 @@ export function restApp(deps: RestDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, deps.report));
 
-  app.post("/message:send", limitedBody(), async (c) => {
+  app.post("/message:send", jsonBody, limitedBody(), async (c) => {
     const { call, request } = await sending(deps, c, "SendMessage");
     const sent = await handler.sendMessage(request, call.context);
     return json(call, "messageId" in sent ? { message: sent } : { task: Task.toJSON(sent) });
   });
-  app.post("/message:stream", limitedBody(), async (c) => {
+  app.post("/message:stream", jsonBody, limitedBody(), async (c) => {
     const { call, request } = await sending(deps, c, "SendStreamingMessage");
     return streamed(deps, call, handler.sendMessageStream(request, call.context));
   });

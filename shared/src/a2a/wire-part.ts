@@ -27,7 +27,7 @@ export function toWirePart(part: Part, publicUrl: string): WirePart {
 }
 
 /** Where a stored file is served. */
-export function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
+function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
   return `${publicUrl.replace(/\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
 }
 

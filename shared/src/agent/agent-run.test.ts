@@ -64,6 +64,34 @@ test("terminate with failure fails the task with its reason", async () => {
   expect(ofType(events, "artifact-added").map(({ name }) => name)).toEqual(["partial-answer"]);
 });
 
+test("a call that failed in the same turn keeps terminate from claiming success", async () => {
+  await using agent = await agentForTest({
+    script: [
+      { calls: [{ name: "fly", args: {} }, { name: "terminate", args: { status: "success", summary: "Flew." } }] },
+      call("terminate", { status: "success", summary: "Walked." }),
+    ],
+    tools: [terminate],
+  });
+  const { record, events } = await agent.run("Go there.");
+  expect(record.output).toMatchObject({ answer: "Walked." });
+  expect(ofType(events, "tool-ended")[1]).toMatchObject({ name: "terminate", isError: true });
+});
+
+test("a call that runs when the task's time is over is stopped, and the task ends as time_limit", async () => {
+  const sleep = defineTool({
+    name: "sleep",
+    description: "Sleeps.",
+    input: z.strictObject({}),
+    effect: "pure",
+    run: (_, { signal }) =>
+      new Promise<string>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  });
+  await using agent = await agentForTest({ script: () => call("sleep", {}), tools: [sleep] });
+  const { record, events } = await agent.run("Sleep.", { budget: { wallMs: 300 } });
+  expect(record.error?.code).toBe("time_limit");
+  expect(ofType(events, "tool-ended")[0]).toMatchObject({ isError: true, text: expect.stringContaining("Stopped") });
+});
+
 test("the step limit ends the task with its name and what was reached", async () => {
   let n = 0;
   await using agent = await agentForTest({

@@ -56,6 +56,7 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Step {
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
   const begun = await run.step("begin", async () => ({
+    today: new Date().toISOString().slice(0, 10),
     limits: tighter(agent.limits, input.budget ?? {}),
     contextWindow: deps.model.capabilities.contextWindow,
     earlier: await earlierTasks(run, agent.name, deps.engine),
@@ -67,6 +68,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
+    today: begun.today,
     messages: [...earlier, goal],
     goal,
     step: 0,

@@ -28,7 +28,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         artifacts: deps.artifacts,
       });
       const request: ModelRequest = {
-        messages: [{ role: "system", text: agent.instructions }, ...prompt],
+        messages: [{ role: "system", text: `${agent.instructions}\n\nToday is ${task.today}.` }, ...prompt],
         tools,
         toolChoice: agent.toolChoice,
         maxOutputTokens: roomForAnswer(task, deps.model),

@@ -8,6 +8,8 @@ import type { Limits } from "./agent.ts";
 import { boundText } from "./bound-text.ts";
 import type { Part } from "./events.ts";
 import { placeFiles } from "./receive.ts";
+import { timeLimit, workDeadline } from "./spending.ts";
+import type { TaskState } from "./task-state.ts";
 
 /** What tools need of the server they run in. */
 export type ToolDeps = {
@@ -26,20 +28,21 @@ export type CalledTool = {
   readonly end?: NonNullable<ToolResult["end"]>;
 };
 
+/** What the calls of one turn share. After a failed call none of them may end the task: the model has not seen the failure yet. */
+export type TurnOfCalls = {
+  readonly task: TaskState;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly mayEnd: boolean;
+};
+
 /**
  * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
  * call that must not be repeated; only an abort rejects.
  */
-export async function callTool(
-  run: Run,
-  call: ToolCall,
-  tools: ReadonlyMap<string, Tool>,
-  limits: Limits,
-  deps: ToolDeps,
-): Promise<CalledTool> {
+export async function callTool(run: Run, call: ToolCall, turn: TurnOfCalls, deps: ToolDeps): Promise<CalledTool> {
   const { id: callId, name } = call;
   run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
-  const tool = tools.get(name);
+  const tool = turn.tools.get(name);
   const parsed = parseArguments(call.arguments);
   if (tool?.callDurably !== undefined && parsed.ok) {
     const place = (parts: readonly Part[]) => placeFiles(run, parts, deps);
@@ -53,15 +56,10 @@ export async function callTool(
       async (step) => {
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
-        const context = toolContext(callId, workspace, step);
-        const result =
-          tool === undefined
-            ? unknownTool(name, tools)
-            : parsed.ok
-              ? await tool.call(parsed.value, context)
-              : failure(parsed.error);
+        const result = parsed.ok ? await resultOf(call, parsed.value, workspace, turn, step) : failure(parsed.error);
+        const { limits } = turn.task;
         const called = await bounded(result, { callId, name, workspace, limits, artifacts: deps.artifacts });
-        const recorded = { ...called, milliseconds: Math.round(performance.now() - started) };
+        const recorded = { ...called, milliseconds: Math.ceil(performance.now() - started) };
         step.emit(ended(recorded));
         return recorded;
       },
@@ -77,13 +75,34 @@ export async function callTool(
 const interrupted =
   "Interrupted: the server restarted while this call ran, and the call was not repeated. It may have done all, part or nothing of its work. Check before you do it again.";
 
+/** What the tool answers within the task's time, or why it was not asked or not heard. */
+async function resultOf(
+  { id, name }: ToolCall,
+  input: unknown,
+  workspace: Workspace,
+  { task, tools, mayEnd }: TurnOfCalls,
+  step: StepContext,
+): Promise<ToolResult> {
+  const tool = tools.get(name);
+  if (tool === undefined) return unknownTool(name, tools);
+  const deadline = workDeadline(task, step.signal);
+  try {
+    const result = await tool.call(input, toolContext(id, workspace, deadline.signal, step));
+    if (result.end?.status !== "success" || mayEnd) return result;
+    return failure("Not ended: a call before this one in the same turn failed. Read its result first, then decide.");
+  } catch (error) {
+    if (!deadline.passed()) throw error;
+    return failure(`Stopped: ${timeLimit(task).message}`);
+  }
+}
+
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult {
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${[...tools.keys()].join(", ")}.`);
 }
 
-function toolContext(callId: string, workspace: Workspace, step: StepContext): ToolContext {
+function toolContext(callId: string, workspace: Workspace, signal: AbortSignal, step: StepContext): ToolContext {
   return {
-    signal: step.signal,
+    signal,
     workspace,
     key: step.key,
     progress: (text) => step.progress({ type: "tool-output", callId, text }),

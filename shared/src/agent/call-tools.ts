@@ -15,9 +15,12 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   const tools = new Map(agent.tools.map((tool) => [tool.name, tool]));
   return async (calls, task) => {
     const allowed = calls.slice(0, task.limits.callsPerTurn);
+    let failed = false;
     for (const group of groups(allowed, tools)) {
-      const called = await inLanes(group, task, (run, call) => callTool(run, call, tools, task.limits, deps));
+      const turn = { task, tools, mayEnd: !failed };
+      const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
       for (const each of called) take(each, task);
+      failed ||= called.some(({ isError }) => isError);
       task.spent.workMs += Math.max(0, ...called.map((each) => each.milliseconds));
     }
     for (const { id, name } of calls.slice(task.limits.callsPerTurn)) {

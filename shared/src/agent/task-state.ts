@@ -34,6 +34,8 @@ export type TaskState = {
   readonly limits: Limits;
   /** Tokens the model can take at once, fixed when the task began. */
   readonly contextWindow: number;
+  /** The day the task began, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
   /** The conversation, oldest first; the goal is at `goal`. */
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */

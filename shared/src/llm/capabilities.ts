@@ -16,7 +16,7 @@ const unknownModel: Traits = {
   parallelToolCalls: true,
   vision: false,
   contextWindow: 32_768,
-  maxOutputTokens: 4096,
+  maxOutputTokens: 8192,
   temperature: true,
   streamUsage: true,
   maxTokensParameter: "max_tokens",

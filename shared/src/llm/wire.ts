@@ -79,9 +79,10 @@ function chatMessage(message: ModelMessage, traits: Traits): ChatMessage {
   }
 }
 
-/** A tool's result as text: the protocol has no field for "this failed", so the text says it. */
+/** A tool's result as text: the protocol has no field for "this failed", so the text says it, on a line of its own before output. */
 export function resultText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
-  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+  if (!isError || /^error\b/i.test(text)) return text;
+  return text.includes("\n") ? `Error:\n${text}` : `Error: ${text}`;
 }
 
 function userContent(parts: readonly (TextPart | ImagePart)[], traits: Traits): string | ContentPart[] {

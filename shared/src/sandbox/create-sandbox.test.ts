@@ -4,7 +4,9 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPython } from "../tools/python/find-python.ts";
 import { createSandbox } from "./create-sandbox.ts";
+import { landlockAbi } from "./kernel.ts";
 import { runCommand } from "./run-command.ts";
+import { stepDownArgv, unprivilegedUser } from "./step-down.ts";
 import { availableTiers, openTier } from "./tiers.fixture.ts";
 
 const path = process.env.PATH ?? "";
@@ -13,6 +15,17 @@ const signal = AbortSignal.timeout(60_000);
 
 afterEach(() => {
   process.env.PATH = path;
+});
+
+test("every tier whose parts work on this machine is taken, so that none is left out of the tests unnoticed", async () => {
+  const plain = ["bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"];
+  const spaces = await Bun.spawn([...stepDownArgv(unprivilegedUser()), ...plain], { stderr: "ignore" }).exited;
+  const expected = [
+    ...(spaces === 0 && Bun.which("socat") && Bun.which("rg") ? ["srt" as const] : []),
+    ...(spaces === 0 ? ["bwrap" as const] : []),
+    ...(landlockAbi() >= 6 ? ["landlock" as const] : []),
+  ];
+  expect(tiers).toEqual(expect.arrayContaining(expected));
 });
 
 test("auto takes the strongest tier of the machine and never goes without unless asked", async () => {

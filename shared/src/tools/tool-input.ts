@@ -29,7 +29,9 @@ export function parseInput<Input extends z.ZodObject>(
   if (parsed.success) return { ok: true, data: parsed.data };
   const again = schema.safeParse(withoutNulls(raw));
   if (again.success) return { ok: true, data: again.data };
-  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}` };
+  const unknown = parsed.error.issues.some((issue) => issue.code === "unrecognized_keys");
+  const known = unknown ? `\nThe arguments are: ${Object.keys(schema.shape).join(", ")}.` : "";
+  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}${known}` };
 }
 
 function withoutNulls(raw: unknown): unknown {

@@ -67,6 +67,39 @@ export function branchCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual(["timeout"]);
     });
 
+    test("the recorded winner stays the winner, though both finished and a replay meets the other first", async () => {
+      const engine = cases.working(async (run) => {
+        const winner = await run.race<string>([
+          (branch) => branch.step("second", () => microtasks(8).then(() => "second")),
+          (branch) => branch.step("first", () => microtasks(1).then(() => "first")),
+        ]);
+        await run.signal("go");
+        return winner;
+      });
+      const run = await start(engine);
+      await until(engine, run.id, "waiting");
+      await engine.deliver(run.id, "go", null);
+      expect((await until(engine, run.id, "completed")).output).toBe("first");
+    });
+
+    test("a loser's long history does not disturb the replay of what came after it", async () => {
+      const engine = cases.working(async (run) => {
+        await run.signal("go");
+        const longer = Promise.withResolvers<void>();
+        return run.race<string>([
+          async (branch) => {
+            for (let n = 0; n < 50; n++) await branch.step("work", async () => n);
+            longer.resolve();
+            return branch.signal("never");
+          },
+          async (branch) => branch.step("win", () => longer.promise.then(() => "won")),
+        ]);
+      });
+      const run = await start(engine);
+      await engine.deliver(run.id, "go", null);
+      expect((await until(engine, run.id, "completed")).output).toBe("won");
+    });
+
     test("a race does not wait for a loser that ignores its abort", async () => {
       const engine = cases.working(async (run) =>
         run.race<string>([
@@ -99,4 +132,8 @@ export function branchCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual(["the answer", "the other"]);
     });
   });
+}
+
+async function microtasks(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await undefined;
 }

@@ -64,15 +64,38 @@ export function cancellingCases(cases: Cases): void {
       const engine = cases.working(async (run, input) => {
         begun.resolve();
         if (input === "deaf") return run.step("deaf", () => new Promise<null>(() => undefined));
+        if (input === "hung") return new Promise<null>(() => undefined);
         return run.step("work", () => new Promise<null>(() => undefined)).catch(() => "done");
       });
       const deaf = await start(engine, { input: "deaf" });
+      const hung = await start(engine, { input: "hung" });
       const stubborn = await start(engine, { input: "stubborn" });
       await begun.promise;
-      await engine.cancel(deaf.id);
-      await engine.cancel(stubborn.id);
-      expect((await until(engine, deaf.id, "canceled")).output).toBeUndefined();
-      expect((await until(engine, stubborn.id, "canceled")).output).toBeUndefined();
+      for (const run of [deaf, hung, stubborn]) {
+        await until(engine, run.id, "running");
+        await engine.cancel(run.id);
+      }
+      for (const run of [deaf, hung, stubborn]) {
+        expect((await until(engine, run.id, "canceled")).output).toBeUndefined();
+      }
+    });
+
+    test("a cancel right after the start ends the run, whatever its worker is about to do with it", async () => {
+      const engine = cases.working(async (run) =>
+        run.step("work", async ({ signal }) => {
+          await new Promise((resolve) => (signal.aborted ? resolve(null) : signal.addEventListener("abort", resolve)));
+          return null;
+        }),
+      );
+      for (let turns = 0; turns < 20; turns++) {
+        const run = await start(engine);
+        for (let turn = 0; turn < turns; turn++) {
+          if (turns % 2 === 0) await undefined;
+          else await new Promise((resolve) => setImmediate(resolve));
+        }
+        await engine.cancel(run.id);
+        await until(engine, run.id, "canceled");
+      }
     });
 
     test("cancelling again is harmless, and after another end refused", async () => {

@@ -56,6 +56,27 @@ export function changedCodeCases(cases: Cases): void {
       });
     }
 
+    test("a branch that won its race and now wants more pauses the run", async () => {
+      const race =
+        (win: Body): Body =>
+        async (run) => {
+          await run.race<Json>([(branch) => branch.signal("never"), win]);
+          return run.signal("go");
+        };
+      const first = cases.working(race(async (branch) => branch.step("win", async () => 1)));
+      const run = await start(first);
+      await until(first, run.id, "waiting");
+      await first.close();
+      const second = cases.working(
+        race(async (branch) => {
+          await branch.step("win", async () => 1);
+          return branch.step("more", async () => 2);
+        }),
+      );
+      await second.deliver(run.id, "go", null);
+      expect((await until(second, run.id, "paused")).error?.code).toBe("non_deterministic");
+    });
+
     test("a paused run keeps its signals, can be cancelled, and resume leaves others alone", async () => {
       const first = cases.working(original);
       const run = await start(first);

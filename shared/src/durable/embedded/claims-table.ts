@@ -11,7 +11,9 @@ export function claimsTable(db: Database) {
        due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL
      WHERE n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?3) RETURNING *`,
   );
-  const nextDue = db.query<{ due: number | null }, []>("SELECT min(due) AS due FROM runs WHERE status = 'waiting'");
+  const nextDue = db.query<{ due: number | null }, []>(
+    "SELECT min(due) AS due FROM runs WHERE status = 'waiting' AND due IS NOT NULL",
+  );
   const owned = db.query<{ id: string; epoch: number; cancel_requested: number }, [string]>(
     "SELECT id, epoch, cancel_requested FROM runs WHERE owner = ?",
   );

@@ -67,7 +67,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     },
     events: (runId, after = 0) =>
       writer.read((tables) => {
-        const run = tables.runs.byId(runId);
+        const run = tables.runs.standing(runId);
         if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
         return tables.events.after(run, after, Number.MAX_SAFE_INTEGER);
       }),

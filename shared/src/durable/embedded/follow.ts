@@ -18,10 +18,13 @@ export async function* follow(
   try {
     for (let last = after; !signal.aborted; ) {
       const page = await deps.writer.read(({ runs, events }) => {
-        const run = runs.byId(runId);
+        const run = runs.standing(runId);
         if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
         follower.reached(run.last_event);
-        return { ended: terminalStatuses.includes(run.status), events: events.after(run, last, pageSize) };
+        return {
+          ended: terminalStatuses.includes(run.status),
+          events: run.last_event > last ? events.after(run, last, pageSize) : [],
+        };
       });
       for (const stored of page.events) {
         for (const event of follower.takeProgress(stored.seq)) yield { kind: "progress", event };

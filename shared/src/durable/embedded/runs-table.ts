@@ -23,6 +23,8 @@ export type RunRow = {
   readonly updated_at: number;
 };
 
+type Standing = Pick<RunRow, "n" | "id" | "status" | "last_event">;
+
 export type NewRun = {
   readonly id: string;
   readonly kind: string;
@@ -41,6 +43,7 @@ export function runsTable(db: Database) {
      VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $now, $now, $now) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
+  const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
   const byKey = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?");
   return {
     insert(run: NewRun): number {
@@ -49,6 +52,8 @@ export function runsTable(db: Database) {
       return row.n;
     },
     byId: (id: string) => byId.get(id),
+    /** The little that readers of the log need. */
+    standing: (id: string) => standing.get(id),
     byKey: (principal: string, key: string) => byKey.get(principal, key),
   };
 }

@@ -28,7 +28,7 @@ const migrations: readonly string[] = [
     updated_at INTEGER NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX runs_dedupe ON runs (principal, dedupe_key) WHERE dedupe_key IS NOT NULL;
-  CREATE INDEX runs_claimable ON runs (status, due) WHERE status IN ('queued', 'waiting');
+  CREATE INDEX runs_status ON runs (status, due);
   CREATE INDEX runs_owned ON runs (owner) WHERE owner IS NOT NULL;
   CREATE INDEX runs_updated ON runs (updated_at, id);
   CREATE INDEX runs_context ON runs (context_id);

@@ -13,10 +13,10 @@ export type Operation =
   | { readonly do: "signal"; readonly name: string }
   | { readonly do: "emit"; readonly value: number }
   | { readonly do: "all"; readonly branches: readonly Program[] }
-  /** A branch that ends against one that would wait for ever. */
-  | { readonly do: "race"; readonly branch: Program }
-  /** Branches of which one fails while the others wait for ever; the failure is caught. */
-  | { readonly do: "failing-all"; readonly value: number };
+  /** A branch that ends against one that takes some steps and then waits for ever. */
+  | { readonly do: "race"; readonly branch: Program; readonly loser: readonly number[] }
+  /** A branch that fails beside one that takes some steps and then waits for ever; the failure is caught. */
+  | { readonly do: "failing-all"; readonly value: number; readonly loser: readonly number[] };
 
 /** Does what a step of a program does: leaves a trace, may take time, and returns the value. */
 export type Effect = (key: string, value: number) => Promise<number>;
@@ -54,11 +54,14 @@ async function perform(operation: Operation, run: Run, effect: Effect): Promise<
     case "all":
       return run.all<Json>(operation.branches.map((branch) => (own) => interpret(branch, own, effect)));
     case "race":
-      return run.race<Json>([(own) => own.signal("never"), (own) => interpret(operation.branch, own, effect)]);
+      return run.race<Json>([
+        (own) => lose(operation.loser, own, effect),
+        (own) => interpret(operation.branch, own, effect),
+      ]);
     case "failing-all":
       return codeOf(
         run.all<Json>([
-          (own) => own.signal("never"),
+          (own) => lose(operation.loser, own, effect),
           async (own) => {
             await own.step("step", (step) => effect(step.key, operation.value));
             throw new AppError("stuck", "one branch failed");
@@ -66,6 +69,11 @@ async function perform(operation: Operation, run: Run, effect: Effect): Promise<
         ]),
       );
   }
+}
+
+async function lose(values: readonly number[], run: Run, effect: Effect): Promise<Json> {
+  for (const value of values) await run.step("step", (step) => effect(step.key, value));
+  return run.signal("never");
 }
 
 /** What the program's run must give, whatever happens to the processes that execute it. */

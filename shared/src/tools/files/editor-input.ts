@@ -2,35 +2,28 @@ import * as z from "zod";
 
 /** What the model may ask of the editor. Which fields a command needs is checked when it is carried out. */
 export const editorInput = z.strictObject({
-  command: z
-    .enum(["view", "create", "str_replace", "insert", "undo_edit"])
-    .describe("The commands to run. Allowed options are: `view`, `create`, `str_replace`, `insert`, `undo_edit`."),
-  path: z.string().describe("Path to file or directory, relative to the workspace or absolute."),
-  file_text: z
-    .string()
-    .optional()
-    .describe("Required parameter of `create` command, with the content of the file to be created."),
+  command: z.enum(["view", "create", "str_replace", "insert", "undo_edit"]).describe("What to do."),
+  path: z.string().describe("The file, or for view also a folder; relative to the workspace, or absolute."),
+  file_text: z.string().optional().describe("create: the whole content."),
   old_str: z
     .string()
     .optional()
-    .describe("Required parameter of `str_replace` command containing the string in `path` to replace."),
+    .describe(
+      "str_replace: the text to replace, exactly as it stands in the file, with enough around it to be there only once.",
+    ),
   new_str: z
     .string()
     .optional()
-    .describe(
-      "Optional parameter of `str_replace` command containing the new string (if not given, no string will be added). Required parameter of `insert` command containing the string to insert.",
-    ),
+    .describe("str_replace: what stands there afterwards; left out, the text is deleted. insert: the new lines."),
   insert_line: z
     .int()
     .optional()
-    .describe(
-      "Required parameter of `insert` command. The `new_str` will be inserted AFTER the line `insert_line` of `path`.",
-    ),
+    .describe("insert: the number of the line after which the new lines go; 0 for the top."),
   view_range: z
     .array(z.int())
     .optional()
     .describe(
-      "Optional parameter of `view` command when `path` points to a file. If none is given, the full file is shown. If provided, the file will be shown in the indicated line number range, e.g. [11, 12] will show lines 11 and 12. Indexing at 1 to start. Setting `[start_line, -1]` shows all lines from `start_line` to the end of the file.",
+      "view: first and last line to show, counted from 1; -1 as the last means to the end. Left out, all lines.",
     ),
 });
 

@@ -10,17 +10,12 @@ import { planEdit } from "./plan-edit.ts";
 import { viewFile } from "./view-file.ts";
 import { viewFolder } from "./view-folder.ts";
 
-const description = `Custom editing tool for viewing, creating and editing files
-* State is persistent across command calls and discussions with the user
-* If \`path\` is a file, \`view\` displays the result of applying \`cat -n\`. If \`path\` is a directory, \`view\` lists non-hidden files and directories up to 2 levels deep. If \`path\` is an image, \`view\` shows it
-* The \`create\` command cannot be used if the specified \`path\` already exists as a file
-* If a \`command\` generates a long output, it will be truncated and marked with \`<response clipped>\`
-* The \`undo_edit\` command will revert the last edit made to the file at \`path\`
-
-Notes for using the \`str_replace\` command:
-* The \`old_str\` parameter should match EXACTLY one or more consecutive lines from the original file. Be mindful of whitespaces!
-* If the \`old_str\` parameter is not unique in the file, the replacement will not be performed. Make sure to include enough context in \`old_str\` to make it unique
-* The \`new_str\` parameter should contain the edited lines that should replace the \`old_str\``;
+const description = `Views and edits the files of the workspace.
+- view: a file with numbered lines, a folder two levels deep, or an image.
+- create: a new file, with the folders that lead to it. Refuses a file that is there: edit that one.
+- str_replace: swaps one exact piece of text for another. Refuses text that is missing or there more than once.
+- insert: puts lines after a given line.
+- undo_edit: takes back the last edit of a file, again and again up to its creation.`;
 
 /**
  * The tool by which an agent views and edits the files of its workspace. Edits of one file happen one after the other, each whole or not at all;

@@ -7,7 +7,7 @@ import type { Part } from "./user-message.ts";
 const name = "ask_human";
 
 const input = z.strictObject({
-  inquire: z.string().min(1).describe("The question you want to ask human."),
+  inquire: z.string().min(1).describe("The question, with what the person needs to know to answer it."),
 });
 
 /**
@@ -17,7 +17,8 @@ const input = z.strictObject({
 export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): Tool {
   return {
     name,
-    description: "Use this tool to ask human for help.",
+    description:
+      "Asks the person you work for and waits; the answer is the result. For what only they can know or decide.",
     inputSchema: inputSchemaOf(input),
     effect: () => "pure",
     call: async () => failure(`${name} works only in a run that can wait for an answer.`),

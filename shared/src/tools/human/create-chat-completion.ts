@@ -10,7 +10,7 @@ export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
   return defineTool({
     name: "create_chat_completion",
-    description: "Creates a structured completion with specified output formatting.",
+    description: "Gives the final answer in the form that was asked for, and ends the task.",
     input: z.strictObject({ response }),
     effect: "pure",
     async run({ response }) {
@@ -25,4 +25,4 @@ export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   });
 }
 
-const plainText = z.string().describe("The response text that should be delivered to the user.");
+const plainText = z.string().describe("The answer.");

@@ -11,26 +11,18 @@ export const emptyBook: PlanBook = { active: null, plans: [] };
 
 /** What can be done to a book. Which fields a command needs is checked when it is carried out. */
 export const planCommand = z.strictObject({
-  command: z
-    .enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"])
-    .describe("The command to execute. Available commands: create, update, list, get, set_active, mark_step, delete."),
+  command: z.enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"]).describe("What to do."),
   plan_id: z
     .string()
     .optional()
     .describe(
-      "Unique identifier for the plan. Required for update, set_active, and delete commands. Optional for create (generated if not specified), get and mark_step (uses active plan if not specified).",
+      "Which plan. Needed by update, set_active and delete; create makes one up, get and mark_step take the active plan.",
     ),
-  title: z
-    .string()
-    .optional()
-    .describe("Title for the plan. Required for create command, optional for update command."),
-  steps: z
-    .array(z.string().min(1))
-    .optional()
-    .describe("List of plan steps. Required for create command, optional for update command."),
-  step_index: z.int().optional().describe("Index of the step to update (0-based). Required for mark_step command."),
-  step_status: stepStatus.optional().describe("Status to set for a step. Used with mark_step command."),
-  step_notes: z.string().optional().describe("Additional notes for a step. Optional for mark_step command."),
+  title: z.string().optional().describe("The plan's title, for create and update."),
+  steps: z.array(z.string().min(1)).optional().describe("The steps in order, for create and update."),
+  step_index: z.int().optional().describe("mark_step: which step, counted from 0."),
+  step_status: stepStatus.optional().describe("mark_step: how the step stands now."),
+  step_notes: z.string().optional().describe("mark_step: what is worth remembering about the step."),
 });
 
 export type PlanCommand = z.output<typeof planCommand>;

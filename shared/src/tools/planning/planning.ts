@@ -22,8 +22,7 @@ export function createPlanning(): Tool {
   return defineTool({
     name: "planning",
     description:
-      "A planning tool that allows the agent to create and manage plans for solving complex tasks.\n" +
-      "The tool provides functionality for creating plans, updating plan steps, and tracking progress.",
+      "Keeps the plan of a task with several parts: write the steps down, mark each as you begin and finish it, look at what is left.",
     input: planCommand,
     effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
     run: (input, { workspace, key }) =>

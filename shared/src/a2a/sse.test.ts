@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { type SseFrame, sseResponse } from "./sse.ts";
+
+const options = { heartbeatMs: 60_000, headers: {}, release: () => undefined, failure: () => ({ data: "failed" }) };
+
+async function until(check: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 5_000; !check(); await Bun.sleep(10)) {
+    if (Date.now() > deadline) throw new Error("It did not happen within five seconds");
+  }
+}
+
+test("a reader that never reads stops the frames, and its leaving releases them", async () => {
+  const frameBytes = 64 * 1024;
+  let made = 0;
+  let released = false;
+  async function* endless(): AsyncGenerator<SseFrame> {
+    for (;;) {
+      made++;
+      yield { data: "x".repeat(frameBytes) };
+    }
+  }
+  const release = () => {
+    released = true;
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: () => sseResponse(endless(), { ...options, release }),
+  });
+  const socket: Socket = connect(server.port ?? 0, "127.0.0.1");
+  try {
+    socket.pause();
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await until(() => made > 0);
+    let before = -1;
+    for (let still = 0; still < 10; still = made === before ? still + 1 : 0) {
+      before = made;
+      await Bun.sleep(20);
+      expect(made * frameBytes).toBeLessThan(16 * 1024 * 1024);
+    }
+    socket.destroy();
+    await until(() => released);
+  } finally {
+    socket.destroy();
+    await server.stop(true);
+  }
+});
+
+test("what fails before the first frame rejects; what fails later is a frame, and the end", async () => {
+  async function* failing(after: number): AsyncGenerator<SseFrame> {
+    for (let n = 1; n <= after; n++) yield { data: n, id: n };
+    throw new Error("broken");
+  }
+  expect(sseResponse(failing(0), options)).rejects.toThrow("broken");
+  expect(await (await sseResponse(failing(1), options)).text()).toBe('id: 1\ndata: 1\n\ndata: "failed"\n\n');
+});
+
+test("silence is filled with comments and loses nothing", async () => {
+  async function* slow(): AsyncGenerator<SseFrame> {
+    yield { data: 1 };
+    await Bun.sleep(100);
+    yield { data: 2 };
+  }
+  const text = await (await sseResponse(slow(), { ...options, heartbeatMs: 20 })).text();
+  expect(text).toMatch(/^data: 1\n\n(: keep-alive\n\n){2,}data: 2\n\n/);
+});

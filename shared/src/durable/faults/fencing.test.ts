@@ -1,0 +1,75 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { scratch } from "../testing/scratch.ts";
+
+for (const [what, takeOver] of [
+  ["another worker", "UPDATE runs SET owner = 'other', epoch = epoch + 1"],
+  ["its own worker in another claim", "UPDATE runs SET epoch = epoch + 1"],
+] as const) {
+  test(`once ${what} has the run, a result is refused although nobody noticed before it came`, async () => {
+    using store = scratch();
+    // Nothing is polled, so that only the write itself can find out.
+    const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000, leaseMs: 3_600_000 });
+    const inStep = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<unknown>();
+    engine.work([
+      {
+        kind: "k",
+        async execute(run) {
+          run.abortSignal.addEventListener("abort", () => aborted.resolve(run.abortSignal.reason));
+          await run.step("late", async (step) => {
+            step.emit({ type: "late" });
+            inStep.resolve();
+            await goOn.promise;
+            return 1;
+          });
+          run.emit({ type: "later still" });
+          return null;
+        },
+      },
+    ]);
+    const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+    await inStep.promise;
+    using db = new Database(store.path);
+    db.run(takeOver);
+    goOn.resolve();
+    expect(await aborted.promise).toMatchObject({ name: "AbortError" });
+    await engine.close();
+    expect(db.query("SELECT count(*) AS n FROM journal").get()).toEqual({ n: 0 });
+    expect(db.query("SELECT status, last_event, epoch FROM runs WHERE id = ?").get(run.id)).toEqual({
+      status: "running",
+      last_event: 0,
+      epoch: 2,
+    });
+  });
+}
+
+test("a run cancelled elsewhere does not begin to wait but ends, although nobody here noticed before", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000 });
+  const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+  const inStep = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  engine.work([
+    {
+      kind: "k",
+      async execute(run) {
+        await run.step("work", () => {
+          inStep.resolve();
+          return goOn.promise.then(() => null);
+        });
+        return run.signal("go");
+      },
+    },
+  ]);
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  await inStep.promise;
+  await elsewhere.cancel(run.id);
+  goOn.resolve();
+  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  expect((await elsewhere.get(run.id))?.status).toBe("canceled");
+  await engine.close();
+  await elsewhere.close();
+});

@@ -1,0 +1,160 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "../../errors.ts";
+import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import type { Engine } from "../engine.ts";
+import { scratch } from "../testing/scratch.ts";
+import type { Observations } from "../testing/storage-scenario.ts";
+
+const request = { kind: "k", input: null, principal: "p", contextId: "c" };
+const definition = { kind: "k", execute: async () => "done" };
+
+/** Runs a command in a mount namespace of its own, where a small file system can be mounted that vanishes with it. */
+const namespace = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"])];
+const canMount = ((): boolean => {
+  try {
+    return Bun.spawnSync([...namespace, "mount", "-t", "tmpfs", "tmpfs", "/tmp"]).exitCode === 0;
+  } catch {
+    return false;
+  }
+})();
+
+/** Runs a scenario over a folder, which is a file system of its own when asked for; what it saw. */
+async function observe<T>(scenario: string, folder: string, options: { mounted: boolean; fault?: string }): Promise<T> {
+  const program = new URL(`../testing/${scenario}.ts`, import.meta.url).pathname;
+  const plain = [process.execPath, program, folder, options.fault ?? ""];
+  const mount = 'mount -t tmpfs -o size=8m tmpfs "$1" && shift && exec "$@"';
+  const command = options.mounted ? [...namespace, "sh", "-c", mount, "sh", folder, ...plain] : plain;
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
+
+const faults = [
+  { fault: "locked", reason: "another process holds it", mounted: false },
+  ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true }] : []),
+];
+for (const { fault, reason, mounted } of faults) {
+  test(`while the storage is ${fault}, runs stand still, new work is refused with a reason, and all goes on by itself`, async () => {
+    using store = scratch();
+    const seen = await observe<Observations>("storage-scenario", store.folder, { mounted, fault });
+    expect(seen.health).toContain(reason);
+    expect(seen.refusals).toEqual(["storage_unavailable", "storage_unavailable", "storage_unavailable"]);
+    expect(seen.refusedWithinMs).toBeLessThan(1000);
+    expect(new Set(seen.statusesMeanwhile)).toEqual(new Set(["running"]));
+    expect(seen.stepsMeanwhile).toBe(0);
+    expect(seen.healthAfter).toBe(true);
+    expect(new Set(seen.outputs)).toEqual(new Set([60]));
+    expect(seen.timesRun).toEqual([1]);
+    expect(seen.gapless).toBe(true);
+  }, 40_000);
+}
+
+test("a store that cannot be written refuses work, and takes it once it can", async () => {
+  using store = scratch();
+  const seen = await observe<{ health: string; refusal: string; status: string }>("read-only-scenario", store.folder, {
+    mounted: canMount,
+  });
+  expect(seen.health).toMatch(/read-only|cannot be opened/);
+  expect(seen).toMatchObject({ refusal: "storage_unavailable", status: "completed" });
+});
+
+async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await done())) {
+    if (performance.now() > deadline) throw new Error("It did not happen in time.");
+    await Bun.sleep(5);
+  }
+}
+
+function expectRefused(engine: Engine, reason: string): Promise<void> {
+  const health = engine.health();
+  expect(health.ok ? "ok" : health.reason).toContain(reason);
+  return engine.start(request).then(
+    () => expect.unreachable(),
+    (error) => expect(error instanceof AppError && error.code).toBe("storage_unavailable"),
+  );
+}
+
+/** A store with one run in it that nobody has executed. */
+async function storeWithARun(path: string): Promise<string> {
+  const engine = createEmbeddedEngine({ path });
+  const { run } = await engine.start(request);
+  await engine.close();
+  return run.id;
+}
+
+test("a damaged file is never overwritten, and work goes on once a good one is in its place", async () => {
+  using store = scratch();
+  const good = join(store.folder, "good.db");
+  const id = await storeWithARun(good);
+  const damaged = Buffer.alloc(20_000, "damaged ");
+  writeFileSync(store.path, damaged);
+
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+  engine.work([definition]);
+  await expectRefused(engine, "not a database, or damaged");
+  await Bun.sleep(200);
+  expect(readFileSync(store.path).equals(damaged)).toBe(true);
+
+  copyFileSync(good, `${store.path}.new`);
+  renameSync(`${store.path}.new`, store.path);
+  await until(async () => (await engine.get(id).catch(() => undefined))?.status === "completed");
+  expect(engine.health()).toEqual({ ok: true });
+  await engine.close();
+});
+
+test("damage inside the file makes the store unavailable, and no run is lost by it", async () => {
+  using store = scratch();
+  const id = await storeWithARun(store.path);
+  const good = readFileSync(store.path);
+  const damaged = Buffer.from(good);
+  damaged.fill("damaged ", 4096, good.length);
+  writeFileSync(store.path, damaged);
+
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+  engine.work([definition]);
+  await until(() => !engine.health().ok);
+  await expectRefused(engine, "damaged");
+  writeFileSync(`${store.path}.new`, good);
+  for (const side of ["-wal", "-shm"]) rmSync(`${store.path}${side}`, { force: true });
+  renameSync(`${store.path}.new`, store.path);
+  await until(async () => (await engine.get(id).catch(() => undefined))?.status === "completed");
+  await engine.close();
+});
+
+test("a folder that is not there yet is waited for", async () => {
+  using store = scratch();
+  const folder = join(store.folder, "later");
+  const engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 10 });
+  engine.work([definition]);
+  await expectRefused(engine, "cannot be opened");
+  mkdirSync(folder);
+  await until(() => engine.health().ok);
+  const { run } = await engine.start(request);
+  await until(async () => (await engine.get(run.id))?.status === "completed");
+  await engine.close();
+});
+
+test("the store is readable for its owner only", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  await engine.start(request);
+  const modes = [...new Bun.Glob("runs.db*").scanSync(store.folder)].map((name) =>
+    Bun.file(join(store.folder, name)).stat(),
+  );
+  expect(modes.length).toBe(3);
+  for (const { mode } of await Promise.all(modes)) expect(mode & 0o777).toBe(0o600);
+  await engine.close();
+});
+
+test("a file of a newer version is refused with a sentence that says so", async () => {
+  using store = scratch();
+  const db = new Database(store.path);
+  db.run("PRAGMA user_version = 999");
+  db.close();
+  expect(() => createEmbeddedEngine({ path: store.path })).toThrow(/newer version/);
+});

@@ -1,0 +1,89 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { errand, errandEvents } from "../testing/errand.ts";
+import { scratch } from "../testing/scratch.ts";
+import { spawnWorker, working } from "../testing/spawn-worker.ts";
+
+/** The run's state and whole record, to be compared before and after. */
+function everything(path: string): string {
+  using db = new Database(path, { readonly: true });
+  const tables = ["runs", "journal", "events", "signals"].map((table) => db.query(`SELECT * FROM ${table}`).all());
+  return JSON.stringify(tables);
+}
+
+async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await done())) {
+    if (performance.now() > deadline) throw new Error("It did not happen in time.");
+    await Bun.sleep(5);
+  }
+}
+
+test("a worker that stood still past its lease writes nothing of its old runs when it wakes, and then works on", async () => {
+  using store = scratch();
+  const { path, effects } = store;
+  const engine = createEmbeddedEngine({ path, pollMs: 10, leaseMs: 400 });
+  const zombie = spawnWorker({ path, effects, stepMs: 60, leaseMs: 400 });
+  try {
+    await working(zombie);
+    const { run } = await engine.start({ kind: "errand", input: null, principal: "p", contextId: "c" });
+    await engine.deliver(run.id, "note", "n");
+    await engine.deliver(run.id, "answer", "yes");
+    await until(() => store.effectCounts().size >= 2);
+    zombie.kill("SIGSTOP");
+
+    const stopped = performance.now();
+    engine.work([errand(effects, 1)]);
+    await until(async () => (await engine.get(run.id))?.status === "completed");
+    expect(performance.now() - stopped).toBeGreaterThan(400);
+    const told = (await engine.events(run.id)).map(({ event }) => (event.type === "stepped" ? event.name : event.type));
+    expect(told.map(String).toSorted()).toEqual(errandEvents.toSorted());
+
+    const before = everything(path);
+    zombie.kill("SIGCONT");
+    await Bun.sleep(300);
+    expect(everything(path)).toBe(before);
+
+    await engine.close();
+    const later = createEmbeddedEngine({ path, pollMs: 10 });
+    const next = await later.start({ kind: "errand", input: null, principal: "p", contextId: "c" });
+    await later.deliver(next.run.id, "answer", "yes");
+    await until(async () => (await later.get(next.run.id))?.status === "completed");
+    await later.close();
+    zombie.kill("SIGTERM");
+    expect(await zombie.exited).toBe(0);
+  } finally {
+    zombie.kill("SIGKILL");
+    await zombie.exited;
+    await engine.close();
+  }
+}, 30_000);
+
+test("workers that stood still together do not take each other's runs when they wake", async () => {
+  using store = scratch();
+  const { path, effects } = store;
+  const engine = createEmbeddedEngine({ path, pollMs: 10 });
+  const settings = { path, effects, stepMs: 40, leaseMs: 400 };
+  const workers = [spawnWorker(settings), spawnWorker(settings)] as const;
+  try {
+    for (const worker of workers) await working(worker);
+    const { run } = await engine.start({ kind: "errand", input: null, principal: "p", contextId: "c" });
+    await engine.deliver(run.id, "answer", "yes");
+    await until(() => store.effectCounts().size >= 2);
+    for (const worker of workers) worker.kill("SIGSTOP");
+    await Bun.sleep(1000);
+    for (const worker of workers) {
+      worker.kill("SIGCONT");
+      await Bun.sleep(60);
+    }
+    await until(async () => (await engine.get(run.id))?.status === "completed");
+    using db = new Database(path, { readonly: true });
+    expect(db.query("SELECT epoch FROM runs").get()).toEqual({ epoch: 1 });
+    expect([...new Set(store.effectCounts().values())]).toEqual([1]);
+  } finally {
+    for (const worker of workers) worker.kill("SIGKILL");
+    await Promise.all(workers.map((worker) => worker.exited));
+    await engine.close();
+  }
+}, 30_000);
