@@ -18,7 +18,10 @@ export type CliForTest = AsyncDisposable & {
 
 /** Makes one. `play` is what the agent does with each message; `answers` is what the person types, with nobody there when left out. */
 export async function cliForTest(options: {
-  readonly play?: (message: OutgoingMessage, client: { canceled: string[] }) => AsyncIterable<TaskItem>;
+  readonly play?: (
+    message: OutgoingMessage,
+    client: { canceled: string[]; signal: AbortSignal },
+  ) => AsyncIterable<TaskItem>;
   readonly answers?: readonly string[];
   readonly interactive?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -35,10 +38,10 @@ export async function cliForTest(options: {
   const client: AgentClient = {
     url,
     facts: { title: "Manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" },
-    send(message) {
+    send(message, { signal }) {
       sent.push(message);
       if (options.play === undefined) throw new Error("nothing to play");
-      return options.play(message, { canceled });
+      return options.play(message, { canceled, signal });
     },
     watch: () => {
       throw new Error("not scripted");

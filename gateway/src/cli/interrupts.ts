@@ -1,10 +1,18 @@
 /** What the first and the second Ctrl-C (or SIGTERM) do. */
 export type Interrupts = { readonly dispose: () => void };
 
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by the `bun run` around this process. */
+const echoMs = 300;
+
 /** Calls `first` once and then `again` for each further one, until disposed. */
 export function onInterrupt(first: () => void, again: () => void): Interrupts {
-  let count = 0;
-  const handle = () => (++count === 1 ? first() : again());
+  let firstAt: number | undefined;
+  const handle = () => {
+    const now = performance.now();
+    if (firstAt === undefined) first();
+    else if (now - firstAt > echoMs) again();
+    firstAt ??= now;
+  };
   process.on("SIGINT", handle);
   process.on("SIGTERM", handle);
   return {

@@ -89,12 +89,16 @@ test("Ctrl-C cancels the task and waits for its end", async () => {
   expect(cli.canceled).toEqual(["t1"]);
 });
 
-test("a second Ctrl-C leaves at once", async () => {
+test("a second Ctrl-C leaves at once, and an echo of the first is none", async () => {
   await using cli = await cliForTest({
-    play: async function* () {
+    play: async function* (_, { signal }) {
       yield at("working");
       process.emit("SIGINT");
       process.emit("SIGINT");
+      await Bun.sleep(400);
+      expect(signal.aborted).toBe(false);
+      process.emit("SIGINT");
+      expect(signal.aborted).toBe(true);
       throw new Error("the stream broke off");
     },
   });

@@ -86,5 +86,6 @@ async function untilDown(
     await server.stop(graceMs);
     return undefined;
   }
+  if (end > 128) return `${server.name} was ended by signal ${end - 128}.`;
   return `${server.name} ended with exit code ${end}:\n${await server.logTail()}`;
 }

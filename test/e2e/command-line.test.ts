@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "manyhands-command-line-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+function environment(home: string): Record<string, string | undefined> {
+  const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;
+  return { ...rest, MANYHANDS_HOME: join(folder, home), MANUS_PORT: "0", NO_COLOR: "1" };
+}
+
+async function manyhands(home: string, ...args: string[]) {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    cwd: folder,
+    env: environment(home),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, out, said };
+}
+
+test("the demo does its task over real tools, has right figures, names the model and leaves the report", async () => {
+  const { exitCode, out, said } = await manyhands("demo", "demo");
+  expect(said).toContain("rehearsal model (scripted; no model is configured)");
+  expect(out).toContain("all 16 figures of the report are right");
+  expect(await Bun.file(join(folder, "manyhands-demo/report.md")).text()).toContain("# Orders summary");
+  expect(exitCode).toBe(0);
+  const runs = await manyhands("demo", "runs", "list", "--json");
+  const [run] = JSON.parse(runs.out);
+  expect(run).toMatchObject({ state: "completed" });
+  const shown = await manyhands("demo", "runs", "show", run.id);
+  expect(shown.out).toContain("+ report.md");
+  expect(await Bun.file(join(folder, "manyhands-out", run.id, "report.md")).exists()).toBe(true);
+}, 60_000);
+
+test("a task the rehearsal model does not know fails with the ways to configure a real one", async () => {
+  const { exitCode, out } = await manyhands("other", "run", "write a poem", "--json");
+  expect(exitCode).toBe(1);
+  const result = JSON.parse(out.trimEnd().split("\n").at(-1) ?? "");
+  expect(result).toMatchObject({ kind: "result", state: "failed" });
+  expect(result.text).toContain("OPENAI_API_KEY");
+}, 60_000);
+
+test("start brings the agents up, restarts one that is killed, and drains on SIGTERM with exit code 0", async () => {
+  const child = Bun.spawn([process.execPath, main, "start"], {
+    cwd: folder,
+    env: environment("start"),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let said = "";
+  const reading = (async () => {
+    for await (const chunk of child.stderr) said += new TextDecoder().decode(chunk);
+  })();
+  const until = async (pattern: RegExp) => {
+    for (const deadline = Date.now() + 20_000; !pattern.test(said); await Bun.sleep(20))
+      if (Date.now() > deadline) throw new Error(said);
+  };
+  await until(/^Up\./m);
+  const log = Bun.file(join(folder, "start/logs/manus.log"));
+  const pid = Number(/"pid":(\d+)/.exec(await log.text())?.[1]);
+  process.kill(pid, "SIGKILL");
+  await until(/manus was ended by signal 9.*[\s\S]*restart 1/);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  await reading;
+}, 60_000);
