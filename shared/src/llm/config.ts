@@ -57,4 +57,3 @@ export const modelConfigSchema = z.strictObject({
 
 /** A model's configuration with its defaults filled in. */
 export type ModelConfig = z.output<typeof modelConfigSchema>;
-

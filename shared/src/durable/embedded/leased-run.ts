@@ -28,12 +28,13 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
 
   async function write<T>(
     entry: (tables: Tables, now: number, canceled: boolean) => { value: T; seq: number },
+    how?: { readonly patient: boolean },
   ): Promise<T> {
     const { value, seq } = await writer.write((tables) => {
       const held = tables.states.held(lease);
       if (held === null) throw new LeaseLost("Another worker owns the run.");
       return entry(tables, clock(), held.cancel_requested === 1);
-    });
+    }, how);
     if (seq > 0) options.onEvents(seq);
     return value;
   }
@@ -46,7 +47,11 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
       return held.cancel_requested === 1 ? "canceled" : "held";
     },
     record: (row, events) =>
-      write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) })),
+      write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) }), {
+        // Nothing the run does waits for these two: they only have to be there before what follows them.
+        patient: row.kind === "emit" || row.kind === "poll",
+      }),
+    hasSignal: (name) => writer.read((tables) => tables.signals.isFree(n, name)),
     wait: (request) => write((tables, now, canceled) => wait(tables, n, request, now, canceled)),
     takeAll: (row) =>
       write((tables) => {

@@ -9,6 +9,8 @@ import type { Tables } from "./tables.ts";
 /** How long the lock may be another process's before that counts as a failure of the storage. */
 const busyPatienceMs = 5000;
 const firstRetryMs = 5;
+/** How long a patient write waits for another one to be committed with. */
+const patienceMs = 10;
 const longestRetryMs = 2000;
 
 type Entry = {
@@ -43,6 +45,7 @@ export class Writer {
   #busySince: number | undefined;
   #retryMs = firstRetryMs;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** Throws only for a store of a newer version; any other trouble shows in `health` and is retried. */
   constructor(options: WriterOptions) {
@@ -55,15 +58,18 @@ export class Writer {
     }
   }
 
-  /** Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it alone and rejects. */
-  write<T>(run: (tables: Tables) => T): Promise<T> {
-    return this.#enqueue(run, true);
+  /**
+   * Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it alone and rejects. A patient write
+   * nobody waits for: it costs no commit of its own when another one follows soon.
+   */
+  write<T>(run: (tables: Tables) => T, { patient = false } = {}): Promise<T> {
+    return this.#enqueue(run, true, patient);
   }
 
   /** Like `write`, but rejects with `storage_unavailable` when the storage does not work now. */
   offer<T>(run: (tables: Tables) => T): Promise<T> {
     if (this.#failure !== undefined) return Promise.reject(this.#unavailable());
-    return this.#enqueue(run, false);
+    return this.#enqueue(run, false, false);
   }
 
   /** Reads what is committed. Rejects with `storage_unavailable` when that cannot be read. */
@@ -100,16 +106,18 @@ export class Writer {
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     this.#closed = true;
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#patienceTimer);
     for (const entry of this.#queue.splice(0)) entry.reject(this.#unavailable());
     this.#connection?.close();
     this.#connection = undefined;
   }
 
-  #enqueue<T>(run: (tables: Tables) => T, keep: boolean): Promise<T> {
+  #enqueue<T>(run: (tables: Tables) => T, keep: boolean, patient: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(new AppError("unavailable", "This engine is closed."));
     return new Promise((resolve, reject) => {
       this.#queue.push({ run, keep, resolve, reject });
-      this.#scheduleFlush();
+      if (patient) this.#patienceTimer ??= setTimeout(() => this.#scheduleFlush(), patienceMs);
+      else this.#scheduleFlush();
     });
   }
 
@@ -123,6 +131,8 @@ export class Writer {
   }
 
   #flush(): void {
+    clearTimeout(this.#patienceTimer);
+    this.#patienceTimer = undefined;
     const batch = this.#queue;
     if (batch.length === 0) return;
     let results: (() => void)[];

@@ -62,6 +62,8 @@ export interface RunStore {
   /** Adds a row, or replaces a started one by its done form, with the events that belong to it. */
   record(row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   wait(request: WaitRequest): Promise<WaitAnswer>;
+  /** Whether an undelivered signal of this name is there. */
+  hasSignal(name: string): Promise<boolean>;
   /** Records a poll: takes every undelivered signal of the row's name, returned as the JSON text of a list. */
   takeAll(row: JournalRow): Promise<string>;
   /** Undoes the taking of a signal that reached its wait too late. */

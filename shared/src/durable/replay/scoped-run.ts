@@ -70,6 +70,10 @@ async function runPoll(execution: Execution, scope: Scope, name: string): Promis
   if (row?.state === "done") return JSON.parse(row.out ?? "[]");
   await execution.admit(scope, path);
   const done: JournalRow = { path, kind: "poll", name, state: "done" };
+  if (!(await execution.options.store.hasSignal(name).catch(() => true))) {
+    execution.progress.after(execution.record(scope, { ...done, out: "[]" }));
+    return [];
+  }
   return JSON.parse(await execution.write(scope, () => execution.options.store.takeAll(done)));
 }
 

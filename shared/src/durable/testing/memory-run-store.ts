@@ -60,6 +60,10 @@ export class MemoryRunStore implements RunStore {
     });
   }
 
+  async hasSignal(name: string): Promise<boolean> {
+    return this.state.signals.some((one) => one.name === name && one.takenBy === undefined);
+  }
+
   takeAll(row: JournalRow): Promise<string> {
     return this.#commit(() => {
       const free = this.state.signals.filter((one) => one.name === row.name && one.takenBy === undefined);
