@@ -21,6 +21,6 @@ export async function openPythonSession(sandbox: Sandbox, workspace: string): Pr
 }
 
 /** One line of JSON; the mark's payload is the exit status. */
-export function frameCode(code: string, token: string): string {
+function frameCode(code: string, token: string): string {
   return `${JSON.stringify({ token, code: Buffer.from(code).toString("base64") })}\n`;
 }

@@ -50,7 +50,7 @@ export async function openBashSession(sandbox: Sandbox, workspace: string): Prom
  * interrupted, bash goes on with the last, which writes the mark: `STATUS:FOLDER`. Options that would end the shell at the next
  * failure or fill its output are taken back.
  */
-export function frameCommand(command: string, token: string): string {
+function frameCommand(command: string, token: string): string {
   const { stdout, stderr } = outputs;
   const mark = [
     `builtin printf '\\036%s:%d:%s\\036' ${token} "$?" "$PWD" >&${stdout}`,
