@@ -59,7 +59,7 @@ describe.each(tiers)("tier %s", (tier) => {
       { command: `sleep ${mark} & setsid -f sleep ${mark}` },
       shell.tier.context("close"),
     );
-    expect(await processesNamed(mark)).not.toBeEmpty();
+    await eventually("the jobs run", async () => (await processesNamed(mark)).length === 2);
     await brief.close();
     await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
   });
