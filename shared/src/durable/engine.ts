@@ -59,7 +59,7 @@ export type StartRequest = {
   readonly contextId: string;
   /** Chosen by the engine (UUID v7) when left out. */
   readonly id?: string;
-  /** The same key with the same hash is the same run; with another hash it is refused with `conflict`. */
+  /** The principal's same key with the same hash is the same run; with another hash it is refused with `conflict`. */
   readonly dedupe?: { readonly key: string; readonly hash: string };
   /** The run's first events, in the transaction that accepts it. */
   readonly events?: readonly RunEvent[];

@@ -17,7 +17,7 @@ export interface StepContext {
   readonly key: string;
   /** Keeps an event to be committed in one transaction with this step's result; dropped if the step does not finish. */
   emit(event: RunEvent): void;
-  /** Shows something to those who watch right now (token deltas, live output). Never stored, never replayed. */
+  /** Shows something to those who watch right now, in this process (token deltas, live output). Never stored or replayed. */
   progress(event: RunEvent): void;
 }
 
@@ -37,7 +37,7 @@ export interface Run {
   readonly abortSignal: AbortSignal;
   /**
    * Runs `fn` and records its result, or the AppError it throws, before returning it. A recorded step never runs again.
-   * Anything thrown that is not an AppError is recorded as `internal`. An abort is never recorded.
+   * Anything thrown that is not an AppError is recorded as `internal`. An abort is never recorded. `effect` is `idempotent` when left out.
    */
   step<T extends Json | undefined>(
     name: string,

@@ -1,9 +1,12 @@
+import { setDefaultTimeout } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineConformance } from "../conformance.ts";
 import type { Engine } from "../engine.ts";
 import { createEmbeddedEngine } from "./embedded-engine.ts";
+
+setDefaultTimeout(30_000);
 
 engineConformance("the embedded engine", async () => {
   const folder = await mkdtemp(join(tmpdir(), "durable-"));

@@ -52,6 +52,7 @@ export class Worker {
 
   /** Takes on these kinds, besides those it has. */
   add(definitions: readonly RunDefinition[], concurrency: number): void {
+    if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
     for (const definition of definitions) this.#definitions.set(definition.kind, definition);
     this.#concurrency = concurrency;
     if (this.#stopWatching === undefined) {

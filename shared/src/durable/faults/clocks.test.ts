@@ -1,18 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import type { Run } from "../run.ts";
 import { scratch } from "../testing/scratch.ts";
+import { until } from "../testing/until.ts";
+
+setDefaultTimeout(30_000);
 
 const hour = 3_600_000;
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await done())) {
-    if (performance.now() > deadline) throw new Error("It did not happen in time.");
-    await Bun.sleep(5);
-  }
-}
 
 for (const jump of [hour, -hour]) {
   test(`a clock that jumps by ${jump / hour} h during a sleep: the run wakes once, and no worker takes another's runs`, async () => {

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../errors.ts";
@@ -7,6 +7,9 @@ import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import type { Engine } from "../engine.ts";
 import { scratch } from "../testing/scratch.ts";
 import type { Observations } from "../testing/storage-scenario.ts";
+import { until } from "../testing/until.ts";
+
+setDefaultTimeout(30_000);
 
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 const definition = { kind: "k", execute: async () => "done" };
@@ -61,14 +64,6 @@ test("a store that cannot be written refuses work, and takes it once it can", as
   expect(seen.health).toMatch(/read-only|cannot be opened/);
   expect(seen).toMatchObject({ refusal: "storage_unavailable", status: "completed" });
 });
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await done())) {
-    if (performance.now() > deadline) throw new Error("It did not happen in time.");
-    await Bun.sleep(5);
-  }
-}
 
 function expectRefused(engine: Engine, reason: string): Promise<void> {
   const health = engine.health();

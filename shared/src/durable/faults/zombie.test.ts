@@ -4,20 +4,13 @@ import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import { errand, errandEvents } from "../testing/errand.ts";
 import { scratch } from "../testing/scratch.ts";
 import { spawnWorker, working } from "../testing/spawn-worker.ts";
+import { until } from "../testing/until.ts";
 
 /** The run's state and whole record, to be compared before and after. */
 function everything(path: string): string {
   using db = new Database(path, { readonly: true });
   const tables = ["runs", "journal", "events", "signals"].map((table) => db.query(`SELECT * FROM ${table}`).all());
   return JSON.stringify(tables);
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await done())) {
-    if (performance.now() > deadline) throw new Error("It did not happen in time.");
-    await Bun.sleep(5);
-  }
 }
 
 test("a worker that stood still past its lease writes nothing of its old runs when it wakes, and then works on", async () => {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { AppError } from "../../errors.ts";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import type { Engine } from "../engine.ts";
+import { until } from "./until.ts";
 
 const runs = 5;
 const steps = 60;
-const busyToUnhealthyMs = 12_000;
 
 /** What can go wrong with the storage while runs are executed: makes it so, and returns what makes it good again. */
 const faults: Readonly<Record<string, (folder: string) => () => void>> = {
@@ -45,14 +45,6 @@ export type Observations = {
   readonly timesRun: readonly number[];
   readonly gapless: boolean;
 };
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + busyToUnhealthyMs;
-  while (!(await done())) {
-    if (performance.now() > deadline) throw new Error("It did not happen in time.");
-    await Bun.sleep(2);
-  }
-}
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(

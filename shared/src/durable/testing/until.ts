@@ -1,0 +1,8 @@
+/** Resolves once `done` holds; fails when that takes too long. */
+export async function until(done: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await done())) {
+    if (performance.now() > deadline) throw new Error("It did not happen in time.");
+    await Bun.sleep(3);
+  }
+}
