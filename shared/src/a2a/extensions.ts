@@ -20,6 +20,8 @@ export const metadataKeys = {
   file: "manyhands/file",
   /** On a SendMessage request: what the caller allows the task to spend. */
   budget: "manyhands/budget",
+  /** On a SendMessage request: a JSON Schema the answer has to fit; the answer then has a data part. */
+  outputSchema: "manyhands/outputSchema",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

@@ -1,6 +1,8 @@
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import * as z from "zod";
 import type { AgentInput } from "../agent/task.ts";
+import type { JsonSchema } from "../llm/model.ts";
+import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { metadataKeys } from "./extensions.ts";
 import { checked } from "./request-schema.ts";
 
@@ -16,6 +18,10 @@ const options = z.object({
       wallMs: z.int().min(1).exactOptional(),
     })
     .optional(),
+  [metadataKeys.outputSchema]: z
+    .record(z.string(), z.json())
+    .refine(isSchema, "is not a JSON Schema we can check")
+    .optional(),
   [metadataKeys.hops]: z.int().min(0).default(0),
 });
 
@@ -23,10 +29,22 @@ const options = z.object({
  * What a request's metadata says of the task as a whole. Throws FieldViolationsError, and UnsupportedOperationError for a task
  * that has passed through too many agents.
  */
-export function taskOptions(metadata: Record<string, unknown> | undefined): Pick<AgentInput, "budget" | "hops"> {
+export function taskOptions(
+  metadata: Record<string, unknown> | undefined,
+): Pick<AgentInput, "budget" | "hops" | "outputSchema"> {
   const found = checked(options, metadata ?? {});
   const budget = found[metadataKeys.budget];
   const hops = found[metadataKeys.hops];
   if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);
-  return { hops, ...(budget === undefined ? {} : { budget }) };
+  const outputSchema = found[metadataKeys.outputSchema];
+  return { hops, ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
+}
+
+function isSchema(schema: JsonSchema): boolean {
+  try {
+    createChatCompletion(schema);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -35,7 +35,7 @@ export type AgentForTest = AsyncDisposable & {
   readonly artifacts: ArtifactStore;
   readonly workspace: Workspace;
   /** Starts a task and answers its id. */
-  start(text: string, more?: { parts?: readonly Part[]; budget?: AgentInput["budget"] }): Promise<string>;
+  start(text: string, more?: { parts?: readonly Part[] } & Partial<AgentInput>): Promise<string>;
   /** Sends a later message on a task. */
   say(id: string, text: string): Promise<void>;
   /** The run once it has one of these states; fails after ten seconds. */
@@ -82,9 +82,10 @@ export async function agentForTest({
     throw new Error(`run ${id} is not ${statuses.join(" or ")}: ${JSON.stringify(await engine.get(id))}`);
   };
   const start: AgentForTest["start"] = async (text, more = {}) => {
-    const parts = [{ type: "text", text } as const, ...(more.parts ?? [])];
+    const { parts: added = [], ...options } = more;
+    const parts = [{ type: "text", text } as const, ...added];
     const message = { messageId: crypto.randomUUID(), parts };
-    const input = { message, hops: 0, ...(more.budget && { budget: more.budget }) };
+    const input = { message, hops: 0, ...options };
     const said = { type: "message-received", ...message } as const;
     const { run } = await engine.start({ kind: "tester", input, principal: "alice", contextId: "c1", events: [said] });
     return run.id;

@@ -97,6 +97,21 @@ test("a call that runs when the task's time is over is stopped, and the task end
   expect(ofType(events, "tool-ended")[0]).toMatchObject({ isError: true, text: expect.stringContaining("Stopped") });
 });
 
+test("an answer that has to fit a schema is asked for until it does, and comes as data", async () => {
+  await using agent = await agentForTest({
+    script: [
+      { text: "It is 42." },
+      call("create_chat_completion", { response: { total: "many" } }),
+      call("create_chat_completion", { response: { total: 42 } }),
+    ],
+  });
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  const { record, events } = await agent.run("How many?", { outputSchema });
+  expect(record).toMatchObject({ status: "completed", output: { data: { total: 42 } } });
+  expect(ofType(events, "tool-ended").map(({ isError }) => isError)).toEqual([true, false]);
+  expect(ofType(events, "artifact-added").at(-1)?.parts.at(-1)).toEqual({ type: "data", data: { total: 42 } });
+});
+
 test("the step limit ends the task with its name and what was reached", async () => {
   let n = 0;
   await using agent = await agentForTest({

@@ -15,6 +15,7 @@ import { loop, type Step } from "./loop.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
 import { withinBudget } from "./spending.ts";
+import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";
@@ -39,7 +40,8 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
     kind: agent.name,
     async execute(run, input) {
       try {
-        return await perform(run, input as AgentInput, agent, deps);
+        const task = input as AgentInput;
+        return await perform(run, task, tailor(agent, task), deps);
       } finally {
         if (run.abortSignal.aborted) await release(agent, await deps.openWorkspace(run.principal, run.contextId));
       }

@@ -11,6 +11,8 @@ export type AgentInput = {
     readonly usd?: number;
     readonly wallMs?: number;
   };
+  /** A JSON Schema that the answer has to fit. */
+  readonly outputSchema?: { readonly [keyword: string]: Json };
   /** How many agents the task has passed through before this one. */
   readonly hops: number;
 };

@@ -50,6 +50,8 @@ export type AgentConfig = {
   readonly url: string;
   readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
+  /** Names of tools whose every call a person has to allow. */
+  readonly approve: readonly string[];
 };
 
 /**
@@ -100,5 +102,6 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
     model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
+    approve: agent.approve,
   };
 }

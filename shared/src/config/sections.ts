@@ -34,6 +34,7 @@ const agentKeys = (name: AgentName) =>
         .optional(),
       model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
       limits: limits.prefault({}),
+      approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
     })
     .prefault({});
 

@@ -12,6 +12,7 @@ import { AppError } from "../errors.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
+import { approvalBy } from "./approval-by.ts";
 import { identifyBy } from "./identify.ts";
 import { openModel } from "./open-model.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
@@ -55,6 +56,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     ...crashPoint(process.env.CRASH_AT),
   });
   const definition = define(toolbox, agentConfig.limits);
+  const approval = approvalBy(agentConfig.approve, definition);
   const served = serve(
     { fetch: (request) => app.fetch(request) },
     {
@@ -83,7 +85,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open })]);
+  engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);

@@ -1,0 +1,16 @@
+import type { AgentDefinition } from "../agent/agent.ts";
+import type { ApprovalPolicy } from "../agent/with-approval.ts";
+import { AppError } from "../errors.ts";
+
+/** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
+export function approvalBy(names: readonly string[], { name: agent, tools }: AgentDefinition): ApprovalPolicy {
+  const known = tools.map((tool) => tool.name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new AppError(
+      "config_invalid",
+      `[agents.${agent}] approve names ${JSON.stringify(unknown)}, but the tools are: ${known.join(", ")}.`,
+    );
+  }
+  return ({ name }) => (names.includes(name) ? "ask" : "allow");
+}
