@@ -64,6 +64,9 @@ async function runOut(program: Program, from: RunState, seed: number) {
 const outputOf = (state: RunState) => (state.ending?.status === "completed" ? state.ending.output : state.ending);
 const sorted = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted();
 
+/** Once found: at replay the loser comes to its wait in the very turn in which its siblings' failure aborts it. */
+const abortBeforeWait: Program = [{ do: "all", branches: [[{ do: "failing-all", value: 0, loser: [0, 0, 0, 0] }]] }];
+
 test("from any prefix of its journal a program goes on to the same result, repeating no recorded step", async () => {
   await fc.assert(
     fc.asyncProperty(programs, fc.nat(1_000_000), async (program, seed) => {
@@ -85,6 +88,6 @@ test("from any prefix of its journal a program goes on to the same result, repea
         for (const row of over) expect(again.trace.filter((key) => key.startsWith(`r/${row.path}/`))).toEqual([]);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 100, examples: [[abortBeforeWait, 7]] },
   );
 }, 60_000);
