@@ -37,7 +37,7 @@ export type AgentForTest = AsyncDisposable & {
   /** Starts a task and answers its id. */
   start(text: string, more?: { parts?: readonly Part[] } & Partial<AgentInput>): Promise<string>;
   /** Sends a later message on a task. */
-  say(id: string, text: string): Promise<void>;
+  say(id: string, text: string, parts?: readonly Part[]): Promise<void>;
   /** The run once it has one of these states; fails after ten seconds. */
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
   /** Starts a task and waits for its end. */
@@ -98,8 +98,8 @@ export async function agentForTest({
     start,
     until,
     events,
-    async say(id, text) {
-      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text } as const] };
+    async say(id, text, added = []) {
+      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text } as const, ...added] };
       const said = { type: "message-received", ...message } as const;
       await engine.deliver(id, messageSignal, message, { id: message.messageId, events: [said] });
     },

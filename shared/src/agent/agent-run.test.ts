@@ -25,6 +25,7 @@ test("text without calls is the answer, and the last artifact", async () => {
   expect(record).toMatchObject({ status: "completed", output: { answer: "Four." } });
   expect(events.map((event) => event.type)).toEqual([
     "message-received",
+    "message-heard",
     "step-started",
     "model-replied",
     "artifact-added",

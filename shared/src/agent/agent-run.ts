@@ -65,7 +65,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
   }));
   const earlier = await earlierMessages(begun.earlier, deps.engine);
-  const goal = await receive(run, input.message, deps);
+  const received = new Map<string, string>();
+  const goal = await receive(run, input.message, received, deps);
   const task: TaskState = {
     run,
     limits: begun.limits,
@@ -73,6 +74,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     today: begun.today,
     messages: [...earlier, goal],
     goal,
+    inbox: [],
+    received,
     step: 0,
     hints: [],
     measured: { tokens: 0, messages: 0 },

@@ -7,6 +7,7 @@ import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspac
 import type { Limits } from "./agent.ts";
 import { boundText } from "./bound-text.ts";
 import type { Part } from "./events.ts";
+import { collectMessages } from "./hear-user.ts";
 import { placeFiles } from "./receive.ts";
 import { timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
@@ -45,7 +46,8 @@ export async function callTool(run: Run, call: ToolCall, turn: TurnOfCalls, deps
   const tool = turn.tools.get(name);
   const parsed = parseArguments(call.arguments);
   if (tool?.callDurably !== undefined && parsed.ok) {
-    const place = (parts: readonly Part[]) => placeFiles(run, parts, deps);
+    await collectMessages(turn.task);
+    const place = (parts: readonly Part[]) => placeFiles(run, parts, turn.task.received, deps);
     const { text, isError, end } = await tool.callDurably(parsed.value, run, { place });
     return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
   }

@@ -1,6 +1,7 @@
 import type { Run } from "../durable/run.ts";
 import type { Json } from "../json.ts";
 import type { ToolCall } from "../llm/model.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";
 import type { Part } from "./events.ts";
@@ -41,6 +42,10 @@ export type TaskState = {
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */
   readonly goal: TaskMessage;
+  /** What the user said that the conversation does not have yet. */
+  readonly inbox: UserMessage[];
+  /** The files the user sent for this task: content hash by the path they got in the workspace. */
+  readonly received: Map<string, string>;
   step: number;
   /** Said to the model once, at the tail of its next prompt, and never stored. */
   hints: string[];
