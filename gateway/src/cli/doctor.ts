@@ -8,13 +8,11 @@ import { agentEntries } from "../supervisor/agent-table.ts";
 import { isPortFree } from "../supervisor/port.ts";
 import { paint } from "../terminal/style.ts";
 import { isUp } from "./agent-session.ts";
+import type { Check } from "./check.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 import { checkModel } from "./model-check.ts";
 import { checkSandbox } from "./sandbox-check.ts";
-
-/** One finding of the doctor: whether it is well and, where it is not, what to do. */
-export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
 
 /** Looks at everything the system needs and says what to do about what is missing. Exit code 1 when something must be mended. */
 export async function doctorCommand(

@@ -1,6 +1,6 @@
 import type { ModelConfig } from "@manyhands/shared/llm/config";
 import * as z from "zod";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 const timeoutMs = 8000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });

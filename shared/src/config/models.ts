@@ -2,7 +2,10 @@ import { AppError } from "../errors.ts";
 import { type ModelConfig, modelConfigSchema } from "../llm/config.ts";
 import { type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
-/** The model of `[llm]`; undefined when it names none. Throws `config_invalid` when nothing says where the model is. */
+/** What is asked for when a key or an endpoint is given but no model. */
+const unnamedModel = "gpt-5-mini";
+
+/** The model of `[llm]`; undefined when it says nothing of one. Throws `config_invalid` when nothing says where the model is. */
 export function defaultModel(llm: LlmSection): ModelConfig | undefined {
   return modelOf(baseProfile(llm), llm, []);
 }
@@ -28,15 +31,16 @@ export function modelNamed(wanted: string, llm: LlmSection, path: readonly strin
 }
 
 function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]): ModelConfig | undefined {
-  if (profile.model === undefined) return undefined;
-  if (profile.api_key === undefined && profile.base_url === undefined)
+  const reachable = profile.api_key !== undefined || profile.base_url !== undefined;
+  if (profile.model === undefined && !reachable) return undefined;
+  if (!reachable)
     throw new AppError(
       "config_invalid",
       `The model ${profile.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint that wants no key.`,
     );
   const { capabilities, price } = profile;
   const config = {
-    name: profile.model,
+    name: profile.model ?? unnamedModel,
     provider: profile.provider,
     baseUrl: profile.base_url,
     apiKey: profile.api_key,

@@ -86,6 +86,14 @@ test("a settings file of OpenManus is understood as it is, with notes on what is
   expect(config.notes.join("\n")).toContain("sandbox.image is not used");
 });
 
+test("a key or an endpoint is a model configured, also without a model's name", async () => {
+  const cwd = await folderWith(undefined);
+  const modelBy = async (env: Record<string, string>) => (await loadConfig({ cwd, env })).model;
+  expect(await modelBy({ OPENAI_API_KEY: "k" })).toMatchObject({ name: "gpt-5-mini", apiKey: "k" });
+  const baseUrl = "http://127.0.0.1:9/v1";
+  expect(await modelBy({ OPENAI_BASE_URL: baseUrl })).toMatchObject({ name: "gpt-5-mini", baseUrl });
+});
+
 test("without file and variables everything has its documented default", async () => {
   const cwd = await folderWith(undefined);
   const config = await loadConfig({ cwd, env: {} });

@@ -142,7 +142,7 @@ except OSError: pass
     await Bun.spawn(["mkdir", "-p", join(folder, ".git", "hooks")]).exited;
     await writeFile(join(folder, ".envrc"), "kept");
     if (open.sandbox.user) await Bun.spawn(["chown", "-R", String(open.sandbox.user.uid), folder]).exited;
-    for (const name of [".bashrc", ".mcp.json", "manyhands.toml", ".envrc", ".git/hooks/pre-commit"]) {
+    for (const name of [".bashrc", ".mcp.json", ".envrc", ".git/hooks/pre-commit"]) {
       const attempts = [`echo x > ${name}`, `rm ${name}`, `echo x > n && mv n ${name}`, `ln -sf n ${name}`];
       for (const attempt of attempts) expect([attempt, (await run(attempt, folder)).exitCode]).toEqual([attempt, 1]);
     }

@@ -13,6 +13,8 @@ export function sandboxEnvironment(
     LANG: "C.UTF-8",
     TMPDIR: temporary,
     TERM: "dumb",
+    // Compiled files would be handed over with the results.
+    PYTHONDONTWRITEBYTECODE: "1",
     // bash takes a standard input that is a socket, as ours is, for a remote login and would read startup files at level 1.
     SHLVL: "1",
     ...named,

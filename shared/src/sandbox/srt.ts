@@ -1,5 +1,4 @@
 import { chownSync } from "node:fs";
-import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
 import { AppError } from "../errors.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
@@ -29,6 +28,8 @@ exec "$@"
  */
 export async function createSrt(allow: readonly string[]): Promise<Confinement> {
   for (const program of ["bwrap", "socat", "rg"]) findProgram(program);
+  // Loaded here, for most servers never need it and it would make up a tenth of their start.
+  const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
   const lacking = SandboxManager.checkDependencies().errors;
   if (lacking.length > 0) throw new AppError("sandbox_unavailable", lacking.join("; "));
   await SandboxManager.initialize({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createArtifactStore } from "./artifact-store.ts";
@@ -74,16 +74,16 @@ test("a file of the workspace is stored by its name, without holding it in memor
   await using folder = await folderForTest();
   await using place = await workspaceForTest();
   const path = join(place.workspace.root, "big.parquet");
-  await writeFile(path, Buffer.alloc(60_000_000, "manyhands"));
+  const size = 240_000_000;
+  await writeFile(path, "manyhands");
+  await truncate(path, size);
   const store = createArtifactStore(folder.path);
   Bun.gc(true);
   const before = process.memoryUsage.rss();
   const kept = await storeFile(place.workspace, store, "big.parquet");
-  expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
-  expect(kept).toMatchObject({ name: "big.parquet", size: 60_000_000, mediaType: "application/vnd.apache.parquet" });
-  expect(await Bun.file(path).bytes()).toEqual(
-    (await (await store.get(kept.sha256))?.bytes()) as Uint8Array<ArrayBuffer>,
-  );
+  expect(process.memoryUsage.rss() - before).toBeLessThan(size / 2);
+  expect(kept).toMatchObject({ name: "big.parquet", size, mediaType: "application/vnd.apache.parquet" });
+  expect(await (await store.get(kept.sha256))?.slice(0, 9).text()).toBe("manyhands");
 });
 
 test("a file that is led outside is not stored", async () => {

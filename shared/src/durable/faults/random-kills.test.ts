@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Json } from "../../json.ts";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import type { Engine } from "../engine.ts";
+import { programs } from "../testing/arbitrary-program.ts";
 import { errandEvents, errandOutput } from "../testing/errand.ts";
+import { operationsOf, payloadOf, simulate } from "../testing/program.ts";
 import { scratch } from "../testing/scratch.ts";
 import { spawnWorker, type WorkerProcess, working } from "../testing/spawn-worker.ts";
 
@@ -16,6 +20,22 @@ function randomFrom(seed: number): (below: number) => number {
     state = (state * 48271) % 2147483647;
     return state % below;
   };
+}
+
+/** Starts random programs with all the signals they want; returns what each must give. */
+async function startPrograms(engine: Engine, seed: number): Promise<{ id: string; expected: Json }[]> {
+  const started = [];
+  for (const program of fc.sample(programs([0, 1, 30]), { seed, numRuns: flows })) {
+    const input = JSON.parse(JSON.stringify(program));
+    const { run } = await engine.start({ kind: "program", input, principal: "p", contextId: "c" });
+    let n = 0;
+    for (const operation of operationsOf(program)) {
+      if (operation.do !== "signal") continue;
+      await engine.deliver(run.id, operation.name, payloadOf(operation.name), { id: `${n++}` });
+    }
+    started.push({ id: run.id, expected: simulate(program) });
+  }
+  return started;
 }
 
 /** Starts the flows bit by bit, answers half of them early and half late, while workers are killed and replaced. */
@@ -68,8 +88,8 @@ async function faultsOf(engine: Engine, id: string, effectCounts: () => Map<stri
   return faults.map((fault) => `run ${id} ${fault}`);
 }
 
-for (const seed of [1, 2, Date.now() % 100_000]) {
-  test(`25 flows over 3 workers of which 8 are killed all end right (seed ${seed})`, async () => {
+for (const seed of [1, 2, 3, 4, Date.now() % 100_000]) {
+  test(`25 flows and 25 random programs over 3 workers, 8 times killed, all end right (seed ${seed})`, async () => {
     using store = scratch();
     const { path, effects } = store;
     const all: WorkerProcess[] = [];
@@ -82,11 +102,16 @@ for (const seed of [1, 2, Date.now() % 100_000]) {
     const engine = createEmbeddedEngine({ path, pollMs: 10 });
     try {
       const live = await Promise.all(Array.from({ length: workers }, spawn));
+      const started = await startPrograms(engine, seed);
       const ids = await chaos(engine, live, spawn, randomFrom(seed + 1));
       expect(ids.length).toBe(flows);
       const faults = [];
       for (const id of ids) faults.push(...(await faultsOf(engine, id, store.effectCounts)));
       expect(faults).toEqual([]);
+      for (const { id, expected } of started) {
+        for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(20_000) }));
+        expect((await engine.get(id))?.output).toEqual(expected);
+      }
       for (const worker of live) worker.kill("SIGTERM");
       expect(await Promise.all(live.map((worker) => worker.exited))).toEqual(live.map(() => 0));
       const stderr = await Promise.all(all.map((worker) => new Response(worker.stderr).text()));

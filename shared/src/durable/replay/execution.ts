@@ -110,12 +110,10 @@ export class Execution {
     return this.write(scope, () => this.options.store.record(row, events));
   }
 
-  /** Does a write of the store as part of `scope`. */
+  /** Does a write of the store as part of `scope`; for an aborted scope nothing is written any more. */
   async write<T>(scope: Scope, write: () => Promise<T>): Promise<T> {
-    if (this.#over) {
-      scope.signal.throwIfAborted();
-      return never();
-    }
+    scope.signal.throwIfAborted();
+    if (this.#over) return never();
     return this.during(scope, async () => {
       try {
         return await write();

@@ -27,7 +27,7 @@ export class Waiting {
     scope: Scope,
     spec: { path: string; name: string; reason: string | undefined; begin: readonly RunEvent[] | undefined },
   ): Promise<string> {
-    return this.#wait((resolve, reject) => {
+    return this.#wait(scope, (resolve, reject) => {
       const wait: SignalWait = {
         kind: "signal",
         ...spec,
@@ -44,7 +44,7 @@ export class Waiting {
   sleep(scope: Scope, spec: { path: string; wakeAt: number; begun: boolean }): Promise<void> {
     const { path, wakeAt } = spec;
     const due = performance.now() + Math.max(0, wakeAt - this.#execution.options.clock());
-    return this.#wait((resolve, reject) => {
+    return this.#wait(scope, (resolve, reject) => {
       const wait: SleepWait = {
         kind: "sleep",
         path,
@@ -63,7 +63,7 @@ export class Waiting {
 
   /** For an operation whose race or `all` was over before it got a result: rejects when its scope aborts. */
   lost(scope: Scope, path: string): Promise<never> {
-    return this.#wait((_, reject) => scope.waits.add({ kind: "lost", path, reject }));
+    return this.#wait(scope, (_, reject) => scope.waits.add({ kind: "lost", path, reject }));
   }
 
   /** Names of the signals waited for. */
@@ -159,7 +159,11 @@ export class Waiting {
     wait.resolve();
   }
 
-  #wait<T>(begin: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
+  async #wait<T>(
+    scope: Scope,
+    begin: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
+  ): Promise<T> {
+    scope.signal.throwIfAborted();
     this.#execution.check();
     return new Promise(begin);
   }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { crashPointText } from "../embedded/crash-point.ts";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import { errand } from "./errand.ts";
+import { programDefinition } from "./program.ts";
 
 /** What `spawnWorker` tells a worker process. */
 export const workerSettings = z.strictObject({
@@ -27,7 +28,13 @@ async function main(settings: z.output<typeof workerSettings>): Promise<void> {
   });
   const leave = new AbortController();
   process.once("SIGTERM", () => leave.abort());
-  engine.work([errand(settings.effects, settings.stepMs)]);
+  engine.work([
+    errand(settings.effects, settings.stepMs),
+    programDefinition("program", async (_, value) => {
+      await Bun.sleep(settings.stepMs);
+      return value;
+    }),
+  ]);
   process.stdout.write("working\n");
   if (settings.until === undefined) await new Promise((resolve) => leave.signal.addEventListener("abort", resolve));
   else for await (const _ of engine.follow(settings.until, { signal: leave.signal }));

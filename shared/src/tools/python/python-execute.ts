@@ -44,7 +44,7 @@ export function pythonExecute(deps: PythonDeps): Tool {
         const seconds = ((performance.now() - started) / 1000).toFixed(1);
         const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
         const lines = [
-          await output.text(),
+          (await output.text()) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
           ending.note ?? "",
           `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
         ];

@@ -19,7 +19,9 @@ const environment = {
   GIT_PAGER: "cat",
   EMAIL: "agent@localhost",
 };
-const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2\n`;
+/** Where there is only `python3`, `python` is what models type all the same. */
+const python = 'type -P python >/dev/null || python() { python3 "$@"; }';
+const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2; ${python}\n`;
 const greetingMs = 10_000;
 
 /** Starts the shell of a conversation; what bash says about having no terminal is passed over. */

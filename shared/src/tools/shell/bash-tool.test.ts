@@ -24,7 +24,7 @@ describe("the bash tool", () => {
   test("folder, variables, functions and aliases are kept between calls", async () => {
     await shell.bash("mkdir -p sub; cd sub; X='a  b'; f() { echo \"f $1\"; }; alias hi='echo hello'; export E=e");
     expect(await shell.bash('echo "$X"; f 1; hi; env | grep ^E=')).toBe(
-      "a  b\nf 1\nhello\nE=e\n[exit code 0, T, cwd WS/sub]",
+      "a  b\nf 1\nhello\nE=e\n[exit code 0, T, cwd ./sub]",
     );
     await shell.bash("cd ..");
   });

@@ -27,7 +27,7 @@ const input = z.strictObject({
 });
 
 const description = `Runs a command in a bash shell that stays open for the whole conversation: folder, variables, functions and
-background jobs are kept between calls. Both outputs and the exit code are returned. Put what is to go on running into the background
+background jobs are kept between calls. Both outputs and the exit code are returned; a pipe's exit code is that of its last program. Put what is to go on running into the background
 with a trailing & and send its output to a file. The shell is confined: only the workspace can be written.`;
 
 /** The shells of conversations. Closed by whoever made them, when the server stops. */
@@ -68,7 +68,11 @@ async function runInShell(
       onOutput: output.listen,
     });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    const lines = [restartNote(outcome), await output.text(withoutShellNoise), statusLine(outcome, seconds)];
+    const lines = [
+      restartNote(outcome),
+      await output.text(withoutShellNoise),
+      statusLine(outcome, seconds, context.workspace.root),
+    ];
     return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome) };
   } finally {
     await output.discard();
@@ -79,13 +83,19 @@ function restartNote({ restarted }: PooledOutcome): string {
   return restarted === undefined ? "" : `[new shell, earlier state is lost: ${restarted}]`;
 }
 
-function statusLine({ state, payload, exitCode, limit }: PooledOutcome, seconds: string): string {
+function statusLine({ state, payload, exitCode, limit }: PooledOutcome, seconds: string, root: string): string {
   const stopped = limit === undefined ? "" : `stopped at its limit: ${limit}, `;
   if (state === "lost") return `[${stopped}${seconds} s; it could not be interrupted, so the shell was ended]`;
   if (state === "ended")
     return `[the shell ended with exit code ${exitCode}, ${stopped}${seconds} s; the next command starts a new one]`;
   const mark = readMark(payload ?? "");
-  return `[${stopped}exit code ${mark.exitCode}, ${seconds} s, cwd ${mark.folder}]`;
+  return `[${stopped}exit code ${mark.exitCode}, ${seconds} s, cwd ${fromRoot(mark.folder, root)}]`;
+}
+
+/** A folder as seen from the workspace, which spares the model its long path. */
+function fromRoot(folder: string, root: string): string {
+  if (folder === root) return ".";
+  return folder.startsWith(`${root}/`) ? `.${folder.slice(root.length)}` : folder;
 }
 
 function isFailure({ state, payload, limit }: PooledOutcome): boolean {

@@ -38,5 +38,5 @@ export async function openShell(mode: Parameters<typeof openTier>[0]): Promise<O
 
 /** How a call with this exit code ends in the workspace. */
 export function ending(exitCode: number): string {
-  return `[exit code ${exitCode}, T, cwd WS]`;
+  return `[exit code ${exitCode}, T, cwd .]`;
 }
