@@ -10,8 +10,11 @@ import { callTools } from "./call-tools.ts";
 import { fitWindow } from "./compaction.ts";
 import { conclude } from "./conclude.ts";
 import { earlierMessages, earlierTasks } from "./earlier.ts";
+import { endHonestly } from "./end-honestly.ts";
 import { hearUser } from "./hear-user.ts";
+import { limitCalls } from "./limit-calls.ts";
 import { loop, type Step } from "./loop.ts";
+import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
 import { withinBudget } from "./spending.ts";
@@ -19,7 +22,7 @@ import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";
-import { type ApprovalPolicy, withApproval } from "./with-approval.ts";
+import { withApproval } from "./with-approval.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -52,7 +55,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
 /** One turn of this agent: the loop's three ideas with their extras around them. */
 function turn(agent: AgentDefinition, deps: AgentDeps): Step {
   const think = withinBudget(fitWindow(askModel(agent, deps), deps));
-  const act = withApproval(callTools(agent, deps), deps.approval ?? (() => "allow"));
+  const act = endHonestly(limitCalls(withApproval(callTools(agent, deps))));
   return hearUser(unstick(react(think, act)), deps);
 }
 

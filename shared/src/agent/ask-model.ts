@@ -3,13 +3,19 @@ import { AppError } from "../errors.ts";
 import type { Model, ModelReply, ModelRequest } from "../llm/model.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
+import { type ApprovalPolicy, planCall } from "./plan-call.ts";
 import type { Think } from "./react.ts";
 import { roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 
 /** What thinking needs of the server it runs in. */
-export type ThinkDeps = { readonly model: Model; readonly artifacts: ArtifactStore };
+export type ThinkDeps = {
+  readonly model: Model;
+  readonly artifacts: ArtifactStore;
+  /** Which calls a person has to allow; none when left out. */
+  readonly approval?: ApprovalPolicy;
+};
 
 /**
  * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
@@ -17,6 +23,7 @@ export type ThinkDeps = { readonly model: Model; readonly artifacts: ArtifactSto
  * provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
+  const toolOf = new Map(agent.tools.map((tool) => [tool.name, tool]));
   const tools = agent.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
@@ -33,7 +40,9 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         toolChoice: agent.toolChoice,
         maxOutputTokens: roomForAnswer(task, deps.model),
       };
-      return recordReply(task, request, deps.model, step);
+      const reply = await recordReply(task, request, deps.model, step);
+      const policy = deps.approval ?? (() => "allow");
+      return { ...reply, toolCalls: reply.toolCalls.map((call) => planCall(call, toolOf.get(call.name), policy)) };
     });
     task.hints = [];
     take(reply, task, agent.toolChoice);
