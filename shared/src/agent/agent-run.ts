@@ -5,7 +5,7 @@ import type { Model } from "../llm/model.ts";
 import { listFiles } from "../workspace/list-files.ts";
 import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition, Limits } from "./agent.ts";
-import { askModel } from "./ask-model.ts";
+import { askModel, fixedTokens } from "./ask-model.ts";
 import { callTools } from "./call-tools.ts";
 import { fitWindow } from "./compaction.ts";
 import { conclude } from "./conclude.ts";
@@ -60,13 +60,17 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Step {
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async () => ({
-    today: new Date().toISOString().slice(0, 10),
-    limits: tighter(agent.limits, input.budget ?? {}),
-    contextWindow: deps.model.capabilities.contextWindow,
-    earlier: await earlierTasks(run, agent.name, deps.engine),
-    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
-  }));
+  const begun = await run.step("begin", async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    return {
+      today,
+      limits: tighter(agent.limits, input.budget ?? {}),
+      contextWindow: deps.model.capabilities.contextWindow,
+      fixedTokens: fixedTokens(agent, today),
+      earlier: await earlierTasks(run, agent.name, deps.engine),
+      files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+    };
+  });
   const earlier = await earlierMessages(begun.earlier, deps.engine);
   const received = new Map<string, string>();
   const goal = await receive(run, input.message, received, deps);
@@ -74,6 +78,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
+    fixedTokens: begun.fixedTokens,
     today: begun.today,
     messages: [...earlier, goal],
     goal,
@@ -81,7 +86,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     received,
     step: 0,
     hints: [],
-    measured: { tokens: 0, messages: 0 },
+    measured: { tokens: begun.fixedTokens, messages: 0 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     recentTurns: [],
     outcome: undefined,

@@ -36,6 +36,8 @@ export type TaskState = {
   readonly limits: Limits;
   /** Tokens the model can take at once, fixed when the task began. */
   readonly contextWindow: number;
+  /** Tokens of each prompt beside the conversation, about; fixed when the task began. */
+  readonly fixedTokens: number;
   /** The day the task began, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   /** The conversation, oldest first; the goal is at `goal`. */
@@ -49,7 +51,7 @@ export type TaskState = {
   step: number;
   /** Said to the model once, at the tail of its next prompt, and never stored. */
   hints: string[];
-  /** The prompt's size as the provider counted it, and how many messages it held. */
+  /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
   readonly spent: Spending;
   /** Fingerprints of the newest turns, for `unstick`. */
