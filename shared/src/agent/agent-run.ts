@@ -89,6 +89,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     measured: { tokens: begun.fixedTokens, messages: 0 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     recentTurns: [],
+    callsMs: 0,
     outcome: undefined,
   };
   try {

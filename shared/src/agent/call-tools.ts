@@ -15,7 +15,9 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
     for (const group of groups(calls)) {
       const called = await inLanes(group, task, (run, call) => callTool(run, call, { task, tools }, deps));
       for (const each of called) take(each, task);
-      task.spent.workMs += Math.max(0, ...called.map((each) => each.milliseconds));
+      const took = Math.max(0, ...called.map((each) => each.milliseconds));
+      task.callsMs += took;
+      task.spent.workMs += took;
     }
   };
 }

@@ -2,6 +2,7 @@ import { basename, extname } from "node:path";
 import type { Run } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
+import { isProtected } from "../workspace/protected-names.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import { boundText } from "./bound-text.ts";
@@ -87,12 +88,17 @@ async function holds(workspace: Workspace, path: string, file: StoredFile): Prom
   return hash.digest("hex") === file.sha256;
 }
 
-/** The last segment of a name, without what a file system, a shell or a terminal could take for something else. */
+/** File systems allow 255; a copy's number needs some. */
+const longestNameBytes = 200;
+
+/** The last segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
 function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
-  const plain = last
-    .replaceAll(/[\p{Cc}<>:"|?*]/gu, "_")
-    .replace(/^[.\s]+/, "")
-    .slice(0, 120);
-  return plain === "" ? "file" : plain;
+  const plain = last.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
+  const extension = extname(plain).length > 20 ? "" : extname(plain);
+  const stem = Array.from(basename(plain, extension));
+  while (Buffer.byteLength(stem.join("") + extension) > longestNameBytes) stem.pop();
+  const short = stem.join("") + extension;
+  if (short === "") return "file";
+  return isProtected(short) ? `_${short}` : short;
 }

@@ -54,7 +54,8 @@ export type TaskState = {
   /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
   readonly spent: Spending;
-  /** Fingerprints of the newest turns, for `unstick`. */
+  /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
   recentTurns: string[];
+  callsMs: number;
   outcome: Outcome | undefined;
 };
