@@ -92,6 +92,7 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
   const { columns } = style;
   switch (event.type) {
     case "message-received":
+    case "message-heard":
     case "run-ended":
       return lines(view, []);
     case "step-started":

@@ -5,13 +5,16 @@ import type { Model } from "../llm/model.ts";
 import { listFiles } from "../workspace/list-files.ts";
 import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition, Limits } from "./agent.ts";
-import { askModel } from "./ask-model.ts";
+import { askModel, fixedTokens } from "./ask-model.ts";
 import { callTools } from "./call-tools.ts";
 import { fitWindow } from "./compaction.ts";
 import { conclude } from "./conclude.ts";
 import { earlierMessages, earlierTasks } from "./earlier.ts";
+import { endHonestly } from "./end-honestly.ts";
 import { hearUser } from "./hear-user.ts";
+import { limitCalls } from "./limit-calls.ts";
 import { loop, type Step } from "./loop.ts";
+import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
 import { withinBudget } from "./spending.ts";
@@ -19,7 +22,7 @@ import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";
-import { type ApprovalPolicy, withApproval } from "./with-approval.ts";
+import { withApproval } from "./with-approval.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -52,32 +55,41 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
 /** One turn of this agent: the loop's three ideas with their extras around them. */
 function turn(agent: AgentDefinition, deps: AgentDeps): Step {
   const think = withinBudget(fitWindow(askModel(agent, deps), deps));
-  const act = withApproval(callTools(agent, deps), deps.approval ?? (() => "allow"));
+  const act = endHonestly(limitCalls(withApproval(callTools(agent, deps))));
   return hearUser(unstick(react(think, act)), deps);
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async () => ({
-    today: new Date().toISOString().slice(0, 10),
-    limits: tighter(agent.limits, input.budget ?? {}),
-    contextWindow: deps.model.capabilities.contextWindow,
-    earlier: await earlierTasks(run, agent.name, deps.engine),
-    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
-  }));
+  const begun = await run.step("begin", async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    return {
+      today,
+      limits: tighter(agent.limits, input.budget ?? {}),
+      contextWindow: deps.model.capabilities.contextWindow,
+      fixedTokens: fixedTokens(agent, today),
+      earlier: await earlierTasks(run, agent.name, deps.engine),
+      files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+    };
+  });
   const earlier = await earlierMessages(begun.earlier, deps.engine);
-  const goal = await receive(run, input.message, deps);
+  const received = new Map<string, string>();
+  const goal = await receive(run, input.message, received, deps);
   const task: TaskState = {
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
+    fixedTokens: begun.fixedTokens,
     today: begun.today,
     messages: [...earlier, goal],
     goal,
+    inbox: [],
+    received,
     step: 0,
     hints: [],
-    measured: { tokens: 0, messages: 0 },
+    measured: { tokens: begun.fixedTokens, messages: 0 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     recentTurns: [],
+    callsMs: 0,
     outcome: undefined,
   };
   try {

@@ -1,4 +1,4 @@
-import type { ImagePart, ModelMessage, TextPart } from "../llm/model.ts";
+import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../llm/model.ts";
 import type { ArtifactStore, StoredFile } from "../workspace/workspace.ts";
 import type { Part } from "./events.ts";
 import { pairSafe } from "./pair-safe.ts";
@@ -21,7 +21,7 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "summary":
       return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
     case "assistant":
-      return { role: "assistant", text: message.text, toolCalls: message.toolCalls };
+      return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(sayable) };
     case "tool": {
       const { callId, name, text, isError } = message;
       return { role: "tool", callId, name, text, isError };
@@ -29,6 +29,11 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "user":
       return { role: "user", parts: await Promise.all(message.parts.map((part) => userPart(part, options))) };
   }
+}
+
+/** Providers refuse a conversation with a tool's name in it that is none, which models make up at times. */
+function sayable({ id, name, arguments: text }: ToolCall): ToolCall {
+  return { id, name: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed", arguments: text };
 }
 
 async function userPart(part: Part, options: Options): Promise<TextPart | ImagePart> {

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../agent/agent.ts";
-import type { ApprovalPolicy } from "../agent/with-approval.ts";
+import type { ApprovalPolicy } from "../agent/plan-call.ts";
 import { AppError } from "../errors.ts";
 
 /** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
