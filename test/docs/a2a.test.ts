@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { freePort, type ManusServer, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
@@ -59,6 +60,10 @@ async function run(argv: string[], input: string, env: Record<string, string>): 
   return out;
 }
 
+const curlScript = fileURLToPath(import.meta.resolve("./curl.ts"));
+/** Lets the examples run on machines that have no curl. */
+const curl = Bun.which("curl") === null ? `curl() { "${process.execPath}" "${curlScript}" "$@"; }\n` : "";
+
 /** An example as it is printed, against a server of ours in place of the one at the port it names. */
 function against({ text }: Block): string {
   const { host } = new URL((text.includes("Bearer") ? guarded : open).url);
@@ -72,7 +77,7 @@ test("every shell example answers what the guide shows", async () => {
   expect(examples.length).toBeGreaterThan(8);
   let task = "";
   for (const [example, shown] of examples) {
-    const out = await run(["bash", "-e"], against(example), { TASK: task });
+    const out = await run(["bash", "-e"], curl + against(example), { TASK: task });
     expect({ line: example.line, language: shown?.language }).toEqual({
       line: example.line,
       language: expect.stringMatching(/^(json|text)$/),
