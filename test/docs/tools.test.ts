@@ -21,7 +21,7 @@ let toolbox: Toolbox;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
   await chmod(home, 0o711);
-  const settings = { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, network: undefined } as const;
+  const settings = { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] } as const;
   toolbox = await openToolbox(join(home, "workspaces"), settings);
 });
 afterAll(async () => {

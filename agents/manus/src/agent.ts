@@ -5,10 +5,15 @@ import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
 import type { Tool } from "@manyhands/shared/tools/tool";
-import { instructions } from "./prompt.ts";
+import { instructionsFor } from "./prompt.ts";
 
 /** Manus, the general agent. `shell` are the tools that run code, none where no sandbox could be had. */
-export function manus(deps: { readonly shell: readonly Tool[]; readonly limits?: Partial<Limits> }): AgentDefinition {
+export function manus(deps: {
+  /** Domains the shell reaches; none when left out. */
+  readonly domains?: readonly string[];
+  readonly shell: readonly Tool[];
+  readonly limits?: Partial<Limits>;
+}): AgentDefinition {
   const runsCode = deps.shell.length > 0;
   return defineAgent({
     name: "manus",
@@ -16,7 +21,7 @@ export function manus(deps: { readonly shell: readonly Tool[]; readonly limits?:
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions,
+    instructions: instructionsFor(deps.domains ?? []),
     tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), askHuman(), terminate],
     ...(deps.limits && { limits: deps.limits }),
     skills: [

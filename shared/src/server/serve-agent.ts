@@ -15,7 +15,7 @@ import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
-import { identifyBy } from "./identify.ts";
+import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openModel } from "./open-model.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
 
@@ -96,6 +96,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       publicUrl: server.publicUrl ?? reachable(served.url),
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
+      ...(server.token !== undefined && { security: bearerSecurity }),
     },
     engine,
     artifacts,

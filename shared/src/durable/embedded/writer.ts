@@ -223,6 +223,6 @@ export class Writer {
   }
 
   #unavailable(cause: unknown = this.#failure?.cause): AppError {
-    return storageUnavailable(this.#options.path, this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
+    return storageUnavailable(this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
   }
 }

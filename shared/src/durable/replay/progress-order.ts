@@ -7,7 +7,7 @@ const kept = 1000;
 export class ProgressOrder {
   readonly #show: (event: RunEvent) => void;
   #committing = 0;
-  #waiting: RunEvent[] = [];
+  #waiting: { readonly event: RunEvent; readonly isCurrent: () => boolean }[] = [];
 
   constructor(show: (event: RunEvent) => void) {
     this.#show = show;
@@ -18,13 +18,14 @@ export class ProgressOrder {
     this.#committing++;
     const committed = () => {
       if (--this.#committing > 0) return;
-      for (const event of this.#waiting.splice(0)) this.#show(event);
+      for (const { event, isCurrent } of this.#waiting.splice(0)) if (isCurrent()) this.#show(event);
     };
     commit.then(committed, committed);
   }
 
-  show(event: RunEvent): void {
+  /** Shows it now or, if it is still current then, after what is being committed: progress of a step is never shown after its end. */
+  show(event: RunEvent, isCurrent: () => boolean): void {
     if (this.#committing === 0) this.#show(event);
-    else if (this.#waiting.length < kept) this.#waiting.push(event);
+    else if (this.#waiting.length < kept) this.#waiting.push({ event, isCurrent });
   }
 }
