@@ -170,6 +170,29 @@ test("the cost bound is never passed where a price is known", async () => {
   expect(spent).toBeLessThanOrEqual(0.05);
 });
 
+test("an image the model sees is also named, for the tools to find it", async () => {
+  await using agent = await agentForTest({
+    script: [{ text: "A dot." }],
+    model: { capabilities: { vision: true } },
+  });
+  const file = await agent.artifacts.put(new Uint8Array([1, 2, 3]), { name: "dot.png", mediaType: "image/png" });
+  await agent.run("Look.", { parts: [{ type: "file", ...file }] });
+  expect(agent.model.requests[0]?.body.messages.at(-1)?.content).toMatchObject([
+    { text: "Look." },
+    { text: "[file in the workspace: dot.png, image/png, 3 bytes]" },
+    { type: "image_url" },
+  ]);
+});
+
+test("a cost bound that cannot be held, for want of a price, is said at once", async () => {
+  await using agent = await agentForTest({ script: [{ text: "Done." }, { text: "Done." }] });
+  const { events } = await agent.run("Spend.", { budget: { usd: 0.05 } });
+  expect(ofType(events, "notice-given")).toMatchObject([
+    { kind: "budget", text: expect.stringContaining("the price of scripted is not known") },
+  ]);
+  expect(ofType((await agent.run("Spend.")).events, "notice-given")).toEqual([]);
+});
+
 test("repeating the same call is hinted at, then pressed, then stopped as stuck", async () => {
   await using agent = await agentForTest({ script: () => call("echo", { text: "again" }), tools: [echo] });
   const { record, events } = await agent.run("Go round.");

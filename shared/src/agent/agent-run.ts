@@ -17,7 +17,7 @@ import { loop, type Step } from "./loop.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
-import { withinBudget } from "./spending.ts";
+import { hasPrice, withinBudget } from "./spending.ts";
 import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
@@ -67,10 +67,15 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
       limits: tighter(agent.limits, input.budget ?? {}),
       contextWindow: deps.model.capabilities.contextWindow,
       fixedTokens: fixedTokens(agent, today),
+      boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
       earlier: await earlierTasks(run, agent.name, deps.engine),
       files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
     };
   });
+  if (begun.boundless !== null) {
+    const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
+    run.emit({ type: "notice-given", kind: "budget", text });
+  }
   const earlier = await earlierMessages(begun.earlier, deps.engine);
   const received = new Map<string, string>();
   const goal = await receive(run, input.message, received, deps);

@@ -37,6 +37,11 @@ export function roomForAnswer(task: TaskState, inputTokens: number, model: Model
   return Math.min(byTokens, byCost, inWindow, model.capabilities.maxOutputTokens);
 }
 
+/** Whether a cost bound can be held. */
+export function hasPrice(model: Model): boolean {
+  return model.cost({ inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 }) !== null;
+}
+
 function tokensFor(usd: number, inputTokens: number, model: Model): number {
   const million = 1_000_000;
   const input = model.cost({ inputTokens, cachedInputTokens: 0, outputTokens: 0 });
