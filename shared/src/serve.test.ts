@@ -73,3 +73,12 @@ test("an error that an app lets through tells nothing", async () => {
     await server.exited;
   }
 });
+
+test("a port that is taken is refused, by a second server of ours too", async () => {
+  const first = serve({ fetch: () => new Response("first") }, { port: 0 });
+  const port = Number(first.url.port);
+  expect(() => serve({ fetch: () => new Response("second") }, { port })).toThrow(
+    `Port ${port} on 127.0.0.1 is in use.`,
+  );
+  await first.stop();
+});
