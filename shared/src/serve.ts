@@ -1,6 +1,3 @@
-import { errnoOf } from "./errno.ts";
-import { AppError } from "./errors.ts";
-
 /** A listening server. */
 export type Served = {
   /** Where it listens, with the port it got. */
@@ -23,13 +20,22 @@ export type ServeOptions = {
 
 /**
  * Listens until SIGTERM or SIGINT, then takes nothing new, lets running requests finish and closes. There is no idle limit: a
- * stream may be silent while a model thinks. A second signal ends the process at once. Throws `unavailable` for a port that is taken.
+ * stream may be silent while a model thinks. A second signal ends the process at once.
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
   { port, hostname = "127.0.0.1", graceMs = 1_000, close }: ServeOptions,
 ): Served {
-  const server = listen(app, port, hostname);
+  const server = Bun.serve({
+    port,
+    hostname,
+    idleTimeout: 0,
+    // Bun shares the port between processes otherwise, with `development` off: a second server would take half the requests.
+    reusePort: false,
+    // Bun's error page for developers shows source code.
+    development: false,
+    fetch: (request) => app.fetch(request),
+  });
   let stopped: Promise<void> | undefined;
 
   const end = async () => {
@@ -51,22 +57,4 @@ export function serve(
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   return { url: server.url, stop };
-}
-
-function listen(app: Parameters<typeof serve>[0], port: number, hostname: string) {
-  try {
-    return Bun.serve({
-      port,
-      hostname,
-      idleTimeout: 0,
-      // Bun's error page for developers shows source code.
-      development: false,
-      // Without development Bun lets others listen on the same port, and each server gets some of the requests.
-      reusePort: false,
-      fetch: (request) => app.fetch(request),
-    });
-  } catch (error) {
-    if (errnoOf(error) !== "EADDRINUSE") throw error;
-    throw new AppError("unavailable", `Port ${port} on ${hostname} is in use.`, { cause: error });
-  }
 }

@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pino from "pino";
@@ -9,6 +10,7 @@ import type { AgentName } from "../config/agents.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { crashPointText } from "../durable/embedded/crash-point.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
@@ -30,17 +32,36 @@ export type AgentServerSpec = {
  */
 export async function serveAgent(spec: AgentServerSpec): Promise<void> {
   try {
-    const { values } = parseArgs({ options: { config: { type: "string" } }, strict: false });
-    const file = typeof values.config === "string" ? values.config : undefined;
-    await start(spec, await loadConfig({ cwd: process.cwd(), file, env: process.env }));
+    await start(spec, await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env }));
   } catch (error) {
-    process.stderr.write(`${spec.name}: ${error instanceof AppError ? error.message : Bun.inspect(error)}\n`);
+    // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
+    const expected = error instanceof AppError || errnoOf(error) !== undefined;
+    process.stderr.write(`${spec.name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
     process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
+  }
+}
+
+function configFile(): string | undefined {
+  try {
+    return parseArgs({ options: { config: { type: "string" } } }).values.config;
+  } catch (error) {
+    throw new AppError("config_invalid", `${(error as Error).message} The one option is --config FILE.`);
+  }
+}
+
+/** Every file of the server lies below its home, so one that cannot be is told before anything else. */
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+  } catch (error) {
+    const cause = errnoOf(error) ?? String(error);
+    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: it cannot be made a folder (${cause}).`);
   }
 }
 
 async function start({ name, define }: AgentServerSpec, config: Config): Promise<void> {
   const { home, server } = config;
+  await makeHome(home);
   const agentConfig = config.agents[name];
   const logger = pino(
     { name, redact: ["apiKey", "token", "headers.authorization"] },
