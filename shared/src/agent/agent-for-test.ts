@@ -16,6 +16,7 @@ import { agentRun } from "./agent-run.ts";
 import { defineAgent } from "./define-agent.ts";
 import type { AgentEvent, Part } from "./events.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
+import { releasingEngine } from "./release-tools.ts";
 import type { AgentInput } from "./task.ts";
 
 type Script = Parameters<typeof startScriptedModel>[0];
@@ -58,8 +59,9 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
     const { approval } = current;
     const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
-    engine.work([agentRun(definitionForTest(current), deps)]);
-    return engine;
+    const definition = definitionForTest(current);
+    engine.work([agentRun(definition, deps)]);
+    return releasingEngine(engine, definition, deps);
   };
   let engine = work(options);
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => event as AgentEvent);

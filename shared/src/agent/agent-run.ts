@@ -17,6 +17,7 @@ import { loop, type Step } from "./loop.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
+import { releaseTools } from "./release-tools.ts";
 import { hasPrice, withinBudget } from "./spending.ts";
 import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
@@ -46,7 +47,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
         const task = input as AgentInput;
         return await perform(run, task, tailor(agent, task), deps);
       } finally {
-        if (run.abortSignal.aborted) await release(agent, await deps.openWorkspace(run.principal, run.contextId));
+        if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
       }
     },
   };
@@ -115,8 +116,4 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
     usd: Math.min(limits.usd, budget.usd ?? limits.usd),
     wallMs: Math.min(limits.wallMs, budget.wallMs ?? limits.wallMs),
   };
-}
-
-async function release(agent: AgentDefinition, workspace: Workspace): Promise<void> {
-  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
 }

@@ -5,6 +5,7 @@ import pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
+import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { crashPointText } from "../durable/embedded/crash-point.ts";
@@ -77,6 +78,9 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     ...crashPoint(process.env.CRASH_AT),
   });
   const definition = define(toolbox, agentConfig.limits);
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   const approval = approvalBy(agentConfig.approve, definition);
   const served = serve(
     { fetch: (request) => app.fetch(request) },
@@ -84,9 +88,11 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       port: server.port ?? agentConfig.port,
       hostname: server.host,
       async close() {
-        await engine.close({ graceMs: 5_000 });
-        await toolbox.close();
-        await closeModel();
+        try {
+          await engine.close({ graceMs: 5_000 });
+        } finally {
+          await Promise.all([toolbox.close(), closeModel()]);
+        }
       },
     },
   );
@@ -98,15 +104,12 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       sandbox: toolbox.sandbox.tier,
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
-    engine,
+    engine: releasingEngine(engine, definition, { openWorkspace: open }),
     artifacts,
     identify: identifyBy(server.token),
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
   });
-  const open = (principal: string, contextId: string) =>
-    // Agents share no files, also where they share a disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
