@@ -20,7 +20,9 @@ function talker(turns: number, summary: object = { text: "SUMMARY" }) {
   let n = 0;
   return (request: ChatRequest) => {
     if (isSummary(request)) return summary;
-    return n++ < turns ? { calls: [{ name: "echo", args: { text: `${n} ${filler}` } }] } : { text: "end" };
+    return n++ < turns
+      ? { calls: [{ name: "echo", args: { text: `${n} ${filler}` } }] }
+      : { text: "the end of it", deltaDelayMs: 5 };
   };
 }
 

@@ -38,7 +38,6 @@ test("a person is asked only about calls that would be made", async () => {
 test("an answer that only mentions the code allows nothing", async () => {
   for (const [answer, allowed] of [
     ["I would never say yes CODE", 0],
-    ["yes", 0],
     [' "Yes CODE." ', 1],
   ] as const) {
     const { tool, made } = deed();
@@ -51,6 +50,30 @@ test("an answer that only mentions the code allows nothing", async () => {
     await agent.until(id, "waiting");
     const code = /"yes (\w+)"/.exec(JSON.stringify(await agent.events(id)).replaceAll("\\", ""))?.[1] ?? "";
     await agent.say(id, answer.replace("CODE", code));
+    await agent.until(id, "completed");
+    expect(made).toHaveLength(allowed);
+  }
+});
+
+test("a yes without the code is asked about once more, and never taken", async () => {
+  for (const [second, allowed] of [
+    ["yes", 0],
+    ["yes CODE", 1],
+  ] as const) {
+    const { tool, made } = deed();
+    await using agent = await agentForTest({
+      script: [{ calls: acts(1) }, { text: "ok" }],
+      tools: [tool],
+      approval: () => "ask",
+    });
+    const id = await agent.start("Act.");
+    const questions = async () => (await agent.events(id)).filter(({ type }) => type === "question-asked");
+    await agent.until(id, "waiting");
+    await agent.say(id, "Yes");
+    while ((await questions()).length < 2) await Bun.sleep(5);
+    await agent.until(id, "waiting");
+    const code = /"yes (\w+)"/.exec(JSON.stringify(await questions()).replaceAll("\\", ""))?.[1] ?? "";
+    await agent.say(id, second.replace("CODE", code));
     await agent.until(id, "completed");
     expect(made).toHaveLength(allowed);
   }

@@ -30,7 +30,9 @@ async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | u
   if (call.approval === "deny") return "Not allowed by the configuration of this agent.";
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
-  const answer = await ask(task.run, call, code);
+  let answer = await ask(task.run, call, code);
+  // A yes without the code may have been meant for another call: it is asked once more, never taken.
+  if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
   return `The call was not allowed and not made. The person said: ${answer}`;
