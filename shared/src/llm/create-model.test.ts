@@ -349,6 +349,25 @@ test("a parameter the server refuses is left out from then on", async () => {
   expect(server.requests).toHaveLength(4);
 });
 
+const completion = JSON.stringify({
+  choices: [{ message: { role: "assistant", content: "as it is" }, finish_reason: "stop" }],
+});
+const chunks = 'data: {"choices":[{"delta":{"content":"as it is"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+test.each([
+  ["application/json", completion],
+  ["text/plain", completion],
+  ["text/plain", chunks],
+])("a simple server is understood whatever it calls its answer: %s %j", async (type, body) => {
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(body, { headers: { "content-type": type } }),
+  });
+  const model = modelAt(`${server.url.origin}/v1`);
+  expect(await reply(model, request, { signal: never })).toMatchObject({ text: "as it is", finish: "stop" });
+});
+
 test("a server that refuses to stream is asked for whole answers from then on", async () => {
   const server = await scripted(({ stream, stream_options }) => {
     const message = "Your organization must be verified to stream this model.";

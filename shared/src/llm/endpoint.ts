@@ -1,5 +1,6 @@
 import OpenAI, { AzureOpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
+import { Stream } from "openai/streaming";
 import type { ModelConfig } from "./config.ts";
 
 /** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
@@ -15,10 +16,12 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
     async open(params, signal) {
       if (params.stream !== true) return only(await client.chat.completions.create(params, { signal }));
       const { data, response } = await client.chat.completions.create(params, { signal }).withResponse();
-      // A server that does not know `stream` answers with the whole completion.
-      return response.headers.get("content-type")?.includes("application/json") === true
-        ? only(await response.json())
-        : data;
+      const type = response.headers.get("content-type") ?? "";
+      if (type.includes("text/event-stream")) return data;
+      // A server that does not know `stream` answers with the whole completion, and a simple one does not say which it sends.
+      const text = await response.text();
+      if (text.trimStart().startsWith("{")) return only(JSON.parse(text));
+      return Stream.fromSSEResponse(new Response(text), new AbortController());
     },
   };
 }
