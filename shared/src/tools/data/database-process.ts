@@ -28,6 +28,8 @@ export function startDatabase(folder: string): DatabaseProcess {
     stdout: "pipe",
     stderr: "ignore",
   });
+  // A server that stops does not wait for it: it ends with its input.
+  child.unref();
   const lines = linesOf(child.stdout);
   return {
     async ask(request) {

@@ -66,10 +66,10 @@ function findInOrder(
   if (movement) add("overall_trend", [], { slope: movement.slope, p: movement.p });
   const turn = turningPoint(values);
   if (turn !== undefined) add("turning_point", [turn], { value: values[turn] ?? 0 });
+  const shift = pageHinkley(values);
   // A steady climb leaves every level behind, which its trend says already.
-  const shift = movement ? undefined : pageHinkley(values);
-  if (shift !== undefined)
-    add("page_hinkley", [shift], { before: mean(values.slice(0, shift)), after: mean(values.slice(shift)) });
+  const isStep = shift !== undefined && !trend(values.slice(0, shift)) && !trend(values.slice(shift));
+  if (isStep) add("page_hinkley", [shift], { before: mean(values.slice(0, shift)), after: mean(values.slice(shift)) });
   const jumps = volatility(values);
   if (jumps !== undefined && jumps > jumpy) add("volatility", [], { jumps });
 }

@@ -2,7 +2,7 @@ import { deviation } from "./statistics.ts";
 
 const fewest = 10;
 /** Both in standard deviations of the series: the drift that is let pass, and the sum of surprise that is a change. */
-const tolerated = 0.05;
+const tolerated = 0.25;
 const alarm = 4;
 
 /** Where the level of a series first shifts for good (Page-Hinkley test, both ways): the place at which the change set in; undefined when it does not. */
