@@ -44,19 +44,23 @@ for (let round = 0; round < rounds; round++) {
 }
 await databases.close();
 
-const home = mkdtempSync(join(folder, "home-"));
-const begun = performance.now();
-const agent = startAgent("data-analysis", { MANYHANDS_HOME: home, PORT: freePort() });
-await agent.ready;
-const start = performance.now() - begun;
-await Bun.sleep(1_000);
-const status = await Bun.file(`/proc/${agent.pid}/status`).text();
-await agent.stop();
+const starts: number[] = [];
+let status = "";
+for (let round = 0; round < 3; round++) {
+  const home = mkdtempSync(join(folder, "home-"));
+  const begun = performance.now();
+  const agent = startAgent("data-analysis", { MANYHANDS_HOME: home, PORT: freePort() });
+  await agent.ready;
+  starts.push(performance.now() - begun);
+  await Bun.sleep(500);
+  status = await Bun.file(`/proc/${agent.pid}/status`).text();
+  await agent.stop();
+}
 rmSync(folder, { recursive: true, force: true });
 
 const figures = [
   { name: "sql_query over DuckDB in process", value: median(differences), unit: " ms", most: 5 },
-  { name: "ready after process start", value: start, unit: " ms", most: 400 },
+  { name: "ready after process start", value: median(starts), unit: " ms", most: 400 },
   { name: "idle memory", value: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024, unit: " MB", most: 150 },
 ];
 for (const { name, value, unit, most } of figures) {

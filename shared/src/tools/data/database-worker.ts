@@ -40,7 +40,8 @@ async function query(
   { sql, maxCharacters }: DatabaseRequest,
   timedOut: () => boolean,
 ): Promise<DatabaseReply> {
-  const result = await connection.stream(sql);
+  // Streaming would prepare the statement first, which looks through each CSV file twice; this result counts into the memory limit.
+  const result = await connection.run(sql);
   const types = result.columnTypes();
   const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
   const rows: Extract<DatabaseReply, { ok: true }>["rows"] = [];
