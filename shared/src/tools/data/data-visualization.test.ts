@@ -96,6 +96,12 @@ test("hostile specs are refused, and do not keep the good chart from being drawn
   expect(text).not.toContain("root:x");
 });
 
+test("a spec that makes up a billion rows is stopped by its memory", async () => {
+  const spec = { layer: [{ data: { sequence: { start: 0, stop: 1e9 } }, mark: "point" }] };
+  const { text } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Bomb", spec }]);
+  expect(text).toContain("more than 1.5 GB");
+}, 30_000);
+
 test("a JSON file of another shape is said to be wrong where it is", async () => {
   expect((await draw([{ csvFilePath: "sales.csv" }])).text).toContain("chartTitle");
   await scene.write("broken.json", "[{");

@@ -2,9 +2,11 @@ import { resolve } from "node:path";
 import { AppError } from "../../../errors.ts";
 import { ownScriptArgv } from "../../../sandbox/own-script.ts";
 import type { ChartSpec } from "./choose-spec.ts";
+import { watchMemory } from "./memory-watch.ts";
 import { renderReply } from "./render-protocol.ts";
 
 const deadlineMs = 30_000;
+const mostMemoryBytes = 1.5 * 2 ** 30;
 const code = resolve(import.meta.dir, "../../../../..");
 
 /**
@@ -27,8 +29,14 @@ export async function renderChart(
     signal: AbortSignal.any([signal, deadline]),
     killSignal: "SIGKILL",
   });
-  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  let greedy = false;
+  const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
+    greedy = true;
+    child.kill("SIGKILL");
+  });
+  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]).finally(unwatch);
   signal.throwIfAborted();
+  if (greedy) throw new AppError("too_large", "The chart was stopped: it needed more than 1.5 GB of memory.");
   if (deadline.aborted) throw new AppError("timeout", `The chart was not drawn within ${deadlineMs / 1000} s.`);
   if (exitCode !== 0) throw new AppError("unavailable", `The chart's process ended with exit code ${exitCode}.`);
   const reply = renderReply.parse(JSON.parse(output));
