@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from "bun:test";
+import { createDatabases } from "@manyhands/shared/tools/data/databases";
+import { defineTool } from "@manyhands/shared/tools/tool";
+import * as z from "zod";
+import { dataAnalysis } from "./agent.ts";
+
+const databases = createDatabases();
+afterAll(() => databases.close());
+
+const shell = ["bash", "python_execute"].map((name) =>
+  defineTool({ name, description: name, input: z.strictObject({}), effect: "once", run: async () => "" }),
+);
+const names = (tools: ReturnType<typeof dataAnalysis>["tools"]) => tools.map(({ name }) => name);
+
+test("it has the tools OpenManus users know, and SQL", () => {
+  expect(names(dataAnalysis({ shell, databases }).tools)).toEqual([
+    "planning",
+    "describe_data",
+    "sql_query",
+    "bash",
+    "python_execute",
+    "visualization_preparation",
+    "data_visualization",
+    "write_report",
+    "str_replace_editor",
+    "ask_human",
+    "terminate",
+  ]);
+});
+
+test("without Python it neither has nor names a tool that needs it", () => {
+  const { tools, instructions } = dataAnalysis({ shell: [], databases });
+  expect(names(tools)).not.toContain("visualization_preparation");
+  expect(instructions).not.toMatch(/python|visualization_preparation/i);
+});
+
+test("every tool its prompt names is there", () => {
+  const { tools, instructions } = dataAnalysis({ shell, databases });
+  const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
+  for (const name of ["by_month", "insights_id", "tool_type"]) named.delete(name);
+  expect(named.size).toBeGreaterThan(5);
+  expect([...named].filter((name) => !names(tools).includes(name))).toEqual([]);
+});

@@ -1,0 +1,72 @@
+import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
+import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import { dataVisualization } from "@manyhands/shared/tools/data/data-visualization";
+import type { Databases } from "@manyhands/shared/tools/data/databases";
+import { describeData } from "@manyhands/shared/tools/data/describe-data";
+import { sqlQuery } from "@manyhands/shared/tools/data/sql-query";
+import { visualizationPreparation } from "@manyhands/shared/tools/data/visualization-preparation";
+import { writeReport } from "@manyhands/shared/tools/data/write-report";
+import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { askHuman } from "@manyhands/shared/tools/human/ask-human";
+import { terminate } from "@manyhands/shared/tools/human/terminate";
+import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import type { Tool } from "@manyhands/shared/tools/tool";
+import { instructions } from "./prompt.ts";
+
+/** What the agent needs: `shell` are the tools that run code, none where no sandbox could be had. */
+export type DataAnalysisDeps = {
+  readonly shell: readonly Tool[];
+  readonly databases: Databases;
+  readonly limits?: Partial<Limits>;
+};
+
+/** DataAnalysis, the agent that answers questions with data, charts and a report. */
+export function dataAnalysis({ shell, databases, limits }: DataAnalysisDeps): AgentDefinition {
+  const python = shell.find(({ name }) => name === "python_execute");
+  return defineAgent({
+    name: "data-analysis",
+    title: "DataAnalysis",
+    description:
+      "Analyses data files (CSV, Parquet, JSON): describes and queries them with SQL, computes findings, draws charts and writes a report as HTML and Markdown.",
+    version: "0.1.0",
+    instructions: instructions({ python: python !== undefined }),
+    tools: [
+      createPlanning(),
+      describeData({ databases }),
+      sqlQuery({ databases }),
+      ...shell,
+      ...(python === undefined ? [] : [visualizationPreparation({ python })]),
+      dataVisualization({ databases }),
+      writeReport(),
+      createStrReplaceEditor(),
+      askHuman(),
+      terminate,
+    ],
+    ...(limits && { limits }),
+    skills: [
+      {
+        id: "query-data",
+        name: "Describe and query data",
+        description:
+          "Describes data files and answers questions about them with SQL, also for files of 100 MB and more.",
+        tags: ["data", "sql", "csv", "parquet", "json"],
+        examples: ["Which region grew fastest in sales.csv?", "What is wrong with this export?"],
+      },
+      {
+        id: "visualize-data",
+        name: "Charts and findings",
+        description:
+          "Draws charts as PNG, SVG or self-contained HTML, in English or Chinese, with findings computed from the data: trends, outliers, correlations, turning points.",
+        tags: ["charts", "visualization", "insight"],
+        examples: ["Chart revenue by month and point out what is unusual."],
+      },
+      {
+        id: "report-data",
+        name: "Report",
+        description: "Writes an analysis up as report.html, which needs nothing else, and report.md.",
+        tags: ["report", "analysis"],
+        examples: ["Analyse orders.csv and write a one-page report with charts."],
+      },
+    ],
+  });
+}

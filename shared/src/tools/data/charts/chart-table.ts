@@ -1,0 +1,41 @@
+import type { QueryResult } from "../database-protocol.ts";
+
+/** What a column holds, as far as a chart is concerned. `order`: whole numbers that count up, such as years. */
+export type ColumnKind = "number" | "time" | "order" | "name";
+
+/** A value of a chart. */
+export type ChartValue = string | number | null;
+
+/** A table to draw. */
+export type ChartTable = {
+  readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[];
+  readonly rows: readonly (readonly ChartValue[])[];
+};
+
+const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
+const temporal = /^(?:DATE|TIMESTAMP)/;
+const counting = /year|quarter|month|week|day|年|季|月|周|日/i;
+
+/** A result as numbers, times and names. */
+export function chartTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">): ChartTable {
+  const isNumber = columns.map(({ type }) => numeric.test(type));
+  const values = rows.map((row) => row.map((value, index) => chartValue(value, isNumber[index] === true)));
+  const kinds = columns.map(({ name, type }, index): ColumnKind => {
+    if (temporal.test(type)) return "time";
+    if (isNumber[index] !== true) return "name";
+    return counting.test(name) && values.every((row) => Number.isInteger(row[index])) ? "order" : "number";
+  });
+  return { columns: columns.map(({ name }, index) => ({ name, kind: kinds[index] ?? "name" })), rows: values };
+}
+
+function chartValue(value: unknown, isNumber: boolean): ChartValue {
+  if (value === null || value === undefined) return null;
+  if (!isNumber) return typeof value === "string" ? value : JSON.stringify(value);
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** The rows as records by column name. */
+export function records({ columns, rows }: ChartTable): Record<string, ChartValue>[] {
+  return rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null])));
+}

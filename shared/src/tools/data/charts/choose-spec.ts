@@ -1,0 +1,103 @@
+import type { Language } from "../insights/say-finding.ts";
+import { type ChartRoles, chartRoles } from "./chart-roles.ts";
+import type { ChartTable } from "./chart-table.ts";
+
+/** A Vega-Lite specification. */
+export type ChartSpec = Readonly<Record<string, unknown>>;
+
+const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", value: "数值" } };
+const wholes = /share|proportion|percent|breakdown|composition|占比|比例|份额|构成/i;
+const mostSlices = 6;
+const mostUpright = 15;
+const mostMarked = 60;
+
+/** The chart that suits a table: lines along time, bars for names, slices for shares of a whole, points for two measures, else counts. */
+export function chooseSpec(table: ChartTable, title: string, language: Language): ChartSpec {
+  const roles = chartRoles(table);
+  const { along, measures } = roles;
+  const word = words[language];
+  if (measures.length === 0) return ofCounts(table, along ?? 0, word.count);
+  if (along === undefined) return ofNumbers(table, measures, word.count);
+  const kind = table.columns[along]?.kind;
+  if (kind === "time" || kind === "order") return ofCourse(table, along, roles, word.value);
+  const [first] = measures;
+  const isWhole = table.rows.every((row) => Number(row[first ?? 0]) >= 0);
+  const slices = measures.length === 1 && roles.parts === undefined && table.rows.length <= mostSlices && isWhole;
+  return slices && wholes.test(title) ? ofSlices(table, along, first ?? 0) : ofNames(table, along, roles, word.value);
+}
+
+function ofCounts(table: ChartTable, along: number, count: string): ChartSpec {
+  const { field, title } = channel(table, along);
+  return {
+    mark: "bar",
+    encoding: {
+      y: { field, title, type: "nominal", sort: "-x" },
+      x: { aggregate: "count", title: count, type: "quantitative" },
+    },
+  };
+}
+
+function ofNumbers(table: ChartTable, measures: readonly number[], count: string): ChartSpec {
+  const [first = 0, second] = measures;
+  const x = { ...channel(table, first), type: "quantitative" };
+  if (second === undefined)
+    return { mark: "bar", encoding: { x: { ...x, bin: true }, y: { aggregate: "count", title: count } } };
+  const scale = { zero: false };
+  return {
+    mark: { type: "point", filled: true },
+    encoding: { x: { ...x, scale }, y: { ...channel(table, second), type: "quantitative", scale } },
+  };
+}
+
+function ofCourse(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
+  const type = table.columns[along]?.kind === "time" ? "temporal" : "ordinal";
+  const { transform, y, color } = measured(table, roles, value);
+  return {
+    ...transform,
+    mark: { type: "line", point: table.rows.length <= mostMarked },
+    encoding: { x: { ...channel(table, along), type }, y: { ...y, scale: { zero: false } }, ...color },
+  };
+}
+
+function ofSlices(table: ChartTable, along: number, measure: number): ChartSpec {
+  return {
+    mark: { type: "arc", innerRadius: 60 },
+    encoding: {
+      theta: { ...channel(table, measure), type: "quantitative", stack: true },
+      color: { ...channel(table, along), type: "nominal", sort: null },
+    },
+  };
+}
+
+function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
+  const { transform, y, color } = measured(table, roles, value);
+  const names = { ...channel(table, along), type: "nominal", sort: null };
+  const upright = new Set(table.rows.map((row) => row[along])).size <= mostUpright;
+  const beside = "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field } } : {};
+  return {
+    ...transform,
+    mark: "bar",
+    encoding: { ...(upright ? { x: names, y } : { y: names, x: y }), ...color, ...beside },
+  };
+}
+
+/** The measured side: one column, or several folded into a series each. */
+function measured(table: ChartTable, { measures, parts }: ChartRoles, value: string) {
+  const [first = 0] = measures;
+  if (measures.length === 1) {
+    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal" } };
+    return { transform: {}, y: { ...channel(table, first), type: "quantitative" }, color };
+  }
+  const fold = measures.map((index) => channel(table, index).field);
+  return {
+    transform: { transform: [{ fold, as: ["series", "value"] }] },
+    y: { field: "value", title: value, type: "quantitative" },
+    color: { color: { field: "series", title: null, type: "nominal" } },
+  };
+}
+
+/** A column's field, its name written so that Vega-Lite takes no part of it for a path, and its title. */
+function channel({ columns }: ChartTable, index: number): { field: string; title: string } {
+  const name = columns[index]?.name ?? "";
+  return { field: name.replaceAll(/[\\.[\]]/g, "\\$&"), title: name };
+}

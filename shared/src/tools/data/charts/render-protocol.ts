@@ -1,0 +1,13 @@
+import * as z from "zod";
+
+/** What the renderer's process is given on its standard input. The specification holds its data. */
+export const renderRequest = z.strictObject({ spec: z.record(z.string(), z.unknown()), png: z.boolean() });
+
+/** Its answer on standard output. `png` is base64. */
+export const renderReply = z.union([
+  z.strictObject({ ok: z.literal(true), svg: z.string(), png: z.string().optional() }),
+  z.strictObject({ ok: z.literal(false), message: z.string() }),
+]);
+
+export type RenderRequest = z.output<typeof renderRequest>;
+export type RenderReply = z.output<typeof renderReply>;

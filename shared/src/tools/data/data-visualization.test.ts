@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import * as z from "zod";
+import { defineTool } from "../tool.ts";
+import { type DataScene, dataScene } from "./data-for-test.ts";
+import { dataVisualization } from "./data-visualization.ts";
+import { visualizationPreparation } from "./visualization-preparation.ts";
+import { writeReport } from "./write-report.ts";
+
+let scene: DataScene;
+beforeAll(async () => {
+  scene = await dataScene();
+  const months = Array.from({ length: 12 }, (_, at) => `2024-${String(at + 1).padStart(2, "0")}-01,${100 + 10 * at}`);
+  await scene.write("sales.csv", `month,Revenue (EUR)\n${months.join("\n")}\n`);
+  await scene.write("地区.csv", "地区,销售额（元）\n华东,500\n华南,120\n华北,80\n");
+  await scene.write("evil.csv", 'name,n\n"<script>alert(1)</script>",1\nb,2\n');
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+async function draw(items: unknown, options: Record<string, unknown> = {}) {
+  await scene.write("charts.json", JSON.stringify(items));
+  return scene.call(dataVisualization(scene), { json_path: "charts.json", ...options });
+}
+
+test("a PNG has the size of its chart, and chart and findings lie beside it", async () => {
+  const { text, isError } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Sales" }], { output_type: "png" });
+  expect(isError).toBe(false);
+  expect(text).toContain("visualization/sales.png");
+  expect(text).toContain("rises on the whole, by 10 a step");
+  const png = Buffer.from(await Bun.file(join(scene.workspace.root, "visualization/sales.png")).bytes());
+  expect(png.subarray(0, 8).toString("hex")).toBe("89504e470d0a1a0a");
+  expect(png.readUInt32BE(16)).toBeGreaterThan(1000);
+  expect(png.readUInt32BE(20)).toBeGreaterThan(500);
+  expect(await scene.read("visualization/sales.md")).toStartWith("## Sales Insights\n1. ");
+});
+
+test("an SVG holds title, axis titles with units and labels, Chinese ones too", async () => {
+  const items = [
+    { csvFilePath: "sales.csv", chartTitle: "Sales" },
+    { csvFilePath: "地区.csv", chartTitle: "各地区销售额占比" },
+  ];
+  const { text } = await draw(items, { output_type: "svg", language: "zh" });
+  expect(text).toContain("2 of 2 charts drawn.");
+  expect(text).toContain("华东 占销售额（元）的一半以上");
+  const svg = await scene.read("visualization/sales_new.svg");
+  for (const label of [">Sales<", ">Revenue (EUR)<", ">month<"]) expect(svg).toContain(label);
+  const chinese = await scene.read("visualization/地区.svg");
+  for (const label of [">各地区销售额占比<", ">华东<"]) expect(chinese).toContain(label);
+});
+
+test("an HTML page holds picture and data, names no other place and runs nothing", async () => {
+  await draw([{ csvFilePath: "evil.csv", chartTitle: "<b>T</b>" }], { output_type: "html" });
+  const html = await scene.read("visualization/evil.html");
+  expect(html).toContain("<svg");
+  expect(html).toContain("&lt;script&gt;alert(1)");
+  expect(html).not.toContain("<script");
+  expect(html).not.toMatch(/(?:src|href)="(?!data:)/);
+  expect(html).toContain("default-src 'none'");
+});
+
+test("insight mode draws the chart again with the findings that were picked", async () => {
+  await draw([{ csvFilePath: "sales.csv", chartTitle: "Turn" }], { output_type: "svg" });
+  const again = [{ chartPath: "visualization/sales.png", insights_id: [2] }];
+  const { isError } = await draw(again, { output_type: "svg", tool_type: "insight" });
+  expect(isError).toBe(false);
+  expect(await scene.read("visualization/sales.svg")).toContain("Revenue (EUR) rises on the whole");
+  const wrong = await draw([{ chartPath: "visualization/sales.png", insights_id: [99] }], { tool_type: "insight" });
+  expect(wrong.text).toContain("There is no finding 99");
+});
+
+test("a spec of the model's own is drawn with the file's data", async () => {
+  const spec = { mark: "area", encoding: { x: { field: "month", type: "temporal", title: "Own axis" } } };
+  await scene.write("own.csv", await scene.read("sales.csv"));
+  await draw([{ csvFilePath: "own.csv", chartTitle: "Own", spec }], { output_type: "svg" });
+  expect(await scene.read("visualization/own.svg")).toContain(">Own axis<");
+});
+
+test("hostile specs are refused, and do not keep the good chart from being drawn", async () => {
+  const reach = (spec: unknown) => ({ csvFilePath: "evil.csv", chartTitle: "evil", spec });
+  const items = [
+    reach({ data: { url: "file:///etc/passwd" }, mark: "bar" }),
+    reach({ layer: [{ data: { url: "http://127.0.0.1:9/" }, mark: "bar" }] }),
+    reach({ mark: { type: "image" }, encoding: { url: { value: "file:///etc/passwd" } } }),
+    reach({
+      mark: "bar",
+      transform: [{ calculate: "constructor.constructor('return process')()", as: "z" }],
+      encoding: { x: { field: "z" } },
+    }),
+    reach({ mark: "point", width: 1_000_000, encoding: { x: { field: "n", type: "quantitative" } } }),
+    { csvFilePath: "/etc/passwd", chartTitle: "outside" },
+    { csvFilePath: "sales.csv", chartTitle: "Good" },
+  ];
+  const { text, isError } = await draw(items, { output_type: "png" });
+  expect(isError).toBe(true);
+  expect(text).toStartWith("1 of 7 charts drawn.");
+  expect(text).not.toContain("root:x");
+});
+
+test("a spec that makes up a billion rows is stopped by its memory", async () => {
+  const spec = { layer: [{ data: { sequence: { start: 0, stop: 1e9 } }, mark: "point" }] };
+  const { text } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Bomb", spec }]);
+  expect(text).toContain("more than 1.5 GB");
+}, 30_000);
+
+test("a JSON file of another shape is said to be wrong where it is", async () => {
+  expect((await draw([{ csvFilePath: "sales.csv" }])).text).toContain("chartTitle");
+  await scene.write("broken.json", "[{");
+  const broken = await scene.call(dataVisualization(scene), { json_path: "broken.json" });
+  expect(broken.text).toStartWith("broken.json is not JSON");
+});
+
+test("preparation runs Python, and tells when no JSON file was named", async () => {
+  const said: string[] = [];
+  const python = defineTool({
+    name: "python_execute",
+    description: "",
+    input: z.strictObject({ code: z.string() }),
+    effect: "once",
+    run: async ({ code }) => {
+      said.push(code);
+      return code;
+    },
+  });
+  const prepare = (code: string) => scene.call(visualizationPreparation({ python }), { code_type: "insight", code });
+  expect((await prepare("charts.json")).text).toBe("charts.json");
+  expect((await prepare("nothing")).text).toContain('"insights_id"');
+  expect(said).toEqual(["charts.json", "nothing"]);
+});
+
+test("a report is one page with its pictures inside and Markdown beside it", async () => {
+  await draw([{ csvFilePath: "sales.csv", chartTitle: "Report" }], { output_type: "png" });
+  const markdown =
+    "Up.\n\n![Sales](visualization/sales.png)\n\n|a|b|\n|-|-|\n|1|2|\n\n<script>x</script> [bad](javascript:x) [good](https://example.org)";
+  const { text } = await scene.call(writeReport(), { title: "Q <1>", markdown });
+  expect(text).toBe("Written: report.md and report.html.");
+  expect(await scene.read("report.md")).toStartWith("# Q <1>\n\nUp.");
+  const html = await scene.read("report.html");
+  expect(html).toContain("<h1>Q &lt;1&gt;</h1>");
+  expect(html).toContain('<img src="data:image/png;base64,');
+  expect(html).toContain("<td>2</td>");
+  expect(html).not.toMatch(/<script|javascript:/);
+  expect(html).toContain('href="https://example.org"');
+});
+
+test("a report takes pictures of the workspace only", async () => {
+  for (const source of ["https://example.org/a.png", "../../secret.png", "sales.csv", "/etc/passwd"]) {
+    const { isError } = await scene.call(writeReport(), { title: "T", markdown: `![x](${source})`, path: "bad" });
+    expect({ source, isError }).toEqual({ source, isError: true });
+  }
+  expect(await scene.exists("bad.html")).toBe(false);
+});

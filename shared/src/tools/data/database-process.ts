@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import { AppError } from "../../errors.ts";
+import { ownScriptArgv } from "../../sandbox/own-script.ts";
+import { type DatabaseReply, type DatabaseRequest, databaseReply } from "./database-protocol.ts";
+
+/** A running database, for one question at a time. */
+export interface DatabaseProcess {
+  /** Rejects with `unavailable` when the process ended before it answered, and with `timeout` when it had to be killed. */
+  ask(request: DatabaseRequest): Promise<DatabaseReply>;
+  alive(): boolean;
+  /** Kills it and waits for its end. */
+  end(): Promise<void>;
+}
+
+/** How much longer than the statement's own limit an answer may take: an interrupt is looked at between chunks of work only. */
+const graceMs = 5_000;
+const outOfMemory = 77;
+
+/** The root of the workspace that our packages and what they import lie below. */
+const code = resolve(import.meta.dir, "../../../..");
+
+/** Starts a database that sees the files below `folder`. It gets nothing of our environment. */
+export function startDatabase(folder: string): DatabaseProcess {
+  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { code, folder }), {
+    cwd: folder,
+    env: { LANG: "C.UTF-8", TZ: "UTC" },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  // A server that stops does not wait for it: it ends with its input.
+  child.unref();
+  const lines = linesOf(child.stdout);
+  return {
+    async ask(request) {
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      child.stdin.flush();
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        child.kill("SIGKILL");
+      }, request.timeoutMs + graceMs);
+      try {
+        const { value, done } = await lines.next();
+        if (done !== true) return databaseReply.parse(JSON.parse(value));
+      } finally {
+        clearTimeout(timer);
+      }
+      const exitCode = await child.exited;
+      if (late) return { ok: false, message: "stopped", timeout: true };
+      throw new AppError(
+        "unavailable",
+        exitCode === outOfMemory
+          ? "The database was stopped: it needed more than its 2 GB of memory. Its tables are gone; ask for less at a time."
+          : `The database ended with exit code ${exitCode}; its tables are gone. The next query starts a new one.`,
+      );
+    },
+    alive: () => child.exitCode === null && child.signalCode === null,
+    async end() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  const held: string[] = [];
+  for await (const bytes of stream) {
+    const pieces = decoder.decode(bytes, { stream: true }).split("\n");
+    for (const piece of pieces.slice(0, -1)) {
+      yield [...held.splice(0), piece].join("");
+    }
+    held.push(pieces.at(-1) ?? "");
+  }
+  return undefined;
+}

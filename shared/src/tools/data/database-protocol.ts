@@ -1,0 +1,32 @@
+import * as z from "zod";
+
+/** One request to the database's process: a line of JSON. */
+export const databaseRequest = z.strictObject({
+  sql: z.string(),
+  /** Milliseconds after which the statement is interrupted. */
+  timeoutMs: z.number(),
+  /** Characters of JSON after which further rows are only counted. */
+  maxCharacters: z.number(),
+});
+
+/** A column of a result. */
+export type Column = { readonly name: string; readonly type: string };
+
+const rows = z.strictObject({
+  ok: z.literal(true),
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  rows: z.array(z.array(z.json())),
+  /** Rows of the whole result; `rows` may hold fewer. */
+  total: z.number(),
+});
+
+/** Its answer: another line. `timeout` says that the time limit ended the statement. */
+export const databaseReply = z.union([
+  rows,
+  z.strictObject({ ok: z.literal(false), message: z.string(), timeout: z.boolean() }),
+]);
+
+/** A result with its first rows. Integers beyond 2^53, decimals, dates and times are text. */
+export type QueryResult = Omit<z.output<typeof rows>, "ok">;
+export type DatabaseRequest = z.output<typeof databaseRequest>;
+export type DatabaseReply = z.output<typeof databaseReply>;

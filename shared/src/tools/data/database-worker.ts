@@ -1,0 +1,60 @@
+import { createInterface } from "node:readline";
+import { type DuckDBConnection, JsonDuckDBValueConverter } from "@duckdb/node-api";
+import { type Column, type DatabaseReply, type DatabaseRequest, databaseRequest } from "./database-protocol.ts";
+import { openLocked } from "./open-locked.ts";
+
+/** Started by `createDatabases` in a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
+
+const mostMemoryBytes = 2 * 2 ** 30;
+const outOfMemory = 77;
+
+// What the database's own limit does not count (the text of a line, for one) must not take the machine along.
+setInterval(() => {
+  if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
+}, 100).unref();
+
+const connection = await openLocked(process.cwd());
+for await (const line of createInterface({ input: process.stdin })) {
+  const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+process.exit(0);
+
+async function answer(connection: DuckDBConnection, request: DatabaseRequest): Promise<DatabaseReply> {
+  let timeout = false;
+  const timer = setTimeout(() => {
+    timeout = true;
+    connection.interrupt();
+  }, request.timeoutMs);
+  try {
+    return await query(connection, request, () => timeout);
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error), timeout };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function query(
+  connection: DuckDBConnection,
+  { sql, maxCharacters }: DatabaseRequest,
+  timedOut: () => boolean,
+): Promise<DatabaseReply> {
+  // Streaming would prepare the statement first, which looks through each CSV file twice; this result counts into the memory limit.
+  const result = await connection.run(sql);
+  const types = result.columnTypes();
+  const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
+  const rows: Extract<DatabaseReply, { ok: true }>["rows"] = [];
+  let [total, characters] = [0, 0];
+  for await (const chunk of result) {
+    if (timedOut()) throw new Error("interrupted");
+    total += chunk.rowCount;
+    if (characters > maxCharacters) continue;
+    for (const row of chunk.convertRows(JsonDuckDBValueConverter)) {
+      characters += JSON.stringify(row).length;
+      rows.push(row);
+      if (characters > maxCharacters) break;
+    }
+  }
+  return { ok: true, columns, rows, total };
+}

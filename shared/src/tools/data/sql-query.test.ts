@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type DataScene, dataScene } from "./data-for-test.ts";
+import { sqlEffect } from "./sql-effect.ts";
+import { sqlQuery } from "./sql-query.ts";
+
+let scene: DataScene;
+beforeAll(async () => {
+  scene = await dataScene();
+  await scene.write("sales.csv", "region,amount\nnorth,10\nsouth,20\nnorth,5\n");
+  await scene.write("people.json", '[{"name":"李","age":0},{"name":"","age":null}]');
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const sql = (text: string, timeout?: number) => scene.call(sqlQuery(scene), { sql: text, timeout: timeout ?? null });
+
+test("a query over a CSV file answers with columns, types, rows and their number", async () => {
+  const { text, isError } = await sql("SELECT region, sum(amount) AS total FROM 'sales.csv' GROUP BY ALL ORDER BY ALL");
+  expect(isError).toBe(false);
+  expect(text).toBe("region | total\nVARCHAR | HUGEINT\nnorth | 15\nsouth | 20\n[2 rows]");
+});
+
+test("0, an empty text and NULL are three things", async () => {
+  const { text } = await sql("FROM 'people.json'");
+  expect(text.split("\n").slice(2)).toEqual(["李 | 0", " | NULL", "[2 rows]"]);
+});
+
+test("COPY writes Parquet into the workspace, which the next query reads", async () => {
+  expect((await sql("COPY (FROM 'sales.csv') TO 'sales.parquet'")).isError).toBe(false);
+  expect((await sql("SELECT count(*) AS n FROM 'sales.parquet'")).text).toContain("\n3\n");
+});
+
+test("a table lasts from call to call", async () => {
+  expect((await sql("CREATE TABLE kept AS FROM 'sales.csv'")).isError).toBe(false);
+  expect((await sql("SELECT max(amount) AS most FROM kept")).text).toContain("20");
+});
+
+test("of a long result the head is shown and the whole is in a CSV file", async () => {
+  const { text } = await sql("SELECT i, 'a,\"b' AS t FROM range(3000) r(i)");
+  const path = /all: (\S+)\]/.exec(text)?.[1] ?? "";
+  expect(text).toContain("[3000 rows, 50 shown");
+  const lines = (await scene.read(path)).split("\r\n");
+  expect(lines).toHaveLength(3002);
+  expect(lines[3000]).toBe('2999,"a,""b"');
+});
+
+test("wide and long cells are cut", async () => {
+  const columns = Array.from({ length: 60 }, (_, at) => `${at} AS c${at}`).join(", ");
+  expect((await sql(`SELECT ${columns}`)).text).toContain("… 20 more columns");
+  expect((await sql("SELECT repeat('x', 5000) AS x")).text.length).toBeLessThan(200);
+});
+
+test("an error is the database's own, with the place", async () => {
+  const { text, isError } = await sql("SELECT amout FROM 'sales.csv'");
+  expect(isError).toBe(true);
+  expect(text).toContain('Candidate bindings: "amount"');
+});
+
+test("nothing outside the workspace is read, by path, symlink, glob or .., and nothing is written there", async () => {
+  await symlink("/etc/passwd", join(scene.workspace.root, "innocent.csv"));
+  await Bun.write(join(scene.home, "secret.csv"), "a\ncanary\n");
+  const attacks = [
+    "FROM read_text('/etc/passwd')",
+    "FROM read_csv('/etc/passwd')",
+    "FROM read_text('innocent.csv')",
+    "FROM glob('/etc/*')",
+    `FROM '${scene.home}/secret.csv'`,
+    "FROM read_text('../../../secret.csv')",
+    "FROM read_blob('/proc/self/environ')",
+    "FROM 'http://127.0.0.1:9/x.csv'",
+    "INSTALL httpfs",
+    "LOAD '/tmp/evil.duckdb_extension'",
+    `ATTACH '${scene.home}/outside.db'`,
+    `COPY (SELECT 1) TO '${scene.home}/out.csv'`,
+    `EXPORT DATABASE '${scene.home}/out'`,
+    "SET enable_external_access = true",
+    "SET allowed_directories = ['/']",
+    "SET lock_configuration = false",
+    "RESET lock_configuration",
+    "PRAGMA enable_profiling='json'; PRAGMA profiling_output='/tmp/manyhands-out.json'",
+  ];
+  for (const attack of attacks) {
+    const { text, isError } = await sql(attack);
+    expect({ attack, isError }).toEqual({ attack, isError: true });
+    expect(text).not.toMatch(/root:x|canary/);
+  }
+  for (const name of ["out.csv", "out", "outside.db"])
+    expect(await Bun.file(join(scene.home, name)).exists()).toBe(false);
+});
+
+test("the database's process has nothing of the server's environment", async () => {
+  process.env.CANARY_FOR_DATABASE = "canary-value";
+  const { text } = await sql("SELECT * FROM duckdb_settings()");
+  delete process.env.CANARY_FOR_DATABASE;
+  expect(text).not.toContain("canary-value");
+  expect((await sql("SELECT getenv('CANARY_FOR_DATABASE')")).isError).toBe(true);
+});
+
+test("an endless join is stopped at its limit, and the next query is answered", async () => {
+  const { text, isError } = await sql("SELECT count(*) FROM range(1000000) a, range(1000000) b, range(9) c", 0.5);
+  expect(isError).toBe(true);
+  expect(text).toBe("The query was stopped at its limit of 0.5 s.");
+  expect((await sql("SELECT 1 AS one")).isError).toBe(false);
+});
+
+test("a query for more memory than there is fails by its limit, and the next is answered", async () => {
+  const { text, isError } = await sql("SELECT list(repeat('x', 1000) || i) FROM range(10000000) t(i)");
+  expect(isError).toBe(true);
+  expect(text).toStartWith("Out of Memory Error");
+  expect(text).not.toContain("temp_directory");
+  expect((await sql("SELECT 1 AS one")).isError).toBe(false);
+});
+
+test("an abort ends the query with the signal's own reason", async () => {
+  const controller = new AbortController();
+  const reason = new Error("changed my mind");
+  const query = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(9) c";
+  const call = scene.call(sqlQuery(scene), { sql: query }, { signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 300);
+  const begun = performance.now();
+  await expect(call).rejects.toBe(reason);
+  expect(performance.now() - begun).toBeLessThan(2000);
+  expect((await sql("SELECT 1 AS one")).isError).toBe(false);
+});
+
+test("what only reads may be repeated, anything else may not", () => {
+  for (const text of ["SELECT 1", "with a as (select 1) from a", " FROM 'x.csv';", "DESCRIBE t", "SUMMARIZE 'x.csv'"])
+    expect(sqlEffect(text)).toBe("pure");
+  for (const text of [
+    "COPY t TO 'x.csv'",
+    "CREATE TABLE t AS SELECT 1",
+    "SELECT 1; DROP TABLE t",
+    "INSERT INTO t VALUES (1)",
+  ])
+    expect(sqlEffect(text)).toBe("once");
+});

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { defineTool, type Tool } from "../tool.ts";
+import { csvText } from "./csv-text.ts";
+import type { Databases } from "./databases.ts";
+import { sqlEffect } from "./sql-effect.ts";
+import { textTable } from "./text-table.ts";
+
+const shownRows = 50;
+const keptCharacters = 16 * 1024 * 1024;
+
+const input = z.strictObject({
+  sql: z.string().min(1).describe("DuckDB SQL. Files are read by name: SELECT * FROM 'sales.csv'."),
+  timeout: z.number().positive().max(600).default(60).describe("Seconds after which it is stopped."),
+});
+
+const description = `Runs SQL (DuckDB) over the workspace's CSV, Parquet and JSON files and returns the first ${shownRows} rows and
+how many there are; the rows of a longer result are put into a CSV file. COPY (SELECT …) TO 'file.csv' (or .parquet, .json) writes a file.
+Tables you create last while the conversation goes on, but not for ever: write what you need later to a file. No network, no files
+outside the workspace, no extensions (so no Excel or SQLite files: convert those with Python).`;
+
+/** The `sql_query` tool. */
+export function sqlQuery({ databases }: { readonly databases: Databases }): Tool {
+  const tool = defineTool({
+    name: "sql_query",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: ({ sql }) => sqlEffect(sql),
+    async run({ sql, timeout }, { workspace, signal }) {
+      const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
+      const result = await databases.query(workspace, sql, bounds);
+      if (sqlEffect(sql) === "once") await workspace.adopt(".");
+      if (result.columns.length === 0) return "(done; the statement has no result)";
+      const table = textTable(result, shownRows);
+      const { rows, total } = result;
+      if (total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
+      const path = await workspace.spill("result.csv", csvText(result));
+      const kept =
+        rows.length < total ? `the first ${rows.length} of them: ${path}; use COPY … TO for all` : `all: ${path}`;
+      return `${table}\n[${total} rows, ${shownRows} shown; ${kept}]`;
+    },
+  });
+  return { ...tool, release: (workspace) => databases.release(workspace) };
+}

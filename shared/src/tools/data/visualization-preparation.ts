@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { defineTool, type Tool } from "../tool.ts";
+
+const input = z.strictObject({
+  code_type: z
+    .enum(["visualization", "insight"])
+    .describe("Which of the two JSON files of data_visualization the code writes."),
+  code: z
+    .string()
+    .min(1)
+    .describe("A whole Python program that writes the CSV and JSON files and prints the JSON file's path."),
+});
+
+const shapes = {
+  visualization: '[{"csvFilePath": "…", "chartTitle": "…"}]',
+  insight: '[{"chartPath": "…", "insights_id": [1]}]',
+};
+
+const description = `Runs Python code that prepares what data_visualization needs: cleaned CSV files and the JSON file that lists the charts
+(${shapes.visualization}) or the findings to show in them (${shapes.insight}). The code prints the path of the JSON file.`;
+
+/** The `visualization_preparation` tool, over the `python_execute` tool of this machine. */
+export function visualizationPreparation({ python }: { readonly python: Tool }): Tool {
+  return defineTool({
+    name: "visualization_preparation",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: "once",
+    async run({ code, code_type }, context) {
+      const result = await python.call({ code }, context);
+      if (result.isError || result.text.includes(".json")) return result;
+      const missing = `[no path of a JSON file was printed; data_visualization needs one that holds ${shapes[code_type]}]`;
+      return { ...result, text: `${result.text}\n${missing}` };
+    },
+  });
+}

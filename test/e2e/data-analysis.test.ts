@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Role, type Task, TaskState } from "@a2a-js/sdk";
+import { ClientFactory } from "@a2a-js/sdk/client";
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
+
+let home: string;
+let model: ScriptedModel;
+let agent: AgentServer;
+
+/** Describes, sums up, charts and reports; the answer is made of what the tools said. */
+const script: Parameters<typeof startScriptedModel>[0] = (request) => {
+  const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+  const turns = [
+    { name: "describe_data", args: { path: "orders.csv" } },
+    {
+      name: "sql_query",
+      args: {
+        sql: "COPY (SELECT region, sum(amount) AS \"Revenue (EUR)\" FROM 'orders.csv' GROUP BY ALL ORDER BY 2 DESC) TO 'by_region.csv'",
+      },
+    },
+    { name: "sql_query", args: { sql: "FROM 'by_region.csv'" } },
+    {
+      name: "str_replace_editor",
+      args: {
+        command: "create",
+        path: "charts.json",
+        file_text: JSON.stringify([{ csvFilePath: "by_region.csv", chartTitle: "Revenue by region" }]),
+      },
+    },
+    { name: "data_visualization", args: { json_path: "charts.json", output_type: "png" } },
+    {
+      name: "write_report",
+      args: { title: "Orders", markdown: "North leads.\n\n![Chart](visualization/by_region.png)" },
+    },
+  ];
+  const next = turns[results.length];
+  if (next) return { calls: [next] };
+  const best = /north \| (\d+)/.exec(results[2] ?? "")?.[1] ?? "unknown";
+  return { calls: [{ name: "terminate", args: { status: "success", summary: `North made ${best}.` } }] };
+};
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-e2e-"));
+  model = await startScriptedModel(script);
+  agent = startAgent("data-analysis", {
+    MANYHANDS_HOME: home,
+    PORT: freePort(),
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "scripted",
+  });
+  await agent.ready;
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await model.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+test("a CSV sent as a file comes back as chart, findings and report", async () => {
+  const client = await new ClientFactory().createFromUrl(agent.url);
+  const csv = "region,amount\nnorth,10\nsouth,7\nnorth,32\n";
+  const rest = { filename: "", mediaType: "", metadata: undefined };
+  const task = (await client.sendMessage({
+    tenant: "",
+    configuration: undefined,
+    metadata: undefined,
+    message: {
+      messageId: crypto.randomUUID(),
+      contextId: "",
+      taskId: "",
+      role: Role.ROLE_USER,
+      parts: [
+        { ...rest, content: { $case: "text", value: "Which region leads?" } },
+        { ...rest, content: { $case: "raw", value: Buffer.from(csv) }, filename: "orders.csv", mediaType: "text/csv" },
+      ],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+  })) as Task;
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  const content = (name: string) => task.artifacts.find((artifact) => artifact.name === name)?.parts[0]?.content;
+  expect(content("answer")).toEqual({ $case: "text", value: "North made 42." });
+  const bytes = async (name: string) => {
+    const part = content(name);
+    return Buffer.from(part?.$case === "url" ? await (await fetch(part.value)).bytes() : []);
+  };
+  expect((await bytes("visualization/by_region.png")).subarray(1, 4).toString()).toBe("PNG");
+  expect((await bytes("report.html")).toString()).toContain("data:image/png;base64,");
+  expect((await bytes("visualization/by_region.md")).toString()).toContain("north makes up more than half");
+}, 30_000);
+
+test("the card names what it can do", async () => {
+  const card = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();
+  const { skills } = card as { skills: { id: string }[] };
+  expect(skills.map(({ id }) => id)).toEqual(["query-data", "visualize-data", "report-data"]);
+});
