@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
-import { freePort, type ManusServer, startManus } from "../e2e/manus-server.ts";
+import { freePort, type AgentServer, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
 import { shows } from "./shows.ts";
@@ -16,9 +16,9 @@ const source = await Bun.file(resolve(import.meta.dir, "../../shared/src/agent/e
 
 let model: ScriptedModel;
 let folder: string;
-const servers: ManusServer[] = [];
+const servers: AgentServer[] = [];
 
-async function started(name: string, env: Record<string, string>): Promise<ManusServer> {
+async function started(name: string, env: Record<string, string>): Promise<AgentServer> {
   const home = await mkdtemp(join(folder, `${name}-`));
   await chmod(home, 0o711);
   const server = startManus({
@@ -33,8 +33,8 @@ async function started(name: string, env: Record<string, string>): Promise<Manus
   return server;
 }
 
-let open: ManusServer;
-let guarded: ManusServer;
+let open: AgentServer;
+let guarded: AgentServer;
 beforeAll(async () => {
   model = await startGuideModel();
   folder = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
