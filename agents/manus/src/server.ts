@@ -1,4 +1,4 @@
 import { serveAgent } from "@manyhands/shared/server/serve-agent";
 import { manus } from "./agent.ts";
 
-await serveAgent({ name: "manus", define: ({ shell }, limits) => manus({ shell, limits }) });
+await serveAgent({ name: "manus", define: ({ shell, web }, limits) => manus({ shell, web, limits }) });
