@@ -32,6 +32,18 @@ test("a request that does not end is cut after the grace", async () => {
   expect(performance.now() - before).toBeLessThan(1_000);
 });
 
+test("a port that another process listens on is refused, rather than shared with it", async () => {
+  const server = child();
+  try {
+    const { url } = await address(server);
+    const taken = { port: Number(new URL(url).port) };
+    expect(() => serve({ fetch: () => new Response("mine") }, taken)).toThrow(`Is port ${taken.port} in use?`);
+  } finally {
+    server.kill();
+    await server.exited;
+  }
+});
+
 /** A process that serves and prints its address; `/broken` rejects. */
 function child() {
   const code = `

@@ -30,6 +30,8 @@ export function serve(
     port,
     hostname,
     idleTimeout: 0,
+    // Bun shares the port between processes otherwise, with `development` off: a second server would take half the requests.
+    reusePort: false,
     // Bun's error page for developers shows source code.
     development: false,
     fetch: (request) => app.fetch(request),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createA2aClient } from "@manyhands/shared/a2a/client";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
@@ -88,11 +89,21 @@ test("an address with nothing behind it is a plain 404", async () => {
 test("while the store cannot be written, new work is refused as something to try again", async () => {
   const full: AgentServer = await startAgentServer({ engine: withoutStorage });
   try {
-    const { body } = await rpc(full.url, "SendMessage", textMessage("answer x"));
+    const { body, status, headers } = await rpc(full.url, "SendMessage", textMessage("answer x"));
+    expect(status).toBe(503);
+    expect(headers.get("Retry-After")).toBe("5");
     expect(body.error).toMatchObject({
       code: -32603,
       data: [{ reason: "STORAGE_UNAVAILABLE", metadata: { code: "storage_unavailable", retryable: "true" } }],
     });
+    const message = { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "answer x" }] };
+    const legacy = await rpc(full.url, "message/send", { message }, { headers: { "A2A-Version": "0.3" } });
+    expect({ status: legacy.status, said: legacy.body.error.message }).toEqual({
+      status: 503,
+      said: "The disk is full",
+    });
+    const client = await createA2aClient(full.url, { retry: { retries: 0, firstPauseMs: 1 } });
+    expect(client.send({ text: "answer x" })).rejects.toThrow("The disk is full");
     const rest = await fetch(`${full.url}/message:send`, {
       method: "POST",
       body: JSON.stringify(textMessage("answer x")),

@@ -5,10 +5,12 @@ import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
 import type { Tool } from "@manyhands/shared/tools/tool";
-import { instructions } from "./prompt.ts";
+import { instructionsFor } from "./prompt.ts";
 
 /** What Manus is given: the tools that run code, none where no sandbox could be had, and those that read the web, none where switched off. */
 type ManusDeps = {
+  /** Domains the shell reaches; none when left out. */
+  readonly domains?: readonly string[];
   readonly shell: readonly Tool[];
   readonly web: readonly Tool[];
   readonly limits?: Partial<Limits>;
@@ -24,7 +26,7 @@ export function manus(deps: ManusDeps): AgentDefinition {
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions: instructions({ readsWeb }),
+    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb }),
     tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), ...deps.web, askHuman(), terminate],
     ...(deps.limits && { limits: deps.limits }),
     skills: [

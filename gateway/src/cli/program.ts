@@ -6,7 +6,7 @@ import { configCommand } from "./config-command.ts";
 import type { CliContext } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { runCommand } from "./run.ts";
-import { answerRun, cancelRun, listRuns, type RunsOptions, showRun, watchRun } from "./runs.ts";
+import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
 
 /** The command line. `done` is told the exit code of the command that ran. */
@@ -48,7 +48,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
-  const runs = program.command("runs").description("look at runs, answer and cancel them");
+  const runs = program.command("runs").description("look at runs, answer, resume and cancel them");
   const leaf = (name: string, description: string, isDefault = false) =>
     runs
       .command(name, { isDefault })
@@ -69,6 +69,9 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("cancel", "end a run")
     .addArgument(id())
     .action(async (run: string, options: RunsOptions) => done(await cancelRun(run, options, context)));
+  leaf("resume", "let a paused run try again")
+    .addArgument(id())
+    .action(async (run: string, options: RunsOptions) => done(await resumeRun(run, options, context)));
   leaf("answer", "answer the question a run waits with")
     .addArgument(id())
     .argument("<text...>", "the answer")

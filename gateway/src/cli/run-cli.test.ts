@@ -163,6 +163,13 @@ test("what was typed wrongly is shown with help and exit code 2", async () => {
   expect(cli.out()).toContain("give an agent one task");
 });
 
+test("a task without a word is refused before anything is asked of an agent", async () => {
+  await using cli = await cliForTest({});
+  expect(await cli.run("run", " ")).toBe(2);
+  expect(cli.said()).toContain("The task is empty");
+  expect(cli.sent).toEqual([]);
+});
+
 test("settings that are wrong end every command with exit code 2", async () => {
   await using cli = await cliForTest({ env: { SANDBOX: "docker" } });
   for (const command of [["run", "x"], ["chat"], ["doctor"], ["config"], ["start"], ["demo"]])

@@ -1,4 +1,5 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
+import { AppError } from "@manyhands/shared/errors";
 import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
 import { conduct, type TaskOutcome } from "./conduct.ts";
@@ -23,6 +24,7 @@ export type RunOptions = {
  */
 export async function runCommand(task: string, options: RunOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
+  if (task.trim() === "") throw new AppError("invalid_input", "The task is empty: say in plain words what to do.");
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
   const files = await readFiles(options.file ?? [], context.cwd);

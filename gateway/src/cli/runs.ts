@@ -79,6 +79,16 @@ export async function cancelRun(id: string, options: RunsOptions, context: CliCo
   });
 }
 
+/** Lets a paused task try again: a server that is up goes on with it at once, else the next one does. */
+export async function resumeRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
+  const config = await context.configure(options.config);
+  await using stored = openStore(config, options.agent);
+  if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
+  await stored.runs.resume(id);
+  context.terminal.say(`${id} goes on.`);
+  return exitCodes.ok;
+}
+
 async function show(
   open: Parameters<typeof conduct>[0],
   client: AgentClient,

@@ -10,14 +10,21 @@ import type { TaskItem, TaskState } from "./task-item.ts";
 export interface StoredRuns extends TaskList, FileSource {
   /** Everything that happened in a run so far, and where it stands. Rejects with `not_found`. */
   show(runId: string): AsyncIterable<TaskItem>;
+  /** Lets a paused run try again, at the server that is up or the next one. Rejects with `not_found`. */
+  resume(runId: string): Promise<void>;
 }
 
 const input = z.looseObject({
   message: z.looseObject({ parts: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })) }),
 });
 
-/** The runs of `kind` in an engine's store. Starts nothing and changes nothing. */
+/** The runs of `kind` in an engine's store. Executes none of them. */
 export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: string): StoredRuns {
+  const find = async (runId: string): Promise<RunRecord> => {
+    const run = await engine.get(runId);
+    if (run === undefined || run.kind !== kind) throw new AppError("not_found", `There is no run ${runId}.`);
+    return run;
+  };
   return {
     async list({ limit }) {
       const { runs } = await engine.list({ kind, limit });
@@ -30,8 +37,7 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: strin
       }));
     },
     async *show(runId) {
-      const run = await engine.get(runId);
-      if (run === undefined || run.kind !== kind) throw new AppError("not_found", `There is no run ${runId}.`);
+      const run = await find(runId);
       for (const { seq, at, event } of await engine.events(runId)) {
         const known = readJournalEvent(event);
         if (known !== undefined) yield { kind: "event", seq, at, event: known };
@@ -39,6 +45,11 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: strin
       const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;
       yield { kind: "state", taskId, contextId, state: stateOf(run), ...(text === undefined ? {} : { text }) };
+    },
+    async resume(runId) {
+      const { status } = await find(runId);
+      if (status !== "paused") throw new AppError("conflict", `The run ${runId} is ${status}, not paused.`);
+      await engine.resume(runId);
     },
     async file(part) {
       const content = part.type === "file" ? await artifacts.get(part.sha256) : undefined;

@@ -167,3 +167,12 @@ test("colours appear only on a terminal that wants them", () => {
     "\x1b[1m",
   );
 });
+
+test("a plan is shown with the marks of its steps, an error of the planning tool as any other", () => {
+  const ended = (text: string, isError = false): TaskItem =>
+    event(1, { type: "tool-ended", callId: "a", name: "planning", text, isError, milliseconds: 2 });
+  const plan =
+    "Step 0 updated in plan 'p'.\n\nPlan: Report (ID: p)\nSteps:\n0. [✓] Look\n1. [→] Count\n   Notes: twice\n2. [ ] Write";
+  expect(show([ended(plan)]).text).toBe("    [✓] Look\n    [→] Count\n    [ ] Write\n");
+  expect(show([ended("No plan found with ID: q", true)]).text).toContain("✗");
+});

@@ -2,6 +2,7 @@ import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText } from "./arguments-text.ts";
+import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
 import { addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
@@ -91,6 +92,7 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
   const { columns } = style;
   switch (event.type) {
     case "message-received":
+    case "message-heard":
     case "run-ended":
       return lines(view, []);
     case "step-started":
@@ -127,6 +129,8 @@ function renderReply(view: View, event: Extract<AgentEvent, { type: "model-repli
 }
 
 function renderResult(view: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
+  const plan = event.name === "planning" && !event.isError ? planLines(event.text, style) : [];
+  if (plan.length > 0) return lines({ ...view, running: Math.max(0, view.running - 1) }, plan);
   // What was shown as it came is not shown again.
   const isShown = view.outputLines > 0 && view.running === 1 && !event.isError;
   const shown = isShown ? [] : event.text.split("\n").filter((line) => line.trim() !== "");

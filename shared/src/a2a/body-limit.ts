@@ -9,7 +9,7 @@ export function limitedBody(): MiddlewareHandler {
   return bodyLimit({
     maxSize: longestBody,
     onError: () => {
-      throw new AppError("too_large", "A request may have at most 10 MB; send larger files by URL");
+      throw new AppError("too_large", "A request may have at most 10 MB");
     },
   });
 }

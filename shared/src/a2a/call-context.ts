@@ -1,4 +1,5 @@
 import type { Extensions } from "@a2a-js/sdk";
+import type { A2AError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import { journalExtension } from "./extensions.ts";
 
@@ -13,6 +14,7 @@ export type CallFacts = {
 };
 
 const stateKey = "manyhands";
+const failureKey = "manyhands/failure";
 
 /** The SDK's call context, carrying the facts through its transport handlers. */
 export function createCallContext(
@@ -39,4 +41,14 @@ export function callFacts(context: ServerCallContext): CallFacts & { readonly jo
   const facts = context.state.get(stateKey) as CallFacts | undefined;
   if (facts === undefined) throw new Error("This call context was not made by createCallContext");
   return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
+}
+
+/** Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer tells. */
+export function noteFailure(context: ServerCallContext, error: A2AError): void {
+  context.state.set(failureKey, error);
+}
+
+/** What a call failed with, when it did. */
+export function notedFailure(context: ServerCallContext): A2AError | undefined {
+  return context.state.get(failureKey) as A2AError | undefined;
 }

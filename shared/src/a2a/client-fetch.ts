@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { AppError, type ErrorCode } from "../errors.ts";
 
 /** Bounds of one call to another agent. Times in milliseconds, sizes in bytes. */
@@ -12,6 +13,8 @@ export type FetchBounds = {
 
 /** The part of `fetch` that is used, so that tests and proxies can stand in for it. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+const rpcErrorAnswer = z.looseObject({ jsonrpc: z.literal("2.0"), error: z.looseObject({ code: z.number() }) });
 
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: "unauthorized",
@@ -44,7 +47,8 @@ export function boundedFetch(inner: Fetch, headers: Readonly<Record<string, stri
       });
       const code = codes[response.status];
       if (code !== undefined) {
-        await response.body?.cancel();
+        const answer = await buffered(response, bounds.maxBytes);
+        if (isRpcError(await answer.clone().text())) return answer;
         throw new AppError(code, `The agent answered with HTTP status ${response.status}`);
       }
       const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
@@ -57,6 +61,15 @@ export function boundedFetch(inner: Fetch, headers: Readonly<Record<string, stri
       clearTimeout(timer);
     }
   };
+}
+
+/** Whether an answer says in JSON-RPC what went wrong, which is more than its status does. */
+function isRpcError(body: string): boolean {
+  try {
+    return rpcErrorAnswer.safeParse(JSON.parse(body)).success;
+  } catch {
+    return false;
+  }
 }
 
 async function buffered(response: Response, maxBytes: number): Promise<Response> {

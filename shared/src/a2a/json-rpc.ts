@@ -1,8 +1,10 @@
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import type { A2AError } from "@a2a-js/sdk/errors";
 import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/server";
 import { Hono } from "hono";
 import * as z from "zod";
 import { limitedBody } from "./body-limit.ts";
+import { notedFailure } from "./call-context.ts";
 import { jsonBody } from "./content-type.ts";
 import { type HttpCall, httpCall } from "./http-call.ts";
 import { JsonTextError, parseJsonBytes } from "./json-text.ts";
@@ -33,7 +35,8 @@ type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJs
 
 /**
  * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every error is an answer in
- * JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own: 401, 403, 413.
+ * JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own (401, 403, 413) or must stop
+ * what stands between from sending more (503).
  */
 export function rpcApp(deps: JsonRpcDeps): Hono {
   const app = new Hono({ strict: false });
@@ -55,7 +58,7 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
     if (rpc.id === undefined) return notified(call);
     return Symbol.asyncIterator in answer
       ? await streamed(deps, answer, rpc, call)
-      : Response.json(answer, { headers: call.headers() });
+      : answered(answer, notedFailure(call.context), call.headers());
   } catch (error) {
     const failure = rpcFailure(error, deps.report, rpc?.id ?? null);
     return rpc?.method === "tasks/resubscribe" ? asStream(failure) : failure;
@@ -64,11 +67,13 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
 
 function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcRequest["id"] = null): Response {
   const failure = toA2AError(error, report);
-  const status = failure instanceof AppFailure && [401, 403, 413].includes(failure.status) ? failure.status : 200;
-  return Response.json(
-    { jsonrpc: "2.0", id, error: rpcError(failure) },
-    { status, headers: status === 401 ? { "WWW-Authenticate": "Bearer" } : {} },
-  );
+  return answered({ jsonrpc: "2.0", id, error: rpcError(failure) }, failure);
+}
+
+function answered(answer: object, failure: A2AError | undefined, headers: Record<string, string> = {}): Response {
+  const status = failure instanceof AppFailure && [401, 403, 413, 503].includes(failure.status) ? failure.status : 200;
+  const more = status === 401 ? { "WWW-Authenticate": "Bearer" } : status === 503 ? { "Retry-After": "5" } : {};
+  return Response.json(answer, { status, headers: { ...headers, ...more } });
 }
 
 function readEnvelope(body: Uint8Array): RpcRequest {

@@ -2,7 +2,7 @@ import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-j
 import { PushNotificationNotSupportedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { acceptMessage } from "./accept-message.ts";
-import { callFacts } from "./call-context.ts";
+import { callFacts, noteFailure } from "./call-context.ts";
 import { cancelRun } from "./cancel-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
@@ -23,12 +23,14 @@ export type RequestHandlerDeps = TaskDeps & {
  * nothing is lost when nobody is. Throws A2AErrors only.
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
-  const guard = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
-    return async (...args: Args): Promise<Result> => {
+  const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
+    return async (params: Params, context: ServerCallContext): Promise<Result> => {
       try {
-        return await work(...args);
+        return await work(params, context);
       } catch (error) {
-        throw toA2AError(error, deps.report);
+        const failure = toA2AError(error, deps.report);
+        noteFailure(context, failure);
+        throw failure;
       }
     };
   };

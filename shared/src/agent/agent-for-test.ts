@@ -15,8 +15,9 @@ import type { AgentDefinition } from "./agent.ts";
 import { agentRun } from "./agent-run.ts";
 import { defineAgent } from "./define-agent.ts";
 import type { AgentEvent, Part } from "./events.ts";
+import type { ApprovalPolicy } from "./plan-call.ts";
+import { releasingEngine } from "./release-tools.ts";
 import type { AgentInput } from "./task.ts";
-import type { ApprovalPolicy } from "./with-approval.ts";
 
 type Script = Parameters<typeof startScriptedModel>[0];
 
@@ -37,42 +38,32 @@ export type AgentForTest = AsyncDisposable & {
   /** Starts a task and answers its id. */
   start(text: string, more?: { parts?: readonly Part[] } & Partial<AgentInput>): Promise<string>;
   /** Sends a later message on a task. */
-  say(id: string, text: string): Promise<void>;
+  say(id: string, text: string, parts?: readonly Part[]): Promise<void>;
   /** The run once it has one of these states; fails after ten seconds. */
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
   /** Starts a task and waits for its end. */
   run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: AgentEvent[] }>;
   events(id: string): Promise<AgentEvent[]>;
+  /** Closes the engine as a stopping server does, and goes on with another on the same file, with these things changed. */
+  restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };
 
 /** Makes one. For tests. */
-export async function agentForTest({
-  script,
-  tools = [],
-  agent,
-  model: modelSettings,
-  approval,
-}: Options): Promise<AgentForTest> {
+export async function agentForTest(options: Options): Promise<AgentForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-"));
-  const model = await startScriptedModel(script);
-  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const model = await startScriptedModel(options.script);
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
-  const { limits, ...rest } = agent ?? {};
-  const definition = defineAgent({
-    name: "tester",
-    title: "Tester",
-    description: "An agent under test.",
-    version: "1.0.0",
-    skills: [],
-    instructions: "You are under test.",
-    tools,
-    ...rest,
-    ...(limits && { limits }),
-  });
-  const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...modelSettings });
-  const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
-  engine.work([agentRun(definition, deps)]);
+  const work = (current: Options) => {
+    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
+    const { approval } = current;
+    const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+    const definition = definitionForTest(current);
+    engine.work([agentRun(definition, deps)]);
+    return releasingEngine(engine, definition, deps);
+  };
+  let engine = work(options);
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => event as AgentEvent);
   const until: AgentForTest["until"] = async (id, ...statuses) => {
     for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(5)) {
@@ -91,15 +82,17 @@ export async function agentForTest({
     return run.id;
   };
   return {
-    engine,
+    get engine() {
+      return engine;
+    },
     model,
     artifacts,
     workspace: await open("alice", "c1"),
     start,
     until,
     events,
-    async say(id, text) {
-      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text } as const] };
+    async say(id, text, added = []) {
+      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text } as const, ...added] };
       const said = { type: "message-received", ...message } as const;
       await engine.deliver(id, messageSignal, message, { id: message.messageId, events: [said] });
     },
@@ -108,10 +101,29 @@ export async function agentForTest({
       const record = await until(id, "completed", "failed", "canceled", "paused");
       return { record, events: await events(id) };
     },
+    async restart(changes) {
+      await engine.close({ graceMs: 0 });
+      engine = work({ ...options, ...changes });
+    },
     async [Symbol.asyncDispose]() {
       await engine.close({ graceMs: 0 });
       await model.close();
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+function definitionForTest({ tools = [], agent = {} }: Options): AgentDefinition {
+  const { limits, ...rest } = agent;
+  return defineAgent({
+    name: "tester",
+    title: "Tester",
+    description: "An agent under test.",
+    version: "1.0.0",
+    skills: [],
+    instructions: "You are under test.",
+    tools,
+    ...rest,
+    ...(limits && { limits }),
+  });
 }

@@ -25,6 +25,7 @@ test("text without calls is the answer, and the last artifact", async () => {
   expect(record).toMatchObject({ status: "completed", output: { answer: "Four." } });
   expect(events.map((event) => event.type)).toEqual([
     "message-received",
+    "message-heard",
     "step-started",
     "model-replied",
     "artifact-added",
@@ -77,9 +78,10 @@ test("a call that failed in the same turn keeps terminate from claiming success"
     ],
     tools: [terminate],
   });
-  const { record, events } = await agent.run("Go there.");
+  const { record } = await agent.run("Go there.");
   expect(record.output).toMatchObject({ answer: "Walked." });
-  expect(ofType(events, "tool-ended")[1]).toMatchObject({ name: "terminate", isError: true });
+  expect(agent.model.requests).toHaveLength(2);
+  expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("fly failed");
 });
 
 test("a call that runs when the task's time is over is stopped, and the task ends as time_limit", async () => {
@@ -166,6 +168,29 @@ test("the cost bound is never passed where a price is known", async () => {
   const spent = ofType(events, "model-replied").reduce((sum, { usage }) => sum + (usage.costUsd ?? 0), 0);
   expect(spent).toBeGreaterThan(0);
   expect(spent).toBeLessThanOrEqual(0.05);
+});
+
+test("an image the model sees is also named, for the tools to find it", async () => {
+  await using agent = await agentForTest({
+    script: [{ text: "A dot." }],
+    model: { capabilities: { vision: true } },
+  });
+  const file = await agent.artifacts.put(new Uint8Array([1, 2, 3]), { name: "dot.png", mediaType: "image/png" });
+  await agent.run("Look.", { parts: [{ type: "file", ...file }] });
+  expect(agent.model.requests[0]?.body.messages.at(-1)?.content).toMatchObject([
+    { text: "Look." },
+    { text: "[file in the workspace: dot.png, image/png, 3 bytes]" },
+    { type: "image_url" },
+  ]);
+});
+
+test("a cost bound that cannot be held, for want of a price, is said at once", async () => {
+  await using agent = await agentForTest({ script: [{ text: "Done." }, { text: "Done." }] });
+  const { events } = await agent.run("Spend.", { budget: { usd: 0.05 } });
+  expect(ofType(events, "notice-given")).toMatchObject([
+    { kind: "budget", text: expect.stringContaining("the price of scripted is not known") },
+  ]);
+  expect(ofType((await agent.run("Spend.")).events, "notice-given")).toEqual([]);
 });
 
 test("repeating the same call is hinted at, then pressed, then stopped as stuck", async () => {

@@ -5,21 +5,25 @@ import type { Model } from "../llm/model.ts";
 import { listFiles } from "../workspace/list-files.ts";
 import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition, Limits } from "./agent.ts";
-import { askModel } from "./ask-model.ts";
+import { askModel, fixedTokens } from "./ask-model.ts";
 import { callTools } from "./call-tools.ts";
 import { fitWindow } from "./compaction.ts";
 import { conclude } from "./conclude.ts";
 import { earlierMessages, earlierTasks } from "./earlier.ts";
+import { endHonestly } from "./end-honestly.ts";
 import { hearUser } from "./hear-user.ts";
+import { limitCalls } from "./limit-calls.ts";
 import { loop, type Step } from "./loop.ts";
+import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
-import { withinBudget } from "./spending.ts";
+import { releaseTools } from "./release-tools.ts";
+import { hasPrice, withinBudget } from "./spending.ts";
 import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";
-import { type ApprovalPolicy, withApproval } from "./with-approval.ts";
+import { withApproval } from "./with-approval.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -43,7 +47,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
         const task = input as AgentInput;
         return await perform(run, task, tailor(agent, task), deps);
       } finally {
-        if (run.abortSignal.aborted) await release(agent, await deps.openWorkspace(run.principal, run.contextId));
+        if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
       }
     },
   };
@@ -52,32 +56,46 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
 /** One turn of this agent: the loop's three ideas with their extras around them. */
 function turn(agent: AgentDefinition, deps: AgentDeps): Step {
   const think = withinBudget(fitWindow(askModel(agent, deps), deps));
-  const act = withApproval(callTools(agent, deps), deps.approval ?? (() => "allow"));
+  const act = endHonestly(limitCalls(withApproval(callTools(agent, deps))));
   return hearUser(unstick(react(think, act)), deps);
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async () => ({
-    today: new Date().toISOString().slice(0, 10),
-    limits: tighter(agent.limits, input.budget ?? {}),
-    contextWindow: deps.model.capabilities.contextWindow,
-    earlier: await earlierTasks(run, agent.name, deps.engine),
-    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
-  }));
+  const begun = await run.step("begin", async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    return {
+      today,
+      limits: tighter(agent.limits, input.budget ?? {}),
+      contextWindow: deps.model.capabilities.contextWindow,
+      fixedTokens: fixedTokens(agent, today),
+      boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
+      earlier: await earlierTasks(run, agent.name, deps.engine),
+      files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+    };
+  });
+  if (begun.boundless !== null) {
+    const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
+    run.emit({ type: "notice-given", kind: "budget", text });
+  }
   const earlier = await earlierMessages(begun.earlier, deps.engine);
-  const goal = await receive(run, input.message, deps);
+  const received = new Map<string, string>();
+  const goal = await receive(run, input.message, received, deps);
   const task: TaskState = {
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
+    fixedTokens: begun.fixedTokens,
     today: begun.today,
     messages: [...earlier, goal],
     goal,
+    inbox: [],
+    received,
     step: 0,
     hints: [],
-    measured: { tokens: 0, messages: 0 },
+    measured: { tokens: begun.fixedTokens, messages: 0 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     recentTurns: [],
+    callsMs: 0,
     outcome: undefined,
   };
   try {
@@ -98,8 +116,4 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
     usd: Math.min(limits.usd, budget.usd ?? limits.usd),
     wallMs: Math.min(limits.wallMs, budget.wallMs ?? limits.wallMs),
   };
-}
-
-async function release(agent: AgentDefinition, workspace: Workspace): Promise<void> {
-  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
 }

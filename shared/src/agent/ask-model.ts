@@ -1,15 +1,23 @@
 import type { StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
-import type { Model, ModelReply, ModelRequest } from "../llm/model.ts";
+import type { Model, ModelReply, ModelRequest, ToolSpec } from "../llm/model.ts";
+import { estimateTokens } from "../llm/tokens.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
+import { type ApprovalPolicy, planCall } from "./plan-call.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import { roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 
 /** What thinking needs of the server it runs in. */
-export type ThinkDeps = { readonly model: Model; readonly artifacts: ArtifactStore };
+export type ThinkDeps = {
+  readonly model: Model;
+  readonly artifacts: ArtifactStore;
+  /** Which calls a person has to allow; none when left out. */
+  readonly approval?: ApprovalPolicy;
+};
 
 /**
  * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
@@ -17,7 +25,8 @@ export type ThinkDeps = { readonly model: Model; readonly artifacts: ArtifactSto
  * provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
-  const tools = agent.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const toolOf = new Map(agent.tools.map((tool) => [tool.name, tool]));
+  const tools = toolSpecs(agent);
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
     const hints = hint === undefined ? task.hints : [hint, ...task.hints];
@@ -28,17 +37,32 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         artifacts: deps.artifacts,
       });
       const request: ModelRequest = {
-        messages: [{ role: "system", text: `${agent.instructions}\n\nToday is ${task.today}.` }, ...prompt],
+        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
         tools,
         toolChoice: agent.toolChoice,
-        maxOutputTokens: roomForAnswer(task, deps.model),
+        maxOutputTokens: roomForAnswer(task, promptTokens(task), deps.model),
       };
-      return recordReply(task, request, deps.model, step);
+      const reply = await recordReply(task, request, deps.model, step);
+      const policy = deps.approval ?? (() => "allow");
+      return { ...reply, toolCalls: reply.toolCalls.map((call) => planCall(call, toolOf.get(call.name), policy)) };
     });
     task.hints = [];
     take(reply, task, agent.toolChoice);
     return reply.toolCalls;
   };
+}
+
+/** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
+export function fixedTokens(agent: AgentDefinition, today: string): number {
+  return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(agent));
+}
+
+function systemText({ instructions }: AgentDefinition, today: string): string {
+  return `${instructions}\n\nToday is ${today}.`;
+}
+
+function toolSpecs({ tools }: AgentDefinition): ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 
 /** What a model step leaves in the journal. */
@@ -73,17 +97,22 @@ function tell(reply: ModelReply, milliseconds: number, step: StepContext): Recor
   return { text, toolCalls, finish, usage, milliseconds };
 }
 
+const cutOff = {
+  length: ["the output limit", "Say it again, shorter; put long content into a file with a tool."],
+  "content-filter": ["the provider's content filter", "Say it another way, or say that it cannot be said."],
+} as const;
+
 function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage } = reply;
+  // What the model thought with is counted as output, and is no part of the next prompt.
+  task.measured = { tokens: usage.inputTokens, messages: task.messages.length };
   task.messages.push({ role: "assistant", text, toolCalls });
-  task.measured = { tokens: usage.inputTokens + usage.outputTokens, messages: task.messages.length };
   spend(task, usage, reply.milliseconds);
   if (toolCalls.length > 0) return;
-  if (reply.finish === "length") {
-    task.run.emit({ type: "notice-given", kind: "truncated", text: "The model's answer was cut off." });
-    task.hints.push(
-      "Your last message was cut off at the output limit. Say it again, shorter; put long content into a file with a tool.",
-    );
+  if (reply.finish === "length" || reply.finish === "content-filter") {
+    const [by, advice] = cutOff[reply.finish];
+    task.run.emit({ type: "notice-given", kind: "truncated", text: `The model's answer was cut off by ${by}.` });
+    task.hints.push(`Your last message was cut off by ${by}. ${advice}`);
   } else if (text.trim() === "") {
     task.hints.push("Your last message was empty. Call a tool, or answer in text when the task is done.");
   } else if (toolChoice === "required") {

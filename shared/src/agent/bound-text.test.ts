@@ -21,3 +21,10 @@ test("longer text keeps its head and tail within the limit and names the file wi
   expect(text).toContain("out/1.txt");
   expect(spilled).toEqual([whole]);
 });
+
+test("no half of a character is left where text is cut", async () => {
+  for (const limit of [300, 301, 302, 303]) {
+    const text = await boundText(`x${"😀".repeat(400)}y`, limit, async () => "whole.txt");
+    expect(text.isWellFormed()).toBe(true);
+  }
+});

@@ -11,5 +11,6 @@ export async function boundText(
   const path = await spill(text);
   const note = `\n\n[${text.length - limit} of ${text.length} characters left out here; the whole is in ${path}]\n\n`;
   const half = Math.max(0, Math.floor((limit - note.length) / 2));
-  return text.slice(0, half) + note + text.slice(text.length - half);
+  // A character of two code units may be cut in half, which providers refuse.
+  return text.slice(0, half).toWellFormed() + note + text.slice(text.length - half).toWellFormed();
 }

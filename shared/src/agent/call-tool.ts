@@ -7,6 +7,8 @@ import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspac
 import type { Limits } from "./agent.ts";
 import { boundText } from "./bound-text.ts";
 import type { Part } from "./events.ts";
+import { collectMessages } from "./hear-user.ts";
+import type { PlannedCall } from "./plan-call.ts";
 import { placeFiles } from "./receive.ts";
 import { timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
@@ -28,31 +30,28 @@ export type CalledTool = {
   readonly end?: NonNullable<ToolResult["end"]>;
 };
 
-/** What the calls of one turn share. After a failed call none of them may end the task: the model has not seen the failure yet. */
-export type TurnOfCalls = {
-  readonly task: TaskState;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly mayEnd: boolean;
-};
+/** What the calls of one turn share. */
+export type TurnOfCalls = { readonly task: TaskState; readonly tools: ReadonlyMap<string, Tool> };
 
 /**
  * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
  * call that must not be repeated; only an abort rejects.
  */
-export async function callTool(run: Run, call: ToolCall, turn: TurnOfCalls, deps: ToolDeps): Promise<CalledTool> {
+export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, deps: ToolDeps): Promise<CalledTool> {
   const { id: callId, name } = call;
   run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
   const tool = turn.tools.get(name);
   const parsed = parseArguments(call.arguments);
-  if (tool?.callDurably !== undefined && parsed.ok) {
-    const place = (parts: readonly Part[]) => placeFiles(run, parts, deps);
+  if (call.way === "waiting" && tool?.callDurably !== undefined && parsed.ok) {
+    await collectMessages(turn.task);
+    const place = (parts: readonly Part[]) => placeFiles(run, parts, turn.task.received, deps);
     const { text, isError, end } = await tool.callDurably(parsed.value, run, { place });
     return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
   }
   const effect = tool !== undefined && parsed.ok ? tool.effect(parsed.value) : "pure";
   try {
     return await run.step(
-      `tool ${name}`,
+      stepName(name),
       async (step) => {
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
@@ -72,6 +71,11 @@ export async function callTool(run: Run, call: ToolCall, turn: TurnOfCalls, deps
   }
 }
 
+/** A model's word as the journal keeps it: replay compares it with what was stored. */
+function stepName(tool: string): string {
+  return `tool ${tool.slice(0, 100)}`.toWellFormed();
+}
+
 const interrupted =
   "Interrupted: the server restarted while this call ran, and the call was not repeated. It may have done all, part or nothing of its work. Check before you do it again.";
 
@@ -80,16 +84,14 @@ async function resultOf(
   { id, name }: ToolCall,
   input: unknown,
   workspace: Workspace,
-  { task, tools, mayEnd }: TurnOfCalls,
+  { task, tools }: TurnOfCalls,
   step: StepContext,
 ): Promise<ToolResult> {
   const tool = tools.get(name);
   if (tool === undefined) return unknownTool(name, tools);
   const deadline = workDeadline(task, step.signal);
   try {
-    const result = await tool.call(input, toolContext(id, workspace, deadline.signal, step));
-    if (result.end?.status !== "success" || mayEnd) return result;
-    return failure("Not ended: a call before this one in the same turn failed. Read its result first, then decide.");
+    return await tool.call(input, toolContext(id, workspace, deadline.signal, step));
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);

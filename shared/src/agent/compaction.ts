@@ -1,9 +1,12 @@
+import type { StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
+import type { Model, ModelRequest } from "../llm/model.ts";
+import { estimateTokens } from "../llm/tokens.ts";
 import { recordReply, type ThinkDeps } from "./ask-model.ts";
 import { boundText } from "./bound-text.ts";
 import { messageTokens, promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
-import { spend } from "./spending.ts";
+import { roomForAnswer, spend } from "./spending.ts";
 import type { TaskMessage, TaskState } from "./task-state.ts";
 
 /** A prompt larger than this share of the window is compacted, down to about the second share: seldom, and in one batch. */
@@ -43,8 +46,8 @@ async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Pr
   const older = task.messages.slice(0, task.messages.length - kept).filter((message) => message !== task.goal);
   if (older.length === 0) return false;
   const { summary, reply } = await task.run.step("compact", async (step) => {
-    const request = summaryRequest(await transcript(older, task.contextWindow));
-    const answer = await recordReply(task, request, deps.model, { ...step, emit: () => {} }).catch((error: unknown) => {
+    const quietly = { ...step, emit: () => {}, progress: () => {} };
+    const answer = await askForSummary(older, task, deps.model, quietly).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;
       throw error;
     });
@@ -54,7 +57,7 @@ async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Pr
   });
   if (reply !== undefined) spend(task, reply.usage, reply.milliseconds);
   task.messages = compacted(task.messages, task.goal, summary, kept);
-  task.measured = { tokens: 0, messages: 0 };
+  task.measured = { tokens: task.fixedTokens, messages: 0 };
   return true;
 }
 
@@ -75,18 +78,17 @@ function newestWhole(messages: readonly TaskMessage[], tokens: number): number {
 const summaryOrder =
   "You keep the working memory of an agent. From the transcript write what it needs to go on: what was done, what was found (exact names, paths, numbers), what failed and why, decisions, open ends. Leave out what no longer matters. No preamble.";
 
-function summaryRequest(text: string) {
-  return {
-    messages: [
-      { role: "system", text: summaryOrder },
-      { role: "user", parts: [{ type: "text", text }] },
-    ],
-    tools: [],
-    toolChoice: "none",
-    maxOutputTokens: 2_000,
-  } as const;
+async function askForSummary(older: readonly TaskMessage[], task: TaskState, model: Model, step: StepContext) {
+  const text = await transcript(older, task.contextWindow);
+  const messages: ModelRequest["messages"] = [
+    { role: "system", text: summaryOrder },
+    { role: "user", parts: [{ type: "text", text }] },
+  ];
+  const maxOutputTokens = Math.min(longestSummary, roomForAnswer(task, estimateTokens(messages, []), model));
+  return recordReply(task, { messages, tools: [], toolChoice: "none", maxOutputTokens }, model, step);
 }
 
+const longestSummary = 2_000;
 const charactersPerToken = 3;
 const longestEntry = 2_000;
 
@@ -95,9 +97,9 @@ async function transcript(messages: readonly TaskMessage[], contextWindow: numbe
   return cut(entries.join("\n\n"), Math.floor(contextWindow * charactersPerToken * 0.6));
 }
 
-/** What can be said of the older messages without a model: the calls that were made and how they ended. */
+/** What can be said of the older messages without a model: how each begins. */
 function listing(messages: readonly TaskMessage[]): string {
-  const lines = messages.filter((message) => message.role !== "user").map((message) => entry(message).slice(0, 200));
+  const lines = messages.map((message) => entry(message).slice(0, 200));
   return lines.slice(-60).join("\n");
 }
 

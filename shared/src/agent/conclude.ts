@@ -12,6 +12,8 @@ type ConcludeDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
+/** Names that tell a reader what an artifact is; a file of that name is called by its path. */
+const reservedNames = ["answer", "partial-answer"];
 const mostFiles = 50;
 const largestFile = 100 * 1024 * 1024;
 
@@ -28,9 +30,12 @@ export async function conclude(
   const { run } = task;
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    return collect(workspace, before, received(task), deps.artifacts);
+    return collect(workspace, before, task.received, deps.artifacts);
   });
-  for (const file of files) addArtifact(task, file.name, [{ type: "file", ...file }]);
+  for (const file of files) {
+    const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
+    addArtifact(task, name, [{ type: "file", ...file }]);
+  }
   const { outcome } = task;
   if (error === undefined && outcome?.status === "success") {
     const answer = outcome.summary.trim() === "" ? lastWords(task) : outcome.summary;
@@ -56,31 +61,32 @@ function answerParts(text: string, data: AgentOutput["data"]): Part[] {
       ];
 }
 
-/** The newest thing the agent itself said. */
-function lastWords(task: TaskState): string {
-  const said = task.messages.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
+/** The newest thing the agent itself said in this task. */
+function lastWords({ messages, goal }: TaskState): string {
+  const own = messages.slice(messages.indexOf(goal) + 1);
+  const said = own.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
   return said?.role === "assistant" ? said.text : "";
 }
 
-/** Hashes of the files the user sent: unchanged, they are no result of the task. */
-function received(task: TaskState): Set<string> {
-  const parts = task.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
-  return new Set(parts.flatMap((part) => (part.type === "file" ? [part.sha256] : [])));
-}
-
-/** The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land. */
+/**
+ * The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land, nor
+ * those the user sent, unless they were changed. One that cannot be read (any more) is left out.
+ */
 async function collect(
   workspace: Workspace,
   before: Listing,
-  known: ReadonlySet<string>,
+  received: TaskState["received"],
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
   const after = await listFiles(workspace);
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
   const stored: StoredFile[] = [];
   for (const path of changedFiles(before, { ...after, files: fit }).slice(0, mostFiles)) {
-    const file = await storeFile(workspace, artifacts, path);
-    if (!known.has(file.sha256)) stored.push({ ...file, name: path });
+    const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
+      if (error instanceof AppError) return undefined;
+      throw error;
+    });
+    if (file !== undefined && received.get(path) !== file.sha256) stored.push({ ...file, name: path });
   }
   return stored;
 }

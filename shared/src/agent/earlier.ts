@@ -1,4 +1,4 @@
-import { type Engine, terminalStatuses } from "../durable/engine.ts";
+import { type Engine, type RunEnded, terminalStatuses } from "../durable/engine.ts";
 import type { Run } from "../durable/run.ts";
 import type { AgentEvent } from "./events.ts";
 import { foldMessages } from "./fold-messages.ts";
@@ -31,7 +31,7 @@ export async function earlierMessages(ids: readonly string[], engine: Pick<Engin
     const events = await engine.events(id);
     messages = foldMessages(
       messages,
-      events.map(({ event }) => event as AgentEvent),
+      events.map(({ event }) => event as AgentEvent | RunEnded),
     );
   }
   return messages;

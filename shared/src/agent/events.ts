@@ -1,7 +1,7 @@
 import type { Json } from "../json.ts";
 import type { ToolCall, Usage } from "../llm/model.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
-import type { Part } from "../tools/human/user-message.ts";
+import type { MessageHeard, Part } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 
 export type { Part };
@@ -18,6 +18,7 @@ export type AgentEvent =
       readonly parts: readonly Part[];
       readonly metadata?: { readonly [key: string]: Json };
     }
+  | MessageHeard
   | { readonly type: "step-started"; readonly step: number; readonly maxSteps: number }
   | {
       readonly type: "model-replied";

@@ -8,6 +8,11 @@ const said = (text: string): AgentEvent => ({
   messageId: text,
   parts: [{ type: "text", text }],
 });
+const heard = (messageId: string, as: "message" | "answer" = "message"): AgentEvent => ({
+  type: "message-heard",
+  messageId,
+  as,
+});
 const replied = (text: string, ...ids: string[]): AgentEvent => ({
   type: "model-replied",
   text,
@@ -30,8 +35,8 @@ const texts = (messages: ReturnType<typeof foldMessages>) =>
   );
 
 test("events become the conversation the task held, after what came before it", () => {
-  const first = foldMessages([], [said("one"), replied("", "a"), ended("a"), replied("done")]);
-  expect(texts(foldMessages(first, [said("two"), replied("ok")]))).toEqual([
+  const first = foldMessages([], [said("one"), heard("one"), replied("", "a"), ended("a"), replied("done")]);
+  expect(texts(foldMessages(first, [said("two"), heard("two"), replied("ok")]))).toEqual([
     "one",
     "",
     "result a",
@@ -43,7 +48,8 @@ test("events become the conversation the task held, after what came before it", 
 
 test("an answer to a question is in the result of the call that asked, not a message of its own", () => {
   const asked: AgentEvent = { type: "question-asked", question: "which?", kind: "question" };
-  expect(texts(foldMessages([], [said("go"), replied("", "a"), asked, said("this one"), ended("a")]))).toEqual([
+  const answer = [asked, said("this one"), heard("this one", "answer"), ended("a")];
+  expect(texts(foldMessages([], [said("go"), heard("go"), replied("", "a"), ...answer]))).toEqual([
     "go",
     "",
     "result a",
@@ -52,6 +58,22 @@ test("an answer to a question is in the result of the call that asked, not a mes
 
 test("a compaction keeps the goal, the summary and the newest messages", () => {
   const compaction: AgentEvent = { type: "context-compacted", summary: "so far", kept: 1 };
-  const events = [said("goal"), replied("one"), replied("two"), compaction, replied("three")];
+  const events = [said("goal"), heard("goal"), replied("one"), replied("two"), compaction, replied("three")];
   expect(texts(foldMessages([], events))).toEqual(["goal", "so far", "two", "three"]);
+});
+
+test("a message has its place where it was heard, under the names its files got", () => {
+  const placed = { ...heard("late"), parts: [{ type: "text", text: "late-2" }] } as AgentEvent;
+  const events = [said("go"), heard("go"), said("late"), replied("", "a"), ended("a"), placed, replied("ok")];
+  expect(texts(foldMessages([], events))).toEqual(["go", "", "result a", "late-2", "ok"]);
+});
+
+test("what nobody heard and how the task ended are told at its end", () => {
+  const end = { type: "run-ended", status: "canceled" } as const;
+  expect(texts(foldMessages([], [said("go"), heard("go"), said("and this"), end]))).toEqual([
+    "go",
+    "and this",
+    "[The task above ended here; it was canceled]",
+  ]);
+  expect(texts(foldMessages([], [said("never begun"), end]))[0]).toBe("never begun");
 });

@@ -1,37 +1,41 @@
+import type { RunEnded } from "../durable/engine.ts";
 import { compacted } from "./compaction.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent, Part } from "./events.ts";
 import type { TaskMessage } from "./task-state.ts";
 
 /**
  * The conversation as the events of one task tell it, after what came before it: how a later task of the same context knows its
- * history. The same messages the task itself held: an answer to a question is in the result of the call that asked.
+ * history. The same messages the task itself held (an answer to a question is in the result of the call that asked), then what nobody
+ * heard any more and, unless the task completed, how it ended.
  */
-export function foldMessages(earlier: readonly TaskMessage[], events: readonly AgentEvent[]): TaskMessage[] {
+export function foldMessages(
+  earlier: readonly TaskMessage[],
+  events: readonly (AgentEvent | RunEnded)[],
+): TaskMessage[] {
   let messages = [...earlier];
   let goal: TaskMessage | undefined;
-  let asked = false;
+  const unheard = new Map<string, readonly Part[]>();
   for (const event of events) {
-    if (event.type === "question-asked") asked = true;
-    if (event.type === "message-received" && asked) {
-      asked = false;
-      continue;
-    }
-    if (event.type === "context-compacted" && goal !== undefined) {
+    if (event.type === "message-received") unheard.set(event.messageId, event.parts);
+    else if (event.type === "context-compacted" && goal !== undefined) {
       messages = compacted(messages, goal, event.summary, event.kept);
-      continue;
+    } else if (event.type === "run-ended") {
+      messages.push(...[...unheard.values()].map(said), ...ending(event));
+    } else {
+      const message = messageOf(event, unheard);
+      if (event.type === "message-heard") unheard.delete(event.messageId);
+      if (message === undefined) continue;
+      messages.push(message);
+      goal ??= message;
     }
-    const message = messageOf(event);
-    if (message === undefined) continue;
-    messages.push(message);
-    goal ??= message;
   }
   return messages;
 }
 
-function messageOf(event: AgentEvent): TaskMessage | undefined {
+function messageOf(event: AgentEvent, unheard: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
   switch (event.type) {
-    case "message-received":
-      return { role: "user", parts: event.parts };
+    case "message-heard":
+      return event.as === "answer" ? undefined : said(event.parts ?? unheard.get(event.messageId) ?? []);
     case "model-replied":
       return { role: "assistant", text: event.text, toolCalls: event.toolCalls };
     case "tool-ended": {
@@ -41,4 +45,15 @@ function messageOf(event: AgentEvent): TaskMessage | undefined {
     default:
       return undefined;
   }
+}
+
+function said(parts: readonly Part[]): TaskMessage {
+  return { role: "user", parts };
+}
+
+/** Without a word about its end, what was asked in a canceled or failed task would still read as asked for. */
+function ending({ status, error }: RunEnded): TaskMessage[] {
+  if (status === "completed") return [];
+  const how = status === "canceled" ? "was canceled" : `failed: ${error?.message ?? "no reason is known"}`;
+  return [said([{ type: "text", text: `[The task above ended here; it ${how}]` }])];
 }

@@ -1,11 +1,13 @@
 import { basename, extname } from "node:path";
 import type { Run } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
+import { isProtected } from "../workspace/protected-names.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import { boundText } from "./bound-text.ts";
 import type { Part } from "./events.ts";
-import type { TaskMessage } from "./task-state.ts";
+import type { TaskMessage, TaskState } from "./task-state.ts";
 
 /** What taking in a message needs of the server. */
 export type ReceiveDeps = {
@@ -16,28 +18,41 @@ export type ReceiveDeps = {
 /** Text longer than this goes into a file, with its head and tail in the conversation. */
 const longestText = 60_000;
 
-/** A user's message as the conversation keeps it, its files in the workspace. */
+/**
+ * Takes a user's message into the conversation, its files into the workspace, and tells so: what was said while the agent worked has its
+ * place where it was heard, not where it arrived.
+ */
 export async function receive(
   run: Run,
-  message: { readonly parts: readonly Part[] },
+  { messageId, parts }: UserMessage,
+  received: TaskState["received"],
   deps: ReceiveDeps,
 ): Promise<TaskMessage> {
-  return { role: "user", parts: await placeFiles(run, message.parts, deps) };
+  const placed = await placeFiles(run, parts, received, deps);
+  run.emit({ type: "message-heard", messageId, as: "message", ...(placed !== parts && { parts: placed }) });
+  return { role: "user", parts: placed };
 }
 
 /**
- * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them; very
- * long text goes into a file too. Answers the parts with the names the files have there.
+ * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them, and
+ * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there.
  */
-export async function placeFiles(run: Run, parts: readonly Part[], deps: ReceiveDeps): Promise<readonly Part[]> {
+export async function placeFiles(
+  run: Run,
+  parts: readonly Part[],
+  received: TaskState["received"],
+  deps: ReceiveDeps,
+): Promise<readonly Part[]> {
   if (!parts.some((part) => part.type === "file" || (part.type === "text" && part.text.length > longestText)))
     return parts;
-  return run.step("receive", async () => {
+  const placed = await run.step("receive", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    const placed: Part[] = [];
-    for (const part of parts) placed.push(await place(part, workspace, deps.artifacts));
-    return placed;
+    const inPlace: Part[] = [];
+    for (const part of parts) inPlace.push(await place(part, workspace, deps.artifacts));
+    return inPlace;
   });
+  for (const part of placed) if (part.type === "file") received.set(part.name, part.sha256);
+  return placed;
 }
 
 async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore): Promise<Part> {
@@ -73,12 +88,17 @@ async function holds(workspace: Workspace, path: string, file: StoredFile): Prom
   return hash.digest("hex") === file.sha256;
 }
 
-/** The last segment of a name, without what a file system, a shell or a terminal could take for something else. */
+/** File systems allow 255; a copy's number needs some. */
+const longestNameBytes = 200;
+
+/** The last segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
 function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
-  const plain = last
-    .replaceAll(/[\p{Cc}<>:"|?*]/gu, "_")
-    .replace(/^[.\s]+/, "")
-    .slice(0, 120);
-  return plain === "" ? "file" : plain;
+  const plain = last.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
+  const extension = extname(plain).length > 20 ? "" : extname(plain);
+  const stem = Array.from(basename(plain, extension));
+  while (Buffer.byteLength(stem.join("") + extension) > longestNameBytes) stem.pop();
+  const short = stem.join("") + extension;
+  if (short === "") return "file";
+  return isProtected(short) ? `_${short}` : short;
 }

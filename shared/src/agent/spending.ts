@@ -1,6 +1,5 @@
 import { AppError } from "../errors.ts";
 import type { Model, Usage } from "../llm/model.ts";
-import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -19,21 +18,28 @@ export function spend(task: TaskState, usage: Usage, milliseconds: number): void
 }
 
 /**
- * The most tokens an answer may have so that neither the task's token bound nor its cost bound can be passed by it; rejects with
- * `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a model without a known price.
+ * The most tokens an answer to a prompt of this size may have so that neither the task's token bound nor its cost bound can be passed by
+ * it, nor the model's window; rejects with `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a
+ * model without a known price.
  */
-export function roomForAnswer(task: TaskState, model: Model): number {
+export function roomForAnswer(task: TaskState, inputTokens: number, model: Model): number {
   const { limits, spent } = task;
-  const input = promptTokens(task);
-  const byTokens = limits.tokens - spent.tokens - input;
+  const byTokens = limits.tokens - spent.tokens - inputTokens;
   if (byTokens < smallestAnswer) {
     throw new AppError("token_limit", `The next model call would pass this task's bound of ${limits.tokens} tokens.`);
   }
-  const byCost = tokensFor(limits.usd - spent.usd, input, model);
+  const byCost = tokensFor(limits.usd - spent.usd, inputTokens, model);
   if (byCost < smallestAnswer) {
     throw new AppError("cost_limit", `The next model call would pass this task's bound of $${limits.usd}.`);
   }
-  return Math.min(byTokens, byCost, model.capabilities.maxOutputTokens);
+  // The prompt's size is an estimate: whether it leaves no room at all is for the provider to say.
+  const inWindow = Math.max(smallestAnswer, task.contextWindow - inputTokens);
+  return Math.min(byTokens, byCost, inWindow, model.capabilities.maxOutputTokens);
+}
+
+/** Whether a cost bound can be held. */
+export function hasPrice(model: Model): boolean {
+  return model.cost({ inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 }) !== null;
 }
 
 function tokensFor(usd: number, inputTokens: number, model: Model): number {

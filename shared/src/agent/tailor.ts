@@ -1,4 +1,5 @@
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
+import { failure, type Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agent.ts";
 import type { AgentInput } from "./task.ts";
 
@@ -9,7 +10,19 @@ export function tailor(agent: AgentDefinition, { outputSchema }: AgentInput): Ag
   return {
     ...agent,
     instructions: `${agent.instructions}\n\nThis task wants its answer in a fixed form: give it with ${answer.name}, and use terminate only to give up.`,
-    tools: [...agent.tools, answer],
+    tools: [...agent.tools.filter(({ name }) => name !== answer.name).map(withoutSuccess), answer],
     toolChoice: "required",
+  };
+}
+
+/** The tool, unable to end the task well: it has no answer in the form that was asked for. */
+function withoutSuccess(tool: Tool): Tool {
+  return {
+    ...tool,
+    async call(input, context) {
+      const result = await tool.call(input, context);
+      if (result.end?.status !== "success") return result;
+      return failure("Not ended: this task wants its answer in a fixed form; give it with create_chat_completion.");
+    },
   };
 }

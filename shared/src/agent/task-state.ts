@@ -1,6 +1,7 @@
 import type { Run } from "../durable/run.ts";
 import type { Json } from "../json.ts";
 import type { ToolCall } from "../llm/model.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";
 import type { Part } from "./events.ts";
@@ -35,19 +36,26 @@ export type TaskState = {
   readonly limits: Limits;
   /** Tokens the model can take at once, fixed when the task began. */
   readonly contextWindow: number;
+  /** Tokens of each prompt beside the conversation, about; fixed when the task began. */
+  readonly fixedTokens: number;
   /** The day the task began, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   /** The conversation, oldest first; the goal is at `goal`. */
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */
   readonly goal: TaskMessage;
+  /** What the user said that the conversation does not have yet. */
+  readonly inbox: UserMessage[];
+  /** The files the user sent for this task: content hash by the path they got in the workspace. */
+  readonly received: Map<string, string>;
   step: number;
   /** Said to the model once, at the tail of its next prompt, and never stored. */
   hints: string[];
-  /** The prompt's size as the provider counted it, and how many messages it held. */
+  /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
   readonly spent: Spending;
-  /** Fingerprints of the newest turns, for `unstick`. */
+  /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
   recentTurns: string[];
+  callsMs: number;
   outcome: Outcome | undefined;
 };

@@ -1,4 +1,4 @@
-import type { ImagePart, ModelMessage, TextPart } from "../llm/model.ts";
+import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../llm/model.ts";
 import type { ArtifactStore, StoredFile } from "../workspace/workspace.ts";
 import type { Part } from "./events.ts";
 import { pairSafe } from "./pair-safe.ts";
@@ -21,31 +21,35 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "summary":
       return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
     case "assistant":
-      return { role: "assistant", text: message.text, toolCalls: message.toolCalls };
+      return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(sayable) };
     case "tool": {
       const { callId, name, text, isError } = message;
       return { role: "tool", callId, name, text, isError };
     }
     case "user":
-      return { role: "user", parts: await Promise.all(message.parts.map((part) => userPart(part, options))) };
+      return { role: "user", parts: (await Promise.all(message.parts.map((part) => userParts(part, options)))).flat() };
   }
 }
 
-async function userPart(part: Part, options: Options): Promise<TextPart | ImagePart> {
+/** Providers refuse a conversation with a tool's name in it that is none, which models make up at times. */
+function sayable({ id, name, arguments: text }: ToolCall): ToolCall {
+  return { id, name: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed", arguments: text };
+}
+
+/** A file is named also where it is seen: tools reach it by its name only. */
+async function userParts(part: Part, options: Options): Promise<(TextPart | ImagePart)[]> {
   switch (part.type) {
     case "text":
-      return { type: "text", text: part.text };
+      return [{ type: "text", text: part.text }];
     case "data":
-      return { type: "text", text: `Data:\n${JSON.stringify(part.data)}` };
+      return [{ type: "text", text: `Data:\n${JSON.stringify(part.data)}` }];
     case "url":
-      return { type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` };
-    case "file":
-      return (
-        (await image(part, options)) ?? {
-          type: "text",
-          text: `[file in the workspace: ${part.name}, ${part.mediaType}, ${part.size} bytes]`,
-        }
-      );
+      return [{ type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` }];
+    case "file": {
+      const text = `[file in the workspace: ${part.name}, ${part.mediaType}, ${part.size} bytes]`;
+      const seen = await image(part, options);
+      return seen === undefined ? [{ type: "text", text }] : [{ type: "text", text }, seen];
+    }
   }
 }
 

@@ -7,15 +7,18 @@ const memory = 10;
 const hintAt = 3;
 const strategyAt = 4;
 const stopAt = 5;
+/** A turn whose calls took this long waited for something: what it waits for may well answer alike for long. Milliseconds. */
+const waited = 5_000;
 
 /**
  * Notices a task that goes in circles: the same calls with the same arguments and results, or the same text, again and again. Says so to
- * the model, then asks for another strategy, then ends the task with `stuck`.
+ * the model, then asks for another strategy, then ends the task with `stuck`. Turns that wait do not count: the task's time bounds them.
  */
 export function unstick(step: Step): Step {
   return async (task) => {
+    task.callsMs = 0;
     const outcome = await step(task);
-    if (outcome === "done") return outcome;
+    if (outcome === "done" || task.callsMs >= waited) return outcome;
     const turn = fingerprint(task.messages);
     task.recentTurns = [...task.recentTurns, turn].slice(-memory);
     const times = task.recentTurns.filter((each) => each === turn).length;
@@ -45,14 +48,23 @@ function fingerprint(messages: readonly TaskMessage[]): string {
     if (message.role === "assistant" && message.toolCalls.length > 0) {
       return message.toolCalls.map((call) => [call.name, call.arguments.replaceAll(/\s+/g, " ")]);
     }
-    return message.role === "user" ? message.parts : withoutDurations(message.text);
+    return message.role === "user" ? message.parts : withoutPassing(message.text);
   });
   return Bun.hash(JSON.stringify(turn)).toString(36);
 }
 
-/** Results tell how long they took, which never repeats. */
-function withoutDurations(text: string): string {
-  return text.replaceAll(/\d+(\.\d+)?\s?(ms|s)\b/g, "#");
+/** What differs between results that say the same: how long it took and when, made-up ids and addresses, the file the whole is in. */
+const passing = [
+  /\d+(\.\d+)?\s?(ms|s)\b/g,
+  /\b\d{4}-\d\d-\d\d\b/g,
+  /\d{1,2}:\d\d(:\d\d)?([.,]\d+)?/g,
+  /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/gi,
+  /\b0x[\da-f]+\b/gi,
+  /\.manyhands\/output\/\d+/g,
+];
+
+function withoutPassing(text: string): string {
+  return passing.reduce((rest, pattern) => rest.replaceAll(pattern, "#"), text);
 }
 
 function describe(messages: readonly TaskMessage[]): string {

@@ -36,7 +36,8 @@ export type Config = {
     readonly memoryBytes: number | undefined;
     /** Wall time of one command when it names none. */
     readonly timeoutMs: number | undefined;
-    readonly network: boolean | undefined;
+    /** Domains that commands may reach; none: no network at all. */
+    readonly allowDomains: readonly string[];
   };
   readonly browser: Sections["browser"];
   readonly search: Sections["search"];
@@ -84,12 +85,12 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
       tier: sandbox.tier,
       memoryBytes: sandbox.memory_limit === undefined ? undefined : bytesOf(sandbox.memory_limit),
       timeoutMs: sandbox.timeout === undefined ? undefined : sandbox.timeout * 1000,
-      network: sandbox.network_enabled,
+      allowDomains: sandbox.allow_domains,
     },
     browser: sections.browser,
     search: sections.search,
     egress: sections.egress,
-    notes: notesOn(origins, sections),
+    notes: notesOn(origins),
   };
 }
 

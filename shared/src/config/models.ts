@@ -27,7 +27,14 @@ export function modelNamed(wanted: string, llm: LlmSection, path: readonly strin
   const table = isTableName(wanted) && Object.hasOwn(llm, wanted) ? llm[wanted] : { model: wanted };
   // A table's fallback is its own: one over [llm] would otherwise fall back to itself.
   const { fallback: _, ...base } = baseProfile(llm);
-  return modelOf({ ...base, ...(table as LlmProfile) }, llm, [...path, wanted]);
+  return modelOf(over(base, table as LlmProfile), llm, [...path, wanted]);
+}
+
+/** A table over `[llm]`. At another endpoint it does not inherit what belongs to the first one: its key, prices and abilities. */
+function over(base: LlmProfile, table: LlmProfile): LlmProfile {
+  const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
+  const { api_key: _, price: __, capabilities: ___, provider: ____, ...rest } = base;
+  return { ...(elsewhere ? rest : base), ...table };
 }
 
 function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]): ModelConfig | undefined {

@@ -1,5 +1,3 @@
-import type { Sections } from "./sections.ts";
-
 /** OpenManus's keys that have no effect here, and why. */
 const unused: Readonly<Record<string, string>> = {
   "sandbox.use_sandbox": "tools are always confined; [sandbox] tier chooses how",
@@ -8,11 +6,12 @@ const unused: Readonly<Record<string, string>> = {
   "sandbox.cpu_limit": "commands have a limit of CPU seconds of their own",
   "search.retry_delay": "search engines are asked one after the other, without waiting",
   "search.max_retries": "search engines are asked one after the other, each once",
+  "sandbox.network_enabled": "[sandbox] allow_domains says what commands may reach",
   "mcp.server_reference": "MCP servers are listed in mcp.json",
 };
 
 /** One sentence for each setting that somebody made and nothing here uses. */
-export function notesOn(origins: ReadonlyMap<string, string>, sections: Sections): readonly string[] {
+export function notesOn(origins: ReadonlyMap<string, string>): readonly string[] {
   const notes: string[] = [];
   for (const [key, origin] of origins) {
     const reason = unused[key];
@@ -21,9 +20,5 @@ export function notesOn(origins: ReadonlyMap<string, string>, sections: Sections
   const daytona = [...origins].find(([key]) => key.startsWith("daytona."));
   if (daytona !== undefined)
     notes.push(`${daytona[1]}: [daytona] is not used: tools run in a sandbox of this machine.`);
-  if (sections.llm.model === undefined && sections.llm.api_key !== undefined)
-    notes.push(
-      `${origins.get("llm.api_key")} is set, but no model is named, so the rehearsal model answers. Set MANYHANDS_MODEL.`,
-    );
   return notes;
 }

@@ -59,6 +59,7 @@ const openManusSections = {
         .describe('a size such as "512m" or "2g"')
         .optional(),
       timeout: seconds.optional(),
+      allow_domains: z.array(text).describe("a list of domains commands may reach").default([]),
       network_enabled: z.boolean().optional(),
       use_sandbox: z.boolean().optional(),
       image: z.string().optional(),

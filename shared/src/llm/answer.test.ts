@@ -47,6 +47,19 @@ test("reasoning comes under either of its two names, and a refusal is text", asy
   expect(answer).toMatchObject({ reasoning: "ab", text: "I will not." });
 });
 
+test("content in parts is their text", async () => {
+  const { answer } = await read({ content: [{ type: "text", text: "a" }, { type: "thinking" }] }, { content: "b" });
+  expect(answer.text).toBe("ab");
+});
+
+test("the older form of a single call is a call", async () => {
+  const { answer } = await read(
+    { function_call: { name: "bash", arguments: '{"n"' } },
+    { function_call: { arguments: ":1}" } },
+  );
+  expect(answer.toolCalls).toEqual([{ id: "", name: "bash", arguments: '{"n":1}' }]);
+});
+
 test("calls without an index are told apart by id or name", async () => {
   const { answer } = await read(
     call({ id: "x", function: { name: "a", arguments: '{"n":' } }),

@@ -1,5 +1,11 @@
 import { createCallCollector } from "./call-collector.ts";
-import { type ChunkDelta, type ChunkUsage, type CompletionChunk, completionChunkSchema } from "./completion-chunk.ts";
+import {
+  type ChunkDelta,
+  type ChunkUsage,
+  type CompletionChunk,
+  completionChunkSchema,
+  type ToolCallDelta,
+} from "./completion-chunk.ts";
 import type { ModelEvent, ToolCall } from "./model.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { createThinkSplitter, type Piece } from "./think-tags.ts";
@@ -52,7 +58,7 @@ export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): Async
     const delta = choice?.delta ?? choice?.message ?? {};
     yield* tell(reasoningOf(delta));
     yield* tell(splitter.push(delta.content ?? delta.refusal ?? ""));
-    for (const call of delta.tool_calls ?? []) yield collector.push(call);
+    for (const call of callsOf(delta)) yield collector.push(call);
   }
   yield* tell(splitter.end());
   return { text, reasoning, toolCalls: collector.calls(), finish, usage };
@@ -63,7 +69,12 @@ function reasoningOf(delta: ChunkDelta): readonly Piece[] {
   return text === "" ? [] : [{ type: "reasoning-delta", text }];
 }
 
+function callsOf({ tool_calls: calls, function_call: single }: ChunkDelta): readonly ToolCallDelta[] {
+  return calls ?? (single == null ? [] : [{ index: 0, function: single }]);
+}
+
 function isFilled(delta: ChunkDelta): boolean {
-  const calls = delta.tool_calls?.length ?? 0;
-  return calls > 0 || [delta.content, delta.refusal, delta.reasoning_content, delta.reasoning].some(Boolean);
+  return (
+    callsOf(delta).length > 0 || [delta.content, delta.refusal, delta.reasoning_content, delta.reasoning].some(Boolean)
+  );
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { parseArguments } from "./arguments.ts";
 
 const understood: [string, string, object][] = [
+  ["an object within a string", '"{\\"n\\": 1}"', { n: 1 }],
   ["JSON as it should be", '{"a": [1, "x"]}', { a: [1, "x"] }],
   ["nothing at all, as no arguments", " ", {}],
   ["a trailing comma", '{"a": 1,}', { a: 1 }],

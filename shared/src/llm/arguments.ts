@@ -14,11 +14,16 @@ export type ParsedArguments =
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
   const strict = attempt(() => JSON.parse(text));
-  if (strict.ok) return asObject(strict.value);
+  if (strict.ok) return asObject(unwrapped(strict.value));
   const body = text.trim().replace(/^```[a-z]*\s*|\s*```$/g, "");
   if (stopsEarly(body)) return refusal("are not valid JSON: the text ends before its last brace");
   const repaired = attempt(() => JSON.parse(jsonrepair(body)));
   return repaired.ok ? asObject(repaired.value) : refusal(`are not valid JSON: ${strict.error}`);
+}
+
+/** Some models write the object as JSON within a JSON string. */
+function unwrapped(value: unknown): unknown {
+  return typeof value === "string" && isCompleteObject(value) ? JSON.parse(value) : value;
 }
 
 /** Whether a text is a whole JSON object as it stands. */

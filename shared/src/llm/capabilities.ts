@@ -5,6 +5,8 @@ import type { Capabilities } from "./model.ts";
 export type Traits = Capabilities & {
   /** Whether it accepts a temperature other than its own. */
   readonly temperature: boolean;
+  /** Whether its server streams; one that does not may refuse to be asked for it. */
+  readonly stream: boolean;
   /** Whether its server knows `stream_options`. */
   readonly streamUsage: boolean;
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens";
@@ -18,6 +20,7 @@ const unknownModel: Traits = {
   contextWindow: 32_768,
   maxOutputTokens: 8192,
   temperature: true,
+  stream: true,
   streamUsage: true,
   maxTokensParameter: "max_tokens",
 };

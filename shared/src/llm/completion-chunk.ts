@@ -2,19 +2,25 @@ import * as z from "zod";
 
 const text = z.string().nullish();
 
-const toolCallDelta = z.looseObject({
-  index: z.number().nullish(),
-  id: text,
-  function: z.looseObject({ name: text, arguments: z.union([z.string(), z.looseObject({})]).nullish() }).nullish(),
-});
+const functionDelta = z.looseObject({ name: text, arguments: z.union([z.string(), z.looseObject({})]).nullish() });
+
+const toolCallDelta = z.looseObject({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
+
+/** Some servers answer in parts, as requests may be written; those that are not text say nothing to the user. */
+const content = z.union([
+  z.string(),
+  z.array(z.looseObject({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
+]);
 
 const delta = z.looseObject({
-  content: text,
+  content: content.nullish(),
   refusal: text,
   /** Reasoning has no standard field: the first is DeepSeek's and vLLM's, the second OpenRouter's and Ollama's. */
   reasoning_content: text,
   reasoning: text,
   tool_calls: z.array(toolCallDelta).nullish(),
+  /** How calls were made before there were several of them; some servers know nothing else. */
+  function_call: functionDelta.nullish(),
 });
 
 const usage = z.looseObject({

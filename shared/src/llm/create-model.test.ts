@@ -349,6 +349,45 @@ test("a parameter the server refuses is left out from then on", async () => {
   expect(server.requests).toHaveLength(4);
 });
 
+test("a server that refuses to stream is asked for whole answers from then on", async () => {
+  const server = await scripted(({ stream, stream_options }) => {
+    const message = "Your organization must be verified to stream this model.";
+    if (stream === true || stream_options !== undefined) return { status: 400, error: { message } };
+    return { text: "all at once", usage: { prompt_tokens: 3, completion_tokens: 2 } };
+  });
+  const model = modelAt(server.url);
+  const answer = await reply(model, request, { signal: never });
+  expect(answer).toMatchObject({ text: "all at once", usage: { inputTokens: 3, outputTokens: 2 } });
+  await reply(model, request, { signal: never });
+  expect(server.requests).toHaveLength(3);
+});
+
+test.each([
+  [400, "registry.ollama.ai/library/gemma:latest does not support tools"],
+  [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+  [404, "No endpoints found that support tool use."],
+  [400, "deepseek-reasoner does not support Function Calling"],
+  [500, "tools param requires --jinja flag"],
+])("a server without function calling is asked with the prompt's own protocol: %i %s", async (status, message) => {
+  const server = await scripted(({ tools }) =>
+    tools === undefined
+      ? { text: '```tool_call\n{"name": "bash", "arguments": {"command": "ls"}}\n```' }
+      : { status, error: { message } },
+  );
+  const { toolCalls } = await reply(modelAt(server.url), request, { signal: never });
+  expect(toolCalls).toMatchObject([{ name: "bash", arguments: '{"command":"ls"}' }]);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a refusal that only names a parameter of function calling does not switch it off", async () => {
+  const server = await scripted(() => ({
+    status: 400,
+    error: { message: "Unsupported parameter: 'parallel_tool_calls'" },
+  }));
+  expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
+  expect(server.requests).toHaveLength(1);
+});
+
 test("a server that ignores streaming is read as one answer", async () => {
   const server = await scripted([]);
   const fetch = (async () =>

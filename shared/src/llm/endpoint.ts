@@ -1,11 +1,11 @@
 import OpenAI, { AzureOpenAI } from "openai";
-import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
+import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { ModelConfig } from "./config.ts";
 
 /** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
 export interface Endpoint {
-  /** Sends a request; what comes are the raw chunks of its answer. Aborting the signal closes the connection. */
-  open(params: ChatCompletionCreateParamsStreaming, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
+  /** Sends a request; what comes are the raw chunks of its answer, or the whole answer as one. Aborting the signal closes the connection. */
+  open(params: ChatCompletionCreateParams, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
 
 /** The endpoint a configuration names. Reads nothing from the environment. */
@@ -13,9 +13,12 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
   const client = createClient(config, fetch);
   return {
     async open(params, signal) {
+      if (params.stream !== true) return only(await client.chat.completions.create(params, { signal }));
       const { data, response } = await client.chat.completions.create(params, { signal }).withResponse();
       // A server that does not know `stream` answers with the whole completion.
-      return response.headers.get("content-type")?.includes("application/json") === true ? whole(response) : data;
+      return response.headers.get("content-type")?.includes("application/json") === true
+        ? only(await response.json())
+        : data;
     },
   };
 }
@@ -44,6 +47,6 @@ function azureBase(url: string): string {
   return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;
 }
 
-async function* whole(response: Response): AsyncGenerator<unknown> {
-  yield await response.json();
+async function* only(completion: unknown): AsyncGenerator<unknown> {
+  yield completion;
 }

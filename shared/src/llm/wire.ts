@@ -4,7 +4,7 @@ import type { Traits } from "./capabilities.ts";
 import type { ModelConfig } from "./config.ts";
 import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolCall, ToolSpec } from "./model.ts";
 
-type Chat = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
+type Chat = OpenAI.Chat.Completions.ChatCompletionCreateParams;
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type ContentPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
@@ -14,8 +14,8 @@ export function chatParams(request: ModelRequest, config: ModelConfig, traits: T
   const maxTokens = request.maxOutputTokens ?? config.maxOutputTokens;
   return {
     model: config.name,
-    stream: true,
-    ...(traits.streamUsage ? { stream_options: { include_usage: true } } : {}),
+    stream: traits.stream,
+    ...(traits.stream && traits.streamUsage ? { stream_options: { include_usage: true } } : {}),
     messages: chatMessages(request.messages, traits),
     ...(temperature !== undefined && traits.temperature ? { temperature } : {}),
     ...(maxTokens === undefined ? {} : { [traits.maxTokensParameter]: maxTokens }),

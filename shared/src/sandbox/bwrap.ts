@@ -31,7 +31,7 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
       return {
         argv: [
           ...joinGroupArgv(group),
-          ...(await openWayArgv(bwrap, workspace, user)),
+          ...(await openWayArgv(workspace, user)),
           ...stepDown,
           bwrap,
           ...(await bwrapProfile(workspace, [...extras.mounts, ...guard.argv])),

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runCommand } from "./run-command.ts";
-import { availableTiers, type OpenTier, openTier } from "./tiers.fixture.ts";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "./tiers.fixture.ts";
 
 const tiers = await availableTiers();
 const signal = AbortSignal.timeout(60_000);
@@ -177,6 +177,11 @@ except OSError: pass
       expect(stdout).toStartWith(other.workspace);
       expect(stdout).not.toContain("secret");
       expect((await stat(closed)).mode & 0o777).toBe(0o700);
+      const mark = `6${Math.floor(Math.random() * 1e9)}`;
+      const argv = ["bash", "-c", `setsid -f sleep ${mark}; sleep ${mark}`];
+      const limits = { wallMs: 500 };
+      await runCommand(other.sandbox, { argv, workspace: other.workspace, limits }, { signal });
+      await eventually("what was started there is gone", async () => (await processesNamed(mark)).length === 0);
     } finally {
       await other.close();
       await rm(closed, { recursive: true });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readdir } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "./run-command.ts";
 import { availableTiers, eventually, openTier, processesNamed } from "./tiers.fixture.ts";
@@ -7,11 +8,19 @@ import { availableTiers, eventually, openTier, processesNamed } from "./tiers.fi
 const tiers = await availableTiers();
 const modes = [...tiers, "off" as const];
 
-test.each(modes)(
-  "tier %s: a server that is killed takes its commands with it, and the next one cleans up",
-  async (mode) => {
+const cases = modes.flatMap((mode) => [
+  { mode, parent: 0o755 },
+  // The tiers without a mount namespace cannot open a closed way.
+  ...(mode === "srt" || mode === "bwrap" ? [{ mode, parent: 0o700 }] : []),
+]);
+
+test.each(cases)(
+  "tier $mode, below a folder of mode $parent: a server that is killed takes its commands with it, and the next one cleans up",
+  async ({ mode, parent }) => {
     const mark = `5${Math.floor(Math.random() * 1e9)}`;
-    const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode);
+    const within = await mkdtemp(join(tmpdir(), "manyhands-parent-"));
+    await chmod(within, parent);
+    const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode, { within });
     const script = join(import.meta.dir, "server.fixture.ts");
     const server = Bun.spawn([process.execPath, script, mode, join(workspace, ".."), workspace, mark], {
       stdout: "pipe",
@@ -26,5 +35,6 @@ test.each(modes)(
     await runCommand(sandbox, { argv: ["true"], workspace }, { signal: AbortSignal.timeout(5000) });
     expect(await readdir(workspace)).toEqual([]);
     await close();
+    await rm(within, { recursive: true });
   },
 );

@@ -25,33 +25,23 @@ export function stepDownArgv(user: SandboxUser | undefined): string[] {
   ];
 }
 
+/** `$1` is the closed folder, `$2` the workspace, which the shell holds on to while the folder above it is covered. */
+const openWay = (mount: string) => `
+umask 022 && cd "$2" && ${mount} -t tmpfs -o mode=0755 none "$1" && mkdir -p "$2" &&
+${mount} --no-canonicalize --bind . "$2" && cd / && shift 2 && exec "$@"
+`;
+
 /**
  * The argv that opens the way to a workspace whose parents are closed to others (it may lie below /root): a mount namespace in
- * which the outermost closed parent holds nothing but the way. Needs root; empty where the way is open or we are not root.
+ * which the outermost closed parent holds nothing but the way. Needs root; empty where the way is open or we are not root. It becomes
+ * what follows it rather than starting it: a process between us and the sandbox would outlive neither of them in order.
  */
-export async function openWayArgv(
-  bwrap: string,
-  workspace: string,
-  user: SandboxUser | undefined,
-): Promise<readonly string[]> {
+export async function openWayArgv(workspace: string, user: SandboxUser | undefined): Promise<readonly string[]> {
   if (user === undefined) return [];
   const closed = await outermostClosedParent(workspace);
   if (closed === undefined) return [];
-  return [
-    bwrap,
-    ...["--dev-bind", "/", "/"],
-    ...["--perms", "0755", "--tmpfs", closed],
-    // bwrap would close the folders on the way that it makes itself.
-    ...parentsBelow(closed, workspace).flatMap((folder) => ["--dir", folder]),
-    ...["--bind", workspace, workspace],
-    "--",
-  ];
-}
-
-function parentsBelow(top: string, path: string): string[] {
-  const parents: string[] = [];
-  for (let folder = dirname(path); folder !== top; folder = dirname(folder)) parents.unshift(folder);
-  return parents;
+  const ownMounts = [findProgram("unshare"), "--mount", "--propagation", "private", "--"];
+  return [...ownMounts, "/bin/sh", "-c", openWay(findProgram("mount")), "sh", closed, workspace];
 }
 
 async function outermostClosedParent(path: string): Promise<string | undefined> {

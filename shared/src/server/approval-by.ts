@@ -1,10 +1,13 @@
 import type { AgentDefinition } from "../agent/agent.ts";
-import type { ApprovalPolicy } from "../agent/with-approval.ts";
+import type { ApprovalPolicy } from "../agent/plan-call.ts";
 import { AppError } from "../errors.ts";
+
+/** Tools an agent may lack because of the machine: naming them is right, and where they are missing there is nothing to allow. */
+const machineTools = ["bash", "python_execute"];
 
 /** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
 export function approvalBy(names: readonly string[], { name: agent, tools }: AgentDefinition): ApprovalPolicy {
-  const known = tools.map((tool) => tool.name);
+  const known = [...new Set([...tools.map((tool) => tool.name), ...machineTools])];
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw new AppError(

@@ -1,5 +1,19 @@
 import { timingSafeEqual } from "node:crypto";
+import type { AgentFacts } from "../a2a/card.ts";
 import { AppError } from "../errors.ts";
+
+/** How a card says that the token is wanted (A2A 1.0 section 4.5). */
+export const bearerSecurity = {
+  securitySchemes: {
+    bearer: {
+      scheme: {
+        $case: "httpAuthSecurityScheme",
+        value: { scheme: "Bearer", bearerFormat: "", description: "The token this server was started with." },
+      },
+    },
+  },
+  securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+} satisfies AgentFacts["security"];
 
 /** Everyone who may use a server that knows one secret, or none, is the same principal. */
 const principal = "local";

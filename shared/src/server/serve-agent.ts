@@ -1,19 +1,22 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
+import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { crashPointText } from "../durable/embedded/crash-point.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
-import { identifyBy } from "./identify.ts";
+import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openModel } from "./open-model.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
 
@@ -29,17 +32,36 @@ export type AgentServerSpec = {
  */
 export async function serveAgent(spec: AgentServerSpec): Promise<void> {
   try {
-    const { values } = parseArgs({ options: { config: { type: "string" } }, strict: false });
-    const file = typeof values.config === "string" ? values.config : undefined;
-    await start(spec, await loadConfig({ cwd: process.cwd(), file, env: process.env }));
+    await start(spec, await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env }));
   } catch (error) {
-    process.stderr.write(`${spec.name}: ${error instanceof AppError ? error.message : Bun.inspect(error)}\n`);
+    // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
+    const expected = error instanceof AppError || errnoOf(error) !== undefined;
+    process.stderr.write(`${spec.name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
     process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
+  }
+}
+
+function configFile(): string | undefined {
+  try {
+    return parseArgs({ options: { config: { type: "string" } } }).values.config;
+  } catch (error) {
+    throw new AppError("config_invalid", `${(error as Error).message} The one option is --config FILE.`);
+  }
+}
+
+/** Every file of the server lies below its home, so one that cannot be is told before anything else. */
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+  } catch (error) {
+    const cause = errnoOf(error) ?? String(error);
+    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: it cannot be made a folder (${cause}).`);
   }
 }
 
 async function start({ name, define }: AgentServerSpec, config: Config): Promise<void> {
   const { home, server } = config;
+  await makeHome(home);
   const agentConfig = config.agents[name];
   const logger = pino(
     { name, redact: ["apiKey", "token", "headers.authorization"] },
@@ -56,6 +78,9 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     ...crashPoint(process.env.CRASH_AT),
   });
   const definition = define(toolbox, agentConfig.limits);
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   const approval = approvalBy(agentConfig.approve, definition);
   const served = serve(
     { fetch: (request) => app.fetch(request) },
@@ -63,9 +88,11 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       port: server.port ?? agentConfig.port,
       hostname: server.host,
       async close() {
-        await engine.close({ graceMs: 5_000 });
-        await toolbox.close();
-        await closeModel();
+        try {
+          await engine.close({ graceMs: 5_000 });
+        } finally {
+          await Promise.all([toolbox.close(), closeModel()]);
+        }
       },
     },
   );
@@ -75,16 +102,14 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       publicUrl: server.publicUrl ?? reachable(served.url),
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
+      ...(server.token !== undefined && { security: bearerSecurity }),
     },
-    engine,
+    engine: releasingEngine(engine, definition, { openWorkspace: open }),
     artifacts,
     identify: identifyBy(server.token),
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
   });
-  const open = (principal: string, contextId: string) =>
-    // Agents share no files, also where they share a disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");

@@ -7,9 +7,14 @@ import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import { openWeb } from "./open-web.ts";
 
+/** What a model may ask for at most. */
+const longestTimeoutSeconds = 600;
+
 /** What the agents of this machine can be given. */
 export type Toolbox = {
   readonly sandbox: Sandbox;
+  /** Domains that commands reach; none where there is no network. */
+  readonly domains: readonly string[];
   /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none where they are switched off. */
@@ -23,25 +28,25 @@ export async function openToolbox(
   folder: string,
   config: Pick<Config, "sandbox" | "search" | "egress">,
 ): Promise<Toolbox> {
-  const { tier, memoryBytes, timeoutMs } = config.sandbox;
+  const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const web = openWeb(config);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
-    limits: {
-      ...(memoryBytes !== undefined && { memoryBytes }),
-      ...(timeoutMs !== undefined && { wallMs: timeoutMs }),
-    },
+    network: { allow: allowDomains },
+    limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, shell: [], web, close: () => sandbox.close() };
+  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
+  const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
     sandbox,
+    domains: sandbox.tier === "srt" ? allowDomains : [],
     shell: [
-      bashTool({ sessions: shells }),
-      ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters })]),
+      bashTool({ sessions: shells, ...timeout }),
+      ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     web,
     async close() {

@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";
@@ -7,6 +8,13 @@ import type { ArtifactStore } from "./workspace.ts";
 
 /** Default size bound of one artifact, in bytes. */
 const mostBytes = 1024 ** 3;
+
+const storageFaults = ["ENOSPC", "EDQUOT", "EROFS", "EIO"];
+
+/** Whether the disk is the cause: full, read-only or broken. */
+function isStorageFault(error: unknown): boolean {
+  return storageFaults.includes(errnoOf(error) ?? "");
+}
 
 /**
  * A store in a folder, which several processes may share. Content is streamed to the disk, never gathered in memory, and appears under its
@@ -27,6 +35,10 @@ export function createArtifactStore(
         await keep(arriving, placeOf(folder, sha256));
         const name = safeName(about.name);
         return { sha256, name, mediaType: about.mediaType ?? mediaTypeOf(name), size };
+      } catch (error) {
+        throw isStorageFault(error)
+          ? new AppError("storage_unavailable", "The file store cannot be written.", { cause: error })
+          : error;
       } finally {
         await rm(arriving, { force: true });
       }

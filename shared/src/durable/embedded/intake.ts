@@ -63,7 +63,7 @@ function accept(tables: Tables, request: StartRequest, now: number): { run: RunR
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
     if (known.dedupe_hash === dedupe?.hash) return { run: recordOf(known), created: false };
-    throw new AppError("conflict", "This key was used for another request.");
+    throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
   }
   const id = request.id ?? Bun.randomUUIDv7();
   if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);

@@ -51,6 +51,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
         // Nothing the run does waits for these two: they only have to be there before what follows them.
         patient: row.kind === "emit" || row.kind === "poll",
       }),
+    hurry: () => writer.hurry(),
     hasSignal: (name) => writer.read((tables) => tables.signals.isFree(n, name)),
     wait: (request) => write((tables, now, canceled) => wait(tables, n, request, now, canceled)),
     takeAll: (row) =>

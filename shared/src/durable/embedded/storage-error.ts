@@ -30,8 +30,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** What callers get while the storage is out of order. */
-export function storageUnavailable(path: string, reason: string, cause?: unknown): AppError {
-  return new AppError("storage_unavailable", `The run store ${path} is unavailable: ${reason}.`, { cause });
+export function storageUnavailable(reason: string, cause?: unknown): AppError {
+  return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -66,6 +66,11 @@ export class Writer {
     return this.#enqueue(run, true, patient);
   }
 
+  /** Has patient writes wait no longer. */
+  hurry(): void {
+    if (this.#queue.length > 0) this.#scheduleFlush();
+  }
+
   /** Like `write`, but rejects with `storage_unavailable` when the storage does not work now. */
   offer<T>(run: (tables: Tables) => T): Promise<T> {
     if (this.#failure !== undefined) return Promise.reject(this.#unavailable());
@@ -223,6 +228,6 @@ export class Writer {
   }
 
   #unavailable(cause: unknown = this.#failure?.cause): AppError {
-    return storageUnavailable(this.#options.path, this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
+    return storageUnavailable(this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
   }
 }

@@ -50,7 +50,7 @@ export class Execution {
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
     this.journal = journal;
-    this.progress = new ProgressOrder(options.progress);
+    this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
     this.root = new Scope("", { sealed: false, stopMs: options.stopMs });
     this.#waiting = new Waiting(this);
     const { promise, resolve } = Promise.withResolvers<Outcome>();

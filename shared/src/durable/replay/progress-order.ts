@@ -6,11 +6,14 @@ const kept = 1000;
 /** Shows progress only after the events that were emitted before it, which are still on their way to the store. */
 export class ProgressOrder {
   readonly #show: (event: RunEvent) => void;
+  readonly #hurry: () => void;
   #committing = 0;
-  #waiting: RunEvent[] = [];
+  #waiting: { readonly event: RunEvent; readonly isCurrent: () => boolean }[] = [];
 
-  constructor(show: (event: RunEvent) => void) {
+  /** `hurry` has the events on their way committed soon. */
+  constructor(show: (event: RunEvent) => void, hurry: () => void) {
     this.#show = show;
+    this.#hurry = hurry;
   }
 
   /** Shows nothing until `commit` settles. */
@@ -18,13 +21,17 @@ export class ProgressOrder {
     this.#committing++;
     const committed = () => {
       if (--this.#committing > 0) return;
-      for (const event of this.#waiting.splice(0)) this.#show(event);
+      for (const { event, isCurrent } of this.#waiting.splice(0)) if (isCurrent()) this.#show(event);
     };
     commit.then(committed, committed);
   }
 
-  show(event: RunEvent): void {
+  /** Shows it now or, if it is still current then, after what is being committed: progress of a step is never shown after its end. */
+  show(event: RunEvent, isCurrent: () => boolean): void {
     if (this.#committing === 0) this.#show(event);
-    else if (this.#waiting.length < kept) this.#waiting.push(event);
+    else if (this.#waiting.length < kept) {
+      this.#waiting.push({ event, isCurrent });
+      this.#hurry();
+    }
   }
 }

@@ -70,6 +70,8 @@ export interface RunStore {
   giveBack(path: string): Promise<void>;
   end(ending: Ending): Promise<void>;
   pause(error: RecordedError): Promise<void>;
+  /** Commits soon what is on its way: somebody watches. */
+  hurry(): void;
   /** Hands the run back so that any worker may claim it at once. */
   release(): Promise<void>;
 }

@@ -49,7 +49,7 @@ async function attempt(execution: Execution, scope: Scope, started: JournalRow, 
       if (open) events.push(event);
     },
     progress(event) {
-      if (open && !execution.isOver) execution.progress.show(event);
+      if (open && !execution.isOver) execution.progress.show(event, () => open);
     },
   };
   const done = { ...started, state: "done" } as const;

@@ -60,6 +60,8 @@ export class MemoryRunStore implements RunStore {
     });
   }
 
+  hurry(): void {}
+
   async hasSignal(name: string): Promise<boolean> {
     return this.state.signals.some((one) => one.name === name && one.takenBy === undefined);
   }

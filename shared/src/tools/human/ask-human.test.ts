@@ -23,7 +23,7 @@ function waitingRun() {
     step: unused,
     poll: unused,
     all: unused,
-    emit: unused,
+    emit: (event) => events.push(event),
     sleep: () => timer.promise,
     signal: <T extends Json>(name: string, options?: { reason?: string; events?: readonly RunEvent[] }) => {
       waits.push({ name, reason: options?.reason });
@@ -46,6 +46,7 @@ test("the question is told as an event with the wait, and the answer's text come
   expect(waits).toEqual([{ name: "message", reason: "input-required" }]);
   answer(said({ type: "text", text: "2026" }));
   expect(await result).toEqual({ text: "2026", isError: false });
+  expect(events.at(-1)).toEqual({ type: "message-heard", messageId: "m2", as: "answer" });
 });
 
 test("files, links and data of the answer are named", async () => {

@@ -1,5 +1,5 @@
 import type { Run, RunEvent } from "../../durable/run.ts";
-import { messageSignal, type UserMessage } from "./user-message.ts";
+import { type MessageHeard, messageSignal, type UserMessage } from "./user-message.ts";
 
 /** The run waits for a person: `question` is what it asks. */
 export type QuestionAsked = {
@@ -18,9 +18,11 @@ export async function askPerson(
   timeoutMs?: number,
 ): Promise<UserMessage | undefined> {
   const asked = { type: "question-asked", ...question } satisfies QuestionAsked & RunEvent;
-  const answer = (branch: Run) =>
+  const wait = (branch: Run) =>
     branch.signal<UserMessage>(messageSignal, { reason: "input-required", events: [asked] });
-  if (timeoutMs === undefined) return await answer(run);
-  const silence = (branch: Run) => branch.sleep(timeoutMs).then(() => null);
-  return (await run.race<UserMessage | null>([answer, silence])) ?? undefined;
+  const silence = (branch: Run) => branch.sleep(timeoutMs ?? 0).then(() => null);
+  const answer = timeoutMs === undefined ? await wait(run) : await run.race<UserMessage | null>([wait, silence]);
+  if (answer === null) return undefined;
+  run.emit({ type: "message-heard", messageId: answer.messageId, as: "answer" } satisfies MessageHeard);
+  return answer;
 }

@@ -17,3 +17,14 @@ export type UserMessage = {
 
 /** The signal under which every later message on a task is delivered, with the messageId as its id. */
 export const messageSignal = "message";
+
+/**
+ * The agent took a message in: into the conversation, or as the answer to its question. `parts` are as it keeps them, where that differs from
+ * what was sent: files under the names they got in the workspace.
+ */
+export type MessageHeard = {
+  readonly type: "message-heard";
+  readonly messageId: string;
+  readonly as: "message" | "answer";
+  readonly parts?: readonly Part[];
+};

@@ -8,7 +8,7 @@ import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({
   code: z.string().min(1).describe("A whole Python program. Print what you want to see; standard input is empty."),
-  timeout: z.number().positive().max(600).default(60).describe("Seconds after which it is stopped."),
+  timeout: z.number().positive().max(600).describe("Seconds after which it is stopped."),
   session: z
     .boolean()
     .default(false)
@@ -23,7 +23,12 @@ export function createPythonSessions(sandbox: Sandbox, options: { readonly idleM
   return createSessionPool({ name: "python", open: (workspace) => openPythonSession(sandbox, workspace), ...options });
 }
 
-type PythonDeps = { readonly sandbox: Sandbox; readonly sessions: SessionPool };
+type PythonDeps = {
+  readonly sandbox: Sandbox;
+  readonly sessions: SessionPool;
+  /** Of a call that names none; 60 when left out. */
+  readonly timeoutSeconds?: number;
+};
 type PythonInput = z.output<typeof input>;
 
 /** How a run went, beside its output. */
@@ -34,7 +39,7 @@ export function pythonExecute(deps: PythonDeps): Tool {
   const tool = defineTool({
     name: "python_execute",
     description: description.replaceAll("\n", " "),
-    input,
+    input: input.extend({ timeout: input.shape.timeout.default(deps.timeoutSeconds ?? 60) }),
     effect: "once",
     async run(call, context) {
       const output = createCallOutput(context, "python.txt");

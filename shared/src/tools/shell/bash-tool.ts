@@ -14,12 +14,7 @@ const input = z.strictObject({
     .describe(
       "The command line, or a whole script. Standard input is empty, so nothing can be asked for interactively.",
     ),
-  timeout: z
-    .number()
-    .positive()
-    .max(600)
-    .default(120)
-    .describe("Seconds after which the command is interrupted; the shell stays."),
+  timeout: z.number().positive().max(600).describe("Seconds after which the command is interrupted; the shell stays."),
   restart: z
     .boolean()
     .default(false)
@@ -36,11 +31,18 @@ export function createShellSessions(sandbox: Sandbox, options: { readonly idleMs
 }
 
 /** The `bash` tool over the shells given. Not to be made on tier `none`, where every call would fail. */
-export function bashTool({ sessions }: { readonly sessions: SessionPool }): Tool {
+export function bashTool({
+  sessions,
+  timeoutSeconds = 120,
+}: {
+  readonly sessions: SessionPool;
+  /** Of a command that names none. */
+  readonly timeoutSeconds?: number;
+}): Tool {
   const tool = defineTool({
     name: "bash",
     description: description.replaceAll("\n", " "),
-    input,
+    input: input.extend({ timeout: input.shape.timeout.default(timeoutSeconds) }),
     effect: ({ command }) => (command === undefined ? "idempotent" : "once"),
     async run({ command, timeout, restart }, context) {
       if (restart) await sessions.restart(context.workspace);

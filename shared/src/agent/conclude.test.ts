@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { chown, link, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { terminate } from "../tools/human/terminate.ts";
+import { defineTool } from "../tools/tool.ts";
+import { saveFile } from "../workspace/save-file.ts";
+import { agentForTest } from "./agent-for-test.ts";
+import type { AgentEvent } from "./events.ts";
+
+const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
+const artifacts = (events: AgentEvent[]) => events.filter((event) => event.type === "artifact-added");
+
+const write = defineTool({
+  name: "write",
+  description: "Writes files.",
+  input: z.strictObject({ files: z.record(z.string(), z.string()) }),
+  effect: "once",
+  async run({ files }, { workspace }) {
+    for (const [path, text] of Object.entries(files)) await saveFile(workspace, path, new TextEncoder().encode(text));
+    return "written";
+  },
+});
+
+test("a task that ends without a word of its own does not answer with an earlier task's", async () => {
+  await using agent = await agentForTest({
+    script: [
+      { text: "It is blue." },
+      call("terminate", { status: "success" }),
+      call("terminate", { status: "failure", summary: "No idea." }),
+    ],
+    tools: [terminate],
+  });
+  await agent.run("Which colour?");
+  const second = await agent.run("Do it.");
+  expect(second.record.output).toEqual({ answer: "" });
+  const third = await agent.run("Do more.");
+  expect(artifacts(third.events)).toEqual([]);
+});
+
+test("files named like the answer are handed over beside it", async () => {
+  await using agent = await agentForTest({
+    script: [call("write", { files: { answer: "a file" } }), { text: "Done." }],
+    tools: [write],
+  });
+  const { events } = await agent.run("Write.");
+  const named = artifacts(events);
+  expect(named.map(({ name }) => name)).toEqual(["./answer", "answer"]);
+  expect(new Set(named.map(({ artifactId }) => artifactId)).size).toBe(2);
+});
+
+test("a file that cannot be handed over costs neither the answer nor the other files", async () => {
+  const writeAndLink = defineTool({
+    name: "write_and_link",
+    description: "Writes a file and links another in from outside.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      await saveFile(workspace, "good.txt", new TextEncoder().encode("good"));
+      const outside = join(workspace.metaRoot, "outside");
+      await writeFile(outside, "another user's");
+      if (process.getuid?.() === 0) await chown(outside, 12345, 12345);
+      await link(outside, join(workspace.root, "linked.txt"));
+      return "written";
+    },
+  });
+  await using agent = await agentForTest({
+    script: [call("write_and_link", {}), { text: "Done." }],
+    tools: [writeAndLink],
+  });
+  const { record, events } = await agent.run("Write.");
+  expect(record).toMatchObject({ status: "completed", output: { answer: "Done." } });
+  expect(artifacts(events).map(({ name }) => name)).toContain("good.txt");
+});
+
+test("a copy of a file the user sent is a result, the file itself is not, also when it came with an answer", async () => {
+  await using agent = await agentForTest({
+    script: [
+      call("ask_human", { inquire: "Which file?" }),
+      call("write", { files: { "copy.txt": "hello" } }),
+      { text: "ok" },
+    ],
+    tools: [askHuman(), write],
+  });
+  const file = await agent.artifacts.put(new TextEncoder().encode("hello"), { name: "in.txt" });
+  const id = await agent.start("Copy it.");
+  await agent.until(id, "waiting");
+  await agent.say(id, "This one.", [{ type: "file", ...file }]);
+  await agent.until(id, "completed");
+  expect(artifacts(await agent.events(id)).map(({ name }) => name)).toEqual(["copy.txt", "answer"]);
+});

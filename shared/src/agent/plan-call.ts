@@ -1,0 +1,28 @@
+import { parseArguments } from "../llm/arguments.ts";
+import type { ToolCall } from "../llm/model.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** Decides whether a call may be made: at once, only after a person allowed it, or not at all. Told the arguments as the model wrote them. */
+export type ApprovalPolicy = (call: ToolCall) => "allow" | "ask" | "deny";
+
+/**
+ * A call with what this server's tools and configuration say of it. Recorded with the reply that asked for it, since a server that takes
+ * the task up later may have other tools and another configuration.
+ */
+export type PlannedCall = ToolCall & {
+  readonly approval: ReturnType<ApprovalPolicy>;
+  /** `together`: may run beside neighbours of this kind. `waiting`: with the durable verbs, in its turn. */
+  readonly way: "alone" | "together" | "waiting";
+};
+
+/** Says how a call is to be made. `tool` is undefined where there is none of that name. */
+export function planCall(call: ToolCall, tool: Tool | undefined, policy: ApprovalPolicy): PlannedCall {
+  return { ...call, approval: policy(call), way: wayOf(call, tool) };
+}
+
+function wayOf(call: ToolCall, tool: Tool | undefined): PlannedCall["way"] {
+  if (tool === undefined) return "together";
+  const parsed = parseArguments(call.arguments);
+  if (tool.callDurably !== undefined) return parsed.ok ? "waiting" : "alone";
+  return (tool.parallel ?? (parsed.ok && tool.effect(parsed.value) === "pure")) ? "together" : "alone";
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { defineTool } from "../tools/tool.ts";
+import { agentForTest } from "./agent-for-test.ts";
+
+const question = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
+
+/** A tool that keeps something between calls, and says when it was told to let go of it. */
+function keeper() {
+  const released: string[] = [];
+  const tool = {
+    ...defineTool({
+      name: "keep",
+      description: "Keeps something.",
+      input: z.strictObject({}),
+      effect: "once",
+      run: async () => "kept",
+    }),
+    release: async () => void released.push("released"),
+  };
+  return { tool, released };
+}
+
+test("what tools keep is let go when a task is canceled while it waits", async () => {
+  const { tool, released } = keeper();
+  await using agent = await agentForTest({ script: [question], tools: [tool, askHuman()] });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.engine.cancel(id);
+  await agent.until(id, "canceled");
+  for (const deadline = Date.now() + 3_000; released.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(released).toEqual(["released"]);
+});
+
+test("what tools keep stays while another task of the conversation is under way", async () => {
+  const { tool, released } = keeper();
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? question : { text: "never ending", stallAfter: 1 }),
+    tools: [tool, askHuman()],
+  });
+  const waiting = await agent.start("One.");
+  await agent.until(waiting, "waiting");
+  const running = await agent.start("Two.");
+  while (agent.model.requests.length < 2) await Bun.sleep(5);
+  await agent.engine.cancel(running);
+  await agent.until(running, "canceled");
+  expect(released).toEqual([]);
+  await agent.engine.cancel(waiting);
+  await agent.until(waiting, "canceled");
+  for (const deadline = Date.now() + 3_000; released.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(released).toEqual(["released"]);
+});

@@ -1,0 +1,35 @@
+import type { Engine } from "../durable/engine.ts";
+import type { Run } from "../durable/run.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { AgentDefinition } from "./agent.ts";
+
+/** What letting go of a conversation's sessions needs of the server. */
+export type ReleaseDeps = {
+  readonly engine: Pick<Engine, "list">;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/** Ends what an agent's tools keep for the conversation of a task that stopped, unless another of its tasks is under way. */
+export async function releaseTools(
+  agent: AgentDefinition,
+  { id, principal, contextId }: Pick<Run, "id" | "principal" | "contextId">,
+  deps: ReleaseDeps,
+): Promise<void> {
+  const statuses = ["queued", "running", "waiting", "paused"] as const;
+  const { runs } = await deps.engine.list({ kind: agent.name, principal, contextId, statuses, limit: 2 });
+  if (runs.some((run) => run.id !== id)) return;
+  const workspace = await deps.openWorkspace(principal, contextId);
+  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
+}
+
+/** The engine, whose `cancel` also ends what the task's tools keep: of a task that waits nothing is executed that could. */
+export function releasingEngine(engine: Engine, agent: AgentDefinition, deps: Omit<ReleaseDeps, "engine">): Engine {
+  return {
+    ...engine,
+    async cancel(runId) {
+      await engine.cancel(runId);
+      const run = await engine.get(runId);
+      if (run !== undefined) await releaseTools(agent, run, { ...deps, engine });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { defineTool } from "../tools/tool.ts";
+import { agentForTest } from "./agent-for-test.ts";
+import { defineAgent } from "./define-agent.ts";
+
+const call = (name: string, args: unknown = {}) => ({ name, args });
+
+const tool = (name: string, effect: "pure" | "once") =>
+  defineTool({ name, description: name, input: z.strictObject({}), effect, run: async () => name });
+
+const bash = tool("bash", "once");
+const read = tool("read", "pure");
+const question = { calls: [call("ask_human", { inquire: "Go on?" })] };
+
+test("a server that comes back with other tools goes on with a task it began", async () => {
+  for (const [before, after] of [
+    [[bash, read], []],
+    [[], [bash, read]],
+  ]) {
+    await using agent = await agentForTest({
+      script: [{ calls: [call("bash"), call("bash"), call("read"), call("read")] }, question, { text: "done" }],
+      tools: [...(before ?? []), askHuman()],
+    });
+    const id = await agent.start("Go.");
+    await agent.until(id, "waiting");
+    await agent.restart({ tools: [...(after ?? []), askHuman()] });
+    await agent.say(id, "yes");
+    expect(await agent.until(id, "completed", "paused")).toMatchObject({ status: "completed" });
+  }
+});
+
+test("a server that comes back with other approvals goes on with a task it began, and asks from then on", async () => {
+  await using agent = await agentForTest({
+    script: [{ calls: [call("bash")] }, question, { calls: [call("bash")] }, { text: "done" }],
+    tools: [bash, askHuman()],
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.restart({ approval: ({ name }) => (name === "bash" ? "ask" : "allow") });
+  await agent.say(id, "yes");
+  for (;;) {
+    const asked = (await agent.events(id)).filter(({ type }) => type === "question-asked");
+    if (asked.length === 2 || (await agent.engine.get(id))?.status === "paused") break;
+    await Bun.sleep(5);
+  }
+  expect((await agent.until(id, "waiting", "paused")).status).toBe("waiting");
+  await agent.restart({});
+  await agent.say(id, "no");
+  expect((await agent.until(id, "completed", "paused")).status).toBe("completed");
+});
+
+test("a server that comes back with other limits, prompt and model keeps the task's own", async () => {
+  await using agent = await agentForTest({
+    script: [{ calls: [call("read")] }, question, { text: "done" }],
+    tools: [read, askHuman()],
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  const { limits } = defineAgent({
+    name: "",
+    title: "",
+    description: "",
+    version: "",
+    skills: [],
+    instructions: "",
+    tools: [],
+  });
+  await agent.restart({
+    agent: {
+      instructions: "Another prompt. ".repeat(5_000),
+      limits: { ...limits, steps: 1, callsPerTurn: 1, tokens: 1 },
+    },
+    model: { capabilities: { contextWindow: 1_000, vision: true } },
+  });
+  await agent.say(id, "yes");
+  expect(await agent.until(id, "completed", "failed", "paused")).toMatchObject({ status: "completed" });
+});
+
+test("a tool name no storage keeps as it is does not stop the replay", async () => {
+  await using agent = await agentForTest({
+    script: [{ calls: [call("b\ud83dd"), call("nul\0name"), call("x".repeat(50_000))] }, question, { text: "done" }],
+    tools: [askHuman()],
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.restart({});
+  await agent.say(id, "yes");
+  expect(await agent.until(id, "completed", "paused")).toMatchObject({ status: "completed" });
+  const named = agent.model.requests.at(-1)?.body.messages.flatMap((message) => message.tool_calls ?? []);
+  expect(named?.every((each) => /^[a-zA-Z0-9_-]{1,64}$/.test(each.function.name))).toBe(true);
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { freePort, type ManusServer, startManus } from "../e2e/manus-server.ts";
+import { startGuideModel } from "./guide-model.ts";
+import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
+import { shows } from "./shows.ts";
+
+const token = "long-enough";
+const guide = await readGuide("a2a.md");
+const blocks = blocksOf(guide);
+const source = await Bun.file(resolve(import.meta.dir, "../../shared/src/agent/events.ts")).text();
+
+let model: ScriptedModel;
+let folder: string;
+const servers: ManusServer[] = [];
+
+async function started(name: string, env: Record<string, string>): Promise<ManusServer> {
+  const home = await mkdtemp(join(folder, `${name}-`));
+  await chmod(home, 0o711);
+  const server = startManus({
+    ...env,
+    MANYHANDS_HOME: home,
+    PORT: freePort(),
+    OPENAI_BASE_URL: model.url,
+    MANYHANDS_MODEL: "scripted",
+  });
+  servers.push(server);
+  await server.ready;
+  return server;
+}
+
+let open: ManusServer;
+let guarded: ManusServer;
+beforeAll(async () => {
+  model = await startGuideModel();
+  folder = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
+  await chmod(folder, 0o711);
+  [open, guarded] = await Promise.all([started("open", {}), started("guarded", { MANYHANDS_TOKEN: token })]);
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  await model.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(argv: string[], input: string, env: Record<string, string>): Promise<string> {
+  const child = Bun.spawn(argv, {
+    cwd: resolve(import.meta.dir, ".."),
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdin: new Blob([input]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect({ exitCode: await child.exited, said }).toEqual({ exitCode: 0, said: "" });
+  return out;
+}
+
+const curlScript = fileURLToPath(import.meta.resolve("./curl.ts"));
+/** Lets the examples run on machines that have no curl. */
+const curl = Bun.which("curl") === null ? `curl() { "${process.execPath}" "${curlScript}" "$@"; }\n` : "";
+
+/** An example as it is printed, against a server of ours in place of the one at the port it names. */
+function against({ text }: Block): string {
+  const { host } = new URL((text.includes("Bearer") ? guarded : open).url);
+  return text.replaceAll("localhost:4101", host);
+}
+
+test("every shell example answers what the guide shows", async () => {
+  const examples = blocks.flatMap((block, index) =>
+    block.language === "sh" ? [[block, blocks[index + 1]] as const] : [],
+  );
+  expect(examples.length).toBeGreaterThan(8);
+  let task = "";
+  for (const [example, shown] of examples) {
+    const out = await run(["bash", "-e"], curl + against(example), { TASK: task });
+    expect({ line: example.line, language: shown?.language }).toEqual({
+      line: example.line,
+      language: expect.stringMatching(/^(json|text)$/),
+    });
+    if (!shows(shown?.text ?? "", out)) throw new Error(`a2a.md, line ${example.line} answers:\n${out}`);
+    task = /"task":\{"id":"([^"]+)"/.exec(out)?.[1] ?? task;
+  }
+}, 60_000);
+
+test("the TypeScript example runs as it is printed", async () => {
+  const example = blocks.find(({ language }) => language === "ts");
+  if (example === undefined) throw new Error("there is none");
+  const out = await run([process.execPath, "-"], against(example), {});
+  expect(out).toContain("There are 168 primes below 1000.");
+});
+
+test("the table of events names every type an agent's run tells", () => {
+  const types = [...(/export type AgentEvent =([\s\S]*?);\n\n/.exec(source)?.[1] ?? "").matchAll(/type: "([a-z-]+)"/g)];
+  const told = [...types.map(([, type]) => type ?? ""), "question-asked", "run-ended", "run-paused", "run-resumed"];
+  expect(told.length).toBeGreaterThan(10);
+  const documented = rowsOf(guide).flatMap(([first]) => codesIn(first));
+  expect(documented).toEqual(expect.arrayContaining(told));
+});

@@ -1,0 +1,84 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "@manyhands/shared/config/config";
+import { variableFor } from "../../shared/src/config/environment.ts";
+import { fixedKeys, keyTree, namedTables, nodeAt } from "../../shared/src/config/key-tree.ts";
+import { sectionsSchema } from "../../shared/src/config/sections.ts";
+import { blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
+
+const guide = await readGuide("configuration.md");
+const root = keyTree(sectionsSchema);
+const keys = fixedKeys(root).map(({ path }) => path.join("."));
+const folder = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Key by key what the table says: several keys may share a row, a `*` at the end stands for all that follow. */
+const documented = rowsOf(guide)
+  .filter((cells) => cells.length === 5 && /^`[a-z]/.test(cells[0] ?? ""))
+  .flatMap(([names, , fallback, variables]) => {
+    const variable = codesIn(variables);
+    return codesIn(names).map((name, index) => ({
+      key: name.replace("agents.NAME.", "agents.manus."),
+      fallback: codesIn(fallback)[0],
+      variable: variable[index],
+    }));
+  });
+
+function rowOf(key: string) {
+  return documented.find((row) => (row.key.endsWith("*") ? key.startsWith(row.key.slice(0, -1)) : row.key === key));
+}
+
+test("the tables these tests walk are not empty", () => {
+  expect(keys.length).toBeGreaterThan(80);
+  expect(documented.length).toBeGreaterThan(60);
+  expect(blocksOf(guide).filter(({ language }) => language === "toml").length).toBeGreaterThan(4);
+});
+
+test("every key of the schema has its row, with the variable that sets it", () => {
+  const own = keys.filter((key) => !/^agents\.(browser|swe|data-analysis)\./.test(key));
+  const wrong = own.flatMap((key) => {
+    const row = rowOf(key);
+    if (row === undefined) return [`${key} is missing`];
+    const wanted = variableFor(key.split("."));
+    const said = row.variable?.replace("*", wanted.slice(row.variable.length - 1));
+    return said === wanted ? [] : [`${key} says ${said}, but it is ${wanted}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("every row is about a key that exists", () => {
+  const unknown = documented.filter(({ key }) => nodeAt(root, key.replace(/\.\*$/, "").split(".")) === undefined);
+  expect(unknown).toEqual([]);
+});
+
+test("the agents have the same keys, so that one row stands for all", () => {
+  const agents = nodeAt(root, ["agents"])?.properties ?? {};
+  const shapes = Object.values(agents).map((node) => fixedKeys(node).map(({ path }) => path.join(".")));
+  for (const shape of shapes) expect(shape).toEqual(shapes[0] ?? []);
+  expect(namedTables(nodeAt(root, ["llm"]) ?? {})).toBeDefined();
+});
+
+test("the defaults of the table are those of the schema", () => {
+  const defaults: unknown = sectionsSchema.parse({});
+  const wrong = keys.flatMap((key) => {
+    const value = key
+      .split(".")
+      .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], defaults);
+    const row = rowOf(key);
+    if (value === undefined || row === undefined || row.key.endsWith("*")) return [];
+    const shown = typeof value === "string" ? value : JSON.stringify(value);
+    return row.fallback === shown ? [] : [`${key} says ${row.fallback}, but it is ${shown}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("every TOML example loads", async () => {
+  for (const { language, text, line } of blocksOf(guide)) {
+    if (language !== "toml") continue;
+    await writeFile(join(folder, `line-${line}.toml`), text);
+    const config = await loadConfig({ cwd: folder, file: `line-${line}.toml`, env: {} });
+    expect(config.notes).toEqual([]);
+  }
+});

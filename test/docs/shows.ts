@@ -1,0 +1,10 @@
+/**
+ * Whether a shortened output is what really came: the same but for white space, with anything, or nothing, in place of each `…`.
+ */
+export function shows(shortened: string, real: string): boolean {
+  const plain = (text: string) => text.replaceAll(/\s+/g, "");
+  const parts = plain(shortened)
+    .split("…")
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join("[\\s\\S]*?")}$`).test(plain(real));
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { manus } from "../../agents/manus/src/agent.ts";
+import { loadConfig } from "../../shared/src/config/config.ts";
+import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
+import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
+import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
+import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
+import type { Tool } from "../../shared/src/tools/tool.ts";
+import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
+import { blocksOf, codesIn, readGuide } from "./markdown.ts";
+import { shows } from "./shows.ts";
+
+const guide = await readGuide("tools.md");
+const shellTools = ["bash", "python_execute"];
+
+let home: string;
+let toolbox: Toolbox;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
+  await chmod(home, 0o711);
+  toolbox = await openToolbox(join(home, "workspaces"), await loadConfig({ cwd: home, env: {} }));
+});
+afterAll(async () => {
+  await toolbox.close();
+  await rm(home, { recursive: true });
+});
+
+/** Every tool there can be, whatever this machine has. */
+function allTools(): readonly Tool[] {
+  const { sandbox } = toolbox;
+  const shell = [
+    bashTool({ sessions: createShellSessions(sandbox) }),
+    pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
+  ];
+  return [...manus({ shell, web: toolbox.web }).tools, createChatCompletion()];
+}
+
+test("every tool has its section, and every parameter is in it", () => {
+  for (const { name, inputSchema } of allTools()) {
+    const section = new RegExp(`^## ${name}$([\\s\\S]*?)(?=^## )`, "m").exec(guide)?.[1];
+    const { properties } = z.object({ properties: z.record(z.string(), z.unknown()) }).parse(inputSchema);
+    expect({ name, codes: codesIn(section) }).toEqual({
+      name,
+      codes: expect.arrayContaining(Object.keys(properties)),
+    });
+  }
+});
+
+test("every example answers what the guide shows", async () => {
+  const workspace = await openWorkspace({ home, principal: "docs", contextId: "c", user: toolbox.sandbox.user });
+  const tools = manus(toolbox).tools;
+  const blocks = blocksOf(guide);
+  const examples = blocks.flatMap((block, index) =>
+    block.language === "json" ? [[block, blocks[index + 1]] as const] : [],
+  );
+  expect(examples.length).toBeGreaterThan(6);
+  for (const [example, shown] of examples) {
+    const { tool: name, ...input } = z.looseObject({ tool: z.string() }).parse(JSON.parse(example.text));
+    const tool = tools.find((one) => one.name === name);
+    // Without a sandbox there are no tools that run code.
+    if (tool === undefined && shellTools.includes(name)) continue;
+    const { signal } = new AbortController();
+    const key = `docs/${example.line}`;
+    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined });
+    if (!shows(shown?.text ?? "", result?.text ?? ""))
+      throw new Error(`tools.md, line ${example.line} answers:\n${result?.text}`);
+  }
+});

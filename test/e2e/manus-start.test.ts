@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
+
+/** Starts Manus where it cannot start, and answers what it left on standard error. */
+async function refusal(env: Record<string, string>, ...args: string[]): Promise<{ exitCode: number; said: string }> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-start-"));
+  await writeFile(join(home, "file"), "");
+  const child = Bun.spawn([process.execPath, entry, ...args], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", PORT: "0", MANYHANDS_HOME: "home", ...env },
+    stdout: "ignore",
+    stderr: "pipe",
+    timeout: 10_000,
+  });
+  const said = await new Response(child.stderr).text();
+  const exitCode = await child.exited;
+  await rm(home, { recursive: true });
+  return { exitCode, said };
+}
+
+test("a home that cannot be a folder is one sentence and exit code 2", async () => {
+  const { exitCode, said } = await refusal({ MANYHANDS_HOME: "file" });
+  expect(said).toMatch(/^manus: MANYHANDS_HOME cannot be .*file: it cannot be made a folder \(EEXIST\)\.\n$/);
+  expect(exitCode).toBe(2);
+});
+
+test("an option it does not have is one sentence and exit code 2", async () => {
+  const { exitCode, said } = await refusal({}, "--bogus");
+  expect(said).toMatch(/^manus: Unknown option '--bogus'.* The one option is --config FILE\.\n$/);
+  expect(exitCode).toBe(2);
+});
+
+test("a port that is taken is one sentence and exit code 1", async () => {
+  const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  try {
+    const { exitCode, said } = await refusal({ PORT: String(other.port) });
+    expect(said.trim().split("\n").at(-1)).toBe(`manus: Failed to start server. Is port ${other.port} in use?`);
+    expect(exitCode).toBe(1);
+  } finally {
+    await other.stop(true);
+  }
+});
