@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
-import { freePort, type AgentServer, startManus } from "../e2e/manus-server.ts";
+import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
 import { shows } from "./shows.ts";

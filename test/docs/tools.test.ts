@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
+import { loadConfig } from "../../shared/src/config/config.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
@@ -21,8 +22,7 @@ let toolbox: Toolbox;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
   await chmod(home, 0o711);
-  const settings = { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] } as const;
-  toolbox = await openToolbox(join(home, "workspaces"), settings);
+  toolbox = await openToolbox(join(home, "workspaces"), await loadConfig({ cwd: home, env: {} }));
 });
 afterAll(async () => {
   await toolbox.close();
@@ -36,7 +36,7 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell }).tools, createChatCompletion()];
+  return [...manus({ shell, web: toolbox.web }).tools, createChatCompletion()];
 }
 
 test("every tool has its section, and every parameter is in it", () => {
@@ -52,7 +52,7 @@ test("every tool has its section, and every parameter is in it", () => {
 
 test("every example answers what the guide shows", async () => {
   const workspace = await openWorkspace({ home, principal: "docs", contextId: "c", user: toolbox.sandbox.user });
-  const tools = manus({ shell: toolbox.shell }).tools;
+  const tools = manus(toolbox).tools;
   const blocks = blocksOf(guide);
   const examples = blocks.flatMap((block, index) =>
     block.language === "json" ? [[block, blocks[index + 1]] as const] : [],

@@ -11,26 +11,46 @@ const bash = defineTool({
   run: async () => "",
 });
 
+const tool = (name: string) =>
+  defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
+const web = [tool("web_search"), tool("web_fetch")];
+
 test("Manus has the tools OpenManus users know, by their names", () => {
-  const names = manus({ shell: [bash] }).tools.map(({ name }) => name);
-  expect(names).toEqual(["planning", "bash", "str_replace_editor", "ask_human", "terminate"]);
+  const names = manus({ shell: [bash], web }).tools.map(({ name }) => name);
+  expect(names).toEqual([
+    "planning",
+    "bash",
+    "str_replace_editor",
+    "web_search",
+    "web_fetch",
+    "ask_human",
+    "terminate",
+  ]);
 });
 
 test("the card promises to run code only where there is something to run it with", () => {
-  const skills = (shell: Parameters<typeof manus>[0]["shell"]) => manus({ shell }).skills.map(({ id }) => id);
+  const skills = (shell: Parameters<typeof manus>[0]["shell"]) => manus({ shell, web: [] }).skills.map(({ id }) => id);
   expect(skills([bash])).toContain("run-code");
   expect(skills([])).not.toContain("run-code");
 });
 
+test("the card and the prompt promise the web only where it can be read", () => {
+  const [online, offline] = [manus({ shell: [], web }), manus({ shell: [], web: [] })];
+  expect(online.skills.map(({ id }) => id)).toContain("web-research");
+  expect(online.instructions).toContain("web_search");
+  expect(offline.skills.map(({ id }) => id)).not.toContain("web-research");
+  expect(offline.instructions).not.toContain("web_");
+});
+
 test("configured limits go over its own, the others stay", () => {
-  const { limits } = manus({ shell: [], limits: { steps: 3 } });
+  const { limits } = manus({ shell: [], web: [], limits: { steps: 3 } });
   expect(limits.steps).toBe(3);
-  expect(limits.tokens).toBe(manus({ shell: [] }).limits.tokens);
+  expect(limits.tokens).toBe(manus({ shell: [], web: [] }).limits.tokens);
 });
 
 test("the prompt names no tool that is not there", () => {
-  const { instructions } = manus({ shell: [] });
-  const tools = manus({ shell: [bash] }).tools.map(({ name }) => name);
+  const { instructions } = manus({ shell: [], web: [] });
+  const tools = manus({ shell: [bash], web: [] }).tools.map(({ name }) => name);
   const named = ["planning", "ask_human", "terminate", "browser_use", "web_search"].filter((name) =>
     instructions.includes(name),
   );

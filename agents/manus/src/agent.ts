@@ -7,22 +7,27 @@ import { createPlanning } from "@manyhands/shared/tools/planning/planning";
 import type { Tool } from "@manyhands/shared/tools/tool";
 import { instructionsFor } from "./prompt.ts";
 
-/** Manus, the general agent. `shell` are the tools that run code, none where no sandbox could be had. */
-export function manus(deps: {
+/** What Manus is given: the tools that run code, none where no sandbox could be had, and those that read the web, none where switched off. */
+type ManusDeps = {
   /** Domains the shell reaches; none when left out. */
   readonly domains?: readonly string[];
   readonly shell: readonly Tool[];
+  readonly web: readonly Tool[];
   readonly limits?: Partial<Limits>;
-}): AgentDefinition {
+};
+
+/** Manus, the general agent. */
+export function manus(deps: ManusDeps): AgentDefinition {
   const runsCode = deps.shell.length > 0;
+  const readsWeb = deps.web.length > 0;
   return defineAgent({
     name: "manus",
     title: "Manus",
     description:
-      "A general agent: plans a task, uses tools (files, shell, Python, planning, questions to the user) and hands over the result with the files it made.",
+      "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions: instructionsFor(deps.domains ?? []),
-    tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), askHuman(), terminate],
+    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb }),
+    tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), ...deps.web, askHuman(), terminate],
     ...(deps.limits && { limits: deps.limits }),
     skills: [
       {
@@ -42,6 +47,7 @@ export function manus(deps: {
         tags: ["files", "writing"],
         examples: ["Write report.md with a table of the results."],
       },
+      ...(readsWeb ? [research] : []),
       ...(runsCode
         ? [
             {
@@ -59,3 +65,14 @@ export function manus(deps: {
     ],
   });
 }
+
+const research = {
+  id: "web-research",
+  name: "Research on the web",
+  description: "Searches the web, reads pages and PDF documents, and reports what it found with the addresses.",
+  tags: ["web", "search", "research"],
+  examples: [
+    "Which three databases have the best support for vector search, and what do they cost?",
+    "Summarise this page and list its sources.",
+  ],
+};

@@ -1,4 +1,7 @@
 import { serveAgent } from "@manyhands/shared/server/serve-agent";
 import { manus } from "./agent.ts";
 
-await serveAgent({ name: "manus", define: ({ shell, domains }, limits) => manus({ shell, domains, limits }) });
+await serveAgent({
+  name: "manus",
+  define: ({ shell, domains, web }, limits) => manus({ shell, domains, web, limits }),
+});

@@ -41,6 +41,7 @@ export type Config = {
   };
   readonly browser: Sections["browser"];
   readonly search: Sections["search"];
+  readonly egress: Sections["egress"];
   /** What the settings hold that has no effect here, one sentence each. */
   readonly notes: readonly string[];
 };
@@ -88,6 +89,7 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     },
     browser: sections.browser,
     search: sections.search,
+    egress: sections.egress,
     notes: notesOn(origins),
   };
 }

@@ -18,6 +18,13 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   PUBLIC_URL: ["server", "public_url"],
   SANDBOX: ["sandbox", "tier"],
   GATEWAY_PORT: ["gateway", "port"],
+  SEARXNG_URL: ["search", "searxng", "url"],
+  BRAVE_API_KEY: ["search", "brave", "api_key"],
+  TAVILY_API_KEY: ["search", "tavily", "api_key"],
+  EXA_API_KEY: ["search", "exa", "api_key"],
+  SERPER_API_KEY: ["search", "serper", "api_key"],
+  GOOGLE_CSE_API_KEY: ["search", "google_cse", "api_key"],
+  GOOGLE_CSE_CX: ["search", "google_cse", "cx"],
   ...Object.fromEntries(
     Object.entries(agentPorts).flatMap(([name, { portEnv, urlEnv }]) => [
       [portEnv, ["agents", name, "port"]],

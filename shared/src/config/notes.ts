@@ -4,6 +4,8 @@ const unused: Readonly<Record<string, string>> = {
   "sandbox.image": "the sandbox uses no container image",
   "sandbox.work_dir": "each conversation has a workspace of its own",
   "sandbox.cpu_limit": "commands have a limit of CPU seconds of their own",
+  "search.retry_delay": "search engines are asked one after the other, without waiting",
+  "search.max_retries": "search engines are asked one after the other, each once",
   "sandbox.network_enabled": "[sandbox] allow_domains says what commands may reach",
   "mcp.server_reference": "MCP servers are listed in mcp.json",
 };

@@ -1,17 +1,11 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
 import { llmSection } from "./llm-section.ts";
+import { egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
-
-/** Engines that OpenManus knows, in any case. */
-const searchEngine = z
-  .string()
-  .regex(/^(google|baidu|duckduckgo|bing)$/i)
-  .describe("one of Google, Baidu, DuckDuckGo, Bing")
-  .toLowerCase();
 
 /** Bounds of one task. `usd` needs a model with a known price. */
 const limits = z.strictObject({
@@ -55,19 +49,7 @@ const openManusSections = {
         .prefault({}),
     })
     .prefault({}),
-  search: z
-    .strictObject({
-      engine: searchEngine.default("google"),
-      fallback_engines: z
-        .array(searchEngine)
-        .describe("a list of Google, Baidu, DuckDuckGo, Bing")
-        .default(["duckduckgo", "baidu", "bing"]),
-      retry_delay: z.number().min(0).max(3600).default(60),
-      max_retries: z.int().min(0).max(100).default(3),
-      lang: text.default("en"),
-      country: text.default("us"),
-    })
-    .prefault({}),
+  search: searchSection.prefault({}),
   sandbox: z
     .strictObject({
       tier: z.enum(["auto", "srt", "bwrap", "landlock", "off"]).default("auto"),
@@ -117,6 +99,7 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   gateway: z.strictObject({ port: port.default(4100) }).prefault({}),
+  egress: egressSection.prefault({}),
   limits: limits.prefault({}),
   agents: z
     .strictObject({

@@ -177,9 +177,21 @@ test("a bad value names where it was set and what is allowed, whoever set it", a
     'SANDBOX: sandbox.tier cannot be "docker". Allowed: one of auto, srt, bwrap, landlock, off.',
   );
   expect(await refusal('[search]\nfallback_engines = ["Google", "Yahoo"]\n')).toContain(
-    "Allowed: a list of Google, Baidu, DuckDuckGo, Bing.",
+    "Allowed: a list of Google, Baidu, DuckDuckGo, Bing, SearXNG, Brave, Tavily, Exa, Serper, google_cse.",
   );
   expect(await refusal("llm = 3\n")).toContain("llm cannot be 3. Allowed: a table.");
+});
+
+test("engines, their keys and hosts of one's own network are configured, and no wildcard opens them all", async () => {
+  const at = await folderWith('[search]\nengine = "Brave"\n[egress]\nallow = ["127.0.0.1:8080", "wiki.example"]\n');
+  const { search, egress } = await loadConfig({
+    cwd: at,
+    env: { BRAVE_API_KEY: "b", SEARXNG_URL: "http://127.0.0.1:1" },
+  });
+  expect(search).toMatchObject({ engine: "brave", brave: { api_key: "b" }, searxng: { url: "http://127.0.0.1:1" } });
+  expect(egress.allow).toEqual(["127.0.0.1:8080", "wiki.example"]);
+  for (const entry of ["*", "*.example", "0.0.0.0/0", ""])
+    expect(await refusal(`[egress]\nallow = [${JSON.stringify(entry)}]\n`)).toContain("egress.allow");
 });
 
 test("a refused secret is not repeated in the message", async () => {

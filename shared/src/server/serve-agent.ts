@@ -68,7 +68,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     pino.destination({ fd: 2, sync: false }),
   );
   const [toolbox, { model, close: closeModel }] = await Promise.all([
-    openToolbox(join(home, "workspaces"), config.sandbox),
+    openToolbox(join(home, "workspaces"), config),
     openModel(agentConfig.model, { logger }),
   ]);
   const artifacts = createArtifactStore(join(home, "artifacts"));

@@ -5,31 +5,38 @@ import { findPython } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
+import { openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
 const longestTimeoutSeconds = 600;
 
-/** What runs code on this machine. */
+/** What the agents of this machine can be given. */
 export type Toolbox = {
   readonly sandbox: Sandbox;
   /** Domains that commands reach; none where there is no network. */
   readonly domains: readonly string[];
   /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
+  /** `web_search` and `web_fetch`; none where they are switched off. */
+  readonly web: readonly Tool[];
   /** Ends every session and process. */
   close(): Promise<void>;
 };
 
-/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them. */
-export async function openToolbox(folder: string, settings: Config["sandbox"]): Promise<Toolbox> {
-  const { memoryBytes, timeoutMs, allowDomains } = settings;
+/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web. */
+export async function openToolbox(
+  folder: string,
+  config: Pick<Config, "sandbox" | "search" | "egress">,
+): Promise<Toolbox> {
+  const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
+  const web = openWeb(config);
   const sandbox = await createSandbox({
-    mode: settings.tier,
+    mode: tier,
     folder,
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], close: () => sandbox.close() };
+  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -41,6 +48,7 @@ export async function openToolbox(folder: string, settings: Config["sandbox"]): 
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
+    web,
     async close() {
       await Promise.all([shells.close(), interpreters.close()]);
       await sandbox.close();

@@ -1,0 +1,38 @@
+const marks: readonly (readonly [string, readonly number[]])[] = [
+  ["utf-8", [0xef, 0xbb, 0xbf]],
+  ["utf-16le", [0xff, 0xfe]],
+  ["utf-16be", [0xfe, 0xff]],
+];
+
+/**
+ * Bytes of text as text: by byte order mark, else by the charset of the `Content-Type` header, else by what the first bytes of HTML or XML declare,
+ * else UTF-8 where they are that, else Windows-1252, as browsers have it.
+ */
+export function decodeText(bytes: Uint8Array, contentType: string): string {
+  const mark = marks.find(([, start]) => start.every((byte, index) => bytes[index] === byte));
+  const named = mark?.[0] ?? /charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1] ?? declaredCharset(bytes);
+  const decoder = named === undefined ? undefined : decoderFor(named);
+  if (decoder !== undefined) return decoder.decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+const pattern = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)|^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/i;
+
+function declaredCharset(bytes: Uint8Array): string | undefined {
+  const found = pattern.exec(new TextDecoder("latin1").decode(bytes.subarray(0, 4096)));
+  const name = (found?.[1] ?? found?.[2])?.toLowerCase();
+  // A page whose declaration can be read byte by byte is not UTF-16, whatever it says.
+  return name?.startsWith("utf-16") === true ? "utf-8" : name;
+}
+
+function decoderFor(label: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(label as Bun.Encoding);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+/** What a page worker is asked: HTML as text or a PDF as bytes. */
+export type ExtractRequest =
+  | { readonly kind: "html"; readonly html: string; readonly url: string }
+  | { readonly kind: "pdf"; readonly bytes: Uint8Array };
+
+/** The readable part of a document as Markdown or text. */
+export type Extract = { readonly title: string; readonly text: string; readonly pages?: number };
+
+/** The main part of a page as Markdown, links absolute; of a PDF its text. The libraries are loaded at first use. */
+export async function extract(request: ExtractRequest): Promise<Extract> {
+  return request.kind === "html" ? extractHtml(request.html, request.url) : extractPdf(request.bytes);
+}
+
+async function extractHtml(html: string, url: string): Promise<Extract> {
+  const [{ parseHTML }, { Defuddle }] = await Promise.all([import("linkedom"), import("defuddle/node")]);
+  const { document } = parseHTML(completed(html));
+  // Without `useAsync: false` it would ask other services about the page, past the egress policy.
+  const { content, title } = await Defuddle(document, url, { markdown: true, useAsync: false, removeImages: true });
+  return { title: title.trim(), text: content.trim() };
+}
+
+/** The parser wants a root element. */
+function completed(html: string): string {
+  if (/<html[\s>]/i.test(html)) return html;
+  return /<body[\s>]/i.test(html) ? `<html>${html}</html>` : `<html><head></head><body>${html}</body></html>`;
+}
+
+async function extractPdf(bytes: Uint8Array): Promise<Extract> {
+  const { extractText, getDocumentProxy, getMeta } = await import("unpdf");
+  const document = await getDocumentProxy(bytes, { verbosity: 0 });
+  const { totalPages, text } = await extractText(document, { mergePages: false });
+  const { info } = await getMeta(document);
+  const title: unknown = info.Title;
+  const pages = text.map((page, index) => `[page ${index + 1}]\n${page.trim()}`);
+  return { title: typeof title === "string" ? title.trim() : "", text: pages.join("\n\n"), pages: totalPages };
+}

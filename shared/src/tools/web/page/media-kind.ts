@@ -1,0 +1,20 @@
+/** What an answer is, for reading it. */
+export type MediaKind = "html" | "text" | "pdf" | "image" | "binary";
+
+/** By its first bytes where they are unmistakable or the header says nothing of use, else by the `Content-Type` header. */
+export function mediaKind(bytes: Uint8Array, contentType: string): MediaKind {
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024)).trimStart();
+  if (start.startsWith("%PDF-")) return "pdf";
+  if (type === "text/html" || type === "application/xhtml+xml") return "html";
+  if (type.startsWith("image/") && type !== "image/svg+xml") return "image";
+  if (
+    type.startsWith("text/") ||
+    /^application\/(?:.*[+/])?(?:json|xml|javascript|x-ndjson|yaml|toml|x-sh|sql)$/.test(type)
+  )
+    return "text";
+  if (type === "image/svg+xml") return "text";
+  if (type !== "" && type !== "application/octet-stream") return "binary";
+  if (/^(?:<!--[\s\S]*?-->\s*)?<(?:!doctype html|html|head|body)\b/i.test(start)) return "html";
+  return bytes.subarray(0, 8192).includes(0) ? "binary" : "text";
+}

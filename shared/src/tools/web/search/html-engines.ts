@@ -1,0 +1,135 @@
+import type { Egress } from "../../../egress/egress.ts";
+import { AppError } from "../../../errors.ts";
+import { askForText } from "./ask-engine.ts";
+import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
+import { languageOf, languageWithScript, localeOf } from "./locale.ts";
+import { plainText } from "./plain-text.ts";
+
+/** As much of a parsed page as is looked at here. */
+interface PageElement {
+  readonly textContent: string | null;
+  getAttribute(name: string): string | null;
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+  closest(selector: string): PageElement | null;
+}
+
+/** An engine that is read as the page people see. */
+type PageEngine = {
+  readonly name: EngineName;
+  readonly url: string;
+  query(query: SearchQuery): Readonly<Record<string, string>>;
+  /** The hits among the page's elements; those without a usable address are left out by whoever calls. */
+  hits(document: PageElement): (Hit | undefined)[];
+  /** What only a page that asks for proof of being human has. */
+  readonly challenge: RegExp;
+};
+
+const duckduckgo: PageEngine = {
+  name: "duckduckgo",
+  url: "https://html.duckduckgo.com/html/",
+  query: (query) => ({ q: query.query, kl: `${query.country.toLowerCase()}-${languageOf(query)}` }),
+  hits: (document) =>
+    [...document.querySelectorAll(".result:not(.result--ad)")].map((box) =>
+      hitOf(box.querySelector("a.result__a"), box.querySelector(".result__snippet"), (href) => parameter(href, "uddg")),
+    ),
+  challenge: /anomaly-modal|bots use DuckDuckGo too/i,
+};
+
+const bing: PageEngine = {
+  name: "bing",
+  url: "https://www.bing.com/search",
+  query: (query) => ({
+    q: query.query,
+    count: String(query.count),
+    setlang: languageWithScript(query),
+    cc: query.country.toUpperCase(),
+    mkt: localeOf(query),
+  }),
+  hits: (document) =>
+    [...document.querySelectorAll("li.b_algo")].map((box) =>
+      hitOf(box.querySelector("h2 a"), box.querySelector(".b_caption p, p"), unwrapBing),
+    ),
+  challenge: /id="b_captcha|challenges\.cloudflare\.com|One last step/i,
+};
+
+const baidu: PageEngine = {
+  name: "baidu",
+  url: "https://www.baidu.com/s",
+  query: (query) => ({ wd: query.query, rn: String(Math.max(query.count, 10)), ie: "utf-8" }),
+  hits: (document) =>
+    [...document.querySelectorAll("div.c-container")].map((box) => {
+      const snippet = box.querySelector(".c-abstract, [class*='content-right'], [class*='summary-text']");
+      return hitOf(box.querySelector("h3 a"), snippet, (href) => box.getAttribute("mu") ?? href);
+    }),
+  challenge: /wappass\.baidu\.com|百度安全验证/,
+};
+
+const google: PageEngine = {
+  name: "google",
+  url: "https://www.google.com/search",
+  query: (query) => ({
+    q: query.query,
+    num: String(query.count),
+    hl: languageWithScript(query),
+    gl: query.country.toLowerCase(),
+  }),
+  hits: (document) =>
+    [...document.querySelectorAll("a")]
+      .filter((link) => link.querySelector("h3") !== null)
+      .map((link) => {
+        const box = link.closest("div.g, div.MjjYud, div.Gx5Zad");
+        const snippet = box?.querySelector(".VwiC3b, .BNeawe.s3v9rd, [data-sncf]") ?? null;
+        return hitOf(link, snippet, (href) => parameter(href, "q"), link.querySelector("h3"));
+      }),
+  challenge: /\/sorry\/|unusual traffic|enablejs|consent\.google\.com/i,
+};
+
+const pageEngines = { duckduckgo, bing, baidu, google } as const;
+
+/** An engine without a key. `url` is where it answers unless it is somewhere else. */
+export function htmlEngine(
+  name: keyof typeof pageEngines,
+  { egress, url }: { readonly egress: Egress; readonly url?: string | undefined },
+): SearchEngine {
+  const engine: PageEngine = pageEngines[name];
+  return {
+    name,
+    async search(query, signal) {
+      const headers = { accept: "text/html", "accept-language": `${localeOf(query)},${languageOf(query)};q=0.8` };
+      const page = await askForText(egress, { url: url ?? engine.url, query: engine.query(query), headers, signal });
+      const { parseHTML } = await import("linkedom");
+      const { document } = parseHTML(/<html[\s>]/i.test(page) ? page : `<html><body>${page}</body></html>`);
+      const hits = engine.hits(document).filter((hit): hit is Hit => hit !== undefined);
+      if (hits.length === 0 && engine.challenge.test(page))
+        throw new AppError("unavailable", "asked for proof of being human");
+      return hits;
+    },
+  };
+}
+
+function hitOf(
+  link: PageElement | null,
+  snippet: PageElement | null,
+  unwrap: (href: string) => string | undefined,
+  heading: PageElement | null = link,
+): Hit | undefined {
+  const href = link?.getAttribute("href") ?? "";
+  const url = unwrap(href) ?? href;
+  const title = plainText(heading?.textContent ?? "");
+  if (title === "" || !/^https?:\/\//i.test(url)) return undefined;
+  return { title, url, description: plainText(snippet?.textContent ?? "") };
+}
+
+/** The address inside a link that counts clicks; undefined when there is none. */
+function parameter(href: string, name: string): string | undefined {
+  const target = URL.parse(href, "https://engine.invalid/")?.searchParams.get(name);
+  return target !== null && target !== undefined && /^https?:/i.test(target) ? target : undefined;
+}
+
+/** Bing puts the address as Base64 after two letters into its links. */
+function unwrapBing(href: string): string | undefined {
+  const wrapped = /\/ck\/a\b/.test(href) ? URL.parse(href, "https://www.bing.com/")?.searchParams.get("u") : undefined;
+  if (wrapped === null || wrapped === undefined) return undefined;
+  return Buffer.from(wrapped.slice(2), "base64url").toString();
+}

@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test";
+import { createEgress } from "../../egress/egress.ts";
+import { AppError } from "../../errors.ts";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { createRobots } from "./page/robots.ts";
+import type { EngineName, Hit, SearchEngine } from "./search/engine.ts";
+import { normalisedUrl } from "./search/normalised-url.ts";
+import { searchAll } from "./search/search-all.ts";
+import { served, startSite } from "./site.fixture.ts";
+import { webSearch } from "./web-search.ts";
+
+const engine = (name: EngineName, search: SearchEngine["search"]): SearchEngine => ({ name, search });
+const hit = (url: string): Hit => ({ title: `Title of ${url}`, url, description: "words" });
+const gives = (name: EngineName, ...urls: string[]) => engine(name, async () => urls.map(hit));
+const asked = { query: "q", count: 3, lang: "en", country: "us" };
+const never = new AbortController().signal;
+
+async function search(engines: SearchEngine[], input: Record<string, unknown>, hosts: string[] = []) {
+  await using at = await workspaceForTest();
+  const egress = createEgress({ allow: hosts, deny: [], only: [] });
+  const tool = webSearch({ engines, egress, robots: createRobots(egress), lang: "en", country: "us" });
+  return tool.call(input, contextForTest(at.workspace));
+}
+
+test("results come with position, source, title, address and description, then what was asked and what failed", async () => {
+  const down = engine("brave", () => Promise.reject(new AppError("unavailable", "failed with status 500")));
+  const { text, isError } = await search([down, gives("bing", "https://a.example/")], {
+    query: " bees ",
+    num_results: 1,
+  });
+  expect(isError).toBe(false);
+  expect(text).toBe(`Search results for 'bees':
+
+<web-content from="search results">
+1. Title of https://a.example/
+   URL: https://a.example/
+   Source: bing
+   Description: words
+</web-content>
+
+Metadata:
+- Total results: 1
+- Language: en
+- Country: us
+- Without results: brave (failed with status 500)`);
+});
+
+test("an engine that hangs, one that fails and one that breaks cost the others nothing", async () => {
+  const hangs = engine("google", (_, signal) => {
+    const { promise, reject } = Promise.withResolvers<readonly Hit[]>();
+    const timeout = setTimeout(() => reject(new AppError("timeout", "did not answer")), 100);
+    signal.addEventListener("abort", () => clearTimeout(timeout));
+    return promise;
+  });
+  const breaks = engine("bing", () => Promise.reject(new TypeError("null is not an object")));
+  const { found, failures } = await searchAll(
+    [hangs, breaks, gives("baidu"), gives("exa", "https://a.example/")],
+    asked,
+    never,
+  );
+  expect(found.map(({ url, source }) => [url, source])).toEqual([["https://a.example/", "exa"]]);
+  expect(failures.map(({ engine }) => engine)).toEqual(["google", "bing", "baidu"]);
+});
+
+test("the whole search has a time limit, and an abort its own reason", async () => {
+  const hangs = engine(
+    "google",
+    (_, signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
+  const { failures } = await searchAll([hangs, gives("bing", "https://a.example/")], asked, never, 50);
+  expect(failures).toEqual([{ engine: "google", reason: "no time was left" }]);
+  const control = new AbortController();
+  const reason = new Error("canceled");
+  const pending = searchAll([hangs], asked, control.signal);
+  control.abort(reason);
+  expect(await pending.catch((error) => error)).toBe(reason);
+});
+
+test("the same page of several engines counts once, and engines are asked until there are enough", async () => {
+  let more = 0;
+  const engines = [
+    gives("brave", "https://www.a.example/x/?utm_source=s&b=2&a=1", "ftp://a.example/", "no address"),
+    gives("bing", "http://a.example/x?a=1&b=2#part", "https://b.example", "https://c.example", "https://d.example"),
+    engine("google", async () => {
+      more++;
+      return [];
+    }),
+  ];
+  const { found } = await searchAll(engines, asked, never);
+  expect(found.map(({ source }) => source)).toEqual(["brave", "bing", "bing"]);
+  expect(more).toBe(0);
+  expect(normalisedUrl("https://a.example/?q=1")).not.toBe(normalisedUrl("https://a.example/?q=2"));
+});
+
+test("without any result it is a failure that names every engine", async () => {
+  const { text, isError } = await search([gives("bing"), gives("google")], { query: "q" });
+  expect(isError).toBe(true);
+  expect(text).toBe(
+    "No search engine gave results for 'q'.\n- Without results: bing (no results); google (no results)",
+  );
+});
+
+test("fetch_content adds the beginning of each page, and why one could not be read", async () => {
+  await using site = startSite({ "/a": served(`<p>${"long words ".repeat(2000)}</p>`, "text/html") });
+  const engines = [gives("bing", `${site.url}/a`, `${site.url}/gone`, "http://10.0.0.1/")];
+  const { text } = await search(engines, { query: "q", fetch_content: true, num_results: 3 }, [site.host]);
+  expect(text).toContain("Content:\nlong words long words");
+  expect(text).toContain("(could not be read: The server answered with status 404.)");
+  expect(text).toContain("not public");
+  expect(text.length).toBeLessThan(10_000);
+});
+
+test("a language or country that is none goes back to the model", async () => {
+  for (const wrong of [{ lang: "e n" }, { country: "usa" }, { num_results: 0 }, { query: " " }])
+    expect((await search([], { query: "q", ...wrong })).text).toStartWith("Invalid arguments for web_search");
+});
