@@ -2,8 +2,8 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** Manus as users start it: a process of its own, on a port of its own. */
-export type ManusServer = {
+/** An agent as users start it: a process of its own, on a port of its own. */
+export type AgentServer = {
   readonly url: string;
   /** Resolves with the exit code; 137 after a kill -9. */
   readonly exited: Promise<number>;
@@ -14,9 +14,16 @@ export type ManusServer = {
   readonly pid: number;
 };
 
-/** Starts Manus from its entry with nothing of this process's environment but the PATH, and what `env` says. */
-export function startManus(env: Record<string, string> & { MANYHANDS_HOME: string; PORT: string }): ManusServer {
-  const child = Bun.spawn([process.execPath, join(root, "agents/manus/src/server.ts")], {
+type Environment = Record<string, string> & { MANYHANDS_HOME: string; PORT: string };
+
+/** Starts Manus as `startAgent` does. */
+export function startManus(env: Environment): AgentServer {
+  return startAgent("manus", env);
+}
+
+/** Starts an agent from its entry with nothing of this process's environment but the PATH, and what `env` says. */
+export function startAgent(name: string, env: Environment): AgentServer {
+  const child = Bun.spawn([process.execPath, join(root, `agents/${name}/src/server.ts`)], {
     cwd: env.MANYHANDS_HOME,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdin: "ignore",
@@ -29,7 +36,7 @@ export function startManus(env: Record<string, string> & { MANYHANDS_HOME: strin
   void (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of child.stdout) if (decoder.decode(chunk).includes("ready http")) isReady();
-    reject(new Error(`Manus ended before it was ready: ${await log}`));
+    reject(new Error(`${name} ended before it was ready: ${await log}`));
   })();
   return {
     url: `http://127.0.0.1:${env.PORT}`,

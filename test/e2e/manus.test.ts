@@ -8,11 +8,11 @@ import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import type { Task as TaskOf03 } from "a2a-sdk-v0";
 import { A2AClient } from "a2a-sdk-v0/client";
-import { freePort, type ManusServer, startManus } from "./manus-server.ts";
+import { type AgentServer, freePort, startManus } from "./manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;
-let manus: ManusServer;
+let manus: AgentServer;
 
 /** Writes a file with the shell, reads it with Python, and ends; what it says comes from the real results. */
 const script: Parameters<typeof startScriptedModel>[0] = (request) => {

@@ -2,6 +2,7 @@ import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
 import { applyPatchTool } from "@manyhands/shared/tools/code/apply-patch";
+import { changesPatch } from "@manyhands/shared/tools/code/changes-patch";
 import { globTool } from "@manyhands/shared/tools/code/glob";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
@@ -28,7 +29,7 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
     name: "swe",
     title: "SWE",
     description:
-      "A software engineer: finds its way in the code it is sent, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files.",
+      "A software engineer: finds its way in the code it is sent, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
     version: "0.1.0",
     instructions,
     tools: [
@@ -42,6 +43,10 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
       terminate,
     ],
     ...(limits && { limits }),
+    async finish(workspace, { received, made }) {
+      const content = await changesPatch(workspace, received, made);
+      return content ? [{ name: "changes.patch", mediaType: "text/x-diff", content }] : [];
+    },
     skills: [
       {
         id: "change-code",

@@ -3,6 +3,7 @@ import { changedFiles, type Listing, listFiles } from "../workspace/list-files.t
 import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
+import type { AgentDefinition } from "./agent.ts";
 import type { Part } from "./events.ts";
 import type { AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
@@ -10,6 +11,7 @@ import type { TaskState } from "./task-state.ts";
 type ConcludeDeps = {
   readonly artifacts: ArtifactStore;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+  readonly finish?: AgentDefinition["finish"];
 };
 
 const mostFiles = 50;
@@ -28,7 +30,8 @@ export async function conclude(
   const { run } = task;
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    return collect(workspace, before, received(task), deps.artifacts);
+    const made = await collect(workspace, before, received(task), deps.artifacts);
+    return [...made, ...(await finished(task, workspace, made, deps))];
   });
   for (const file of files) addArtifact(task, file.name, [{ type: "file", ...file }]);
   const { outcome } = task;
@@ -62,10 +65,30 @@ function lastWords(task: TaskState): string {
   return said?.role === "assistant" ? said.text : "";
 }
 
+/** What the agent itself makes of the end of its task. */
+async function finished(
+  task: TaskState,
+  workspace: Workspace,
+  stored: readonly StoredFile[],
+  { finish, artifacts }: ConcludeDeps,
+): Promise<StoredFile[]> {
+  if (finish === undefined) return [];
+  const files = sentFiles(task).map(async ({ name, sha256 }) => ({ path: name, content: await artifacts.get(sha256) }));
+  const sent = (await Promise.all(files)).flatMap(({ path, content }) => (content ? [{ path, content }] : []));
+  const made = stored.map(({ name }) => name);
+  const extra = await finish(workspace, { received: sent, made });
+  return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
+}
+
+/** The files the user sent, by the names they have in the workspace. */
+function sentFiles(task: TaskState): StoredFile[] {
+  const parts = task.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
+  return parts.flatMap((part) => (part.type === "file" ? [part] : []));
+}
+
 /** Hashes of the files the user sent: unchanged, they are no result of the task. */
 function received(task: TaskState): Set<string> {
-  const parts = task.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
-  return new Set(parts.flatMap((part) => (part.type === "file" ? [part.sha256] : [])));
+  return new Set(sentFiles(task).map(({ sha256 }) => sha256));
 }
 
 /** The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land. */
