@@ -47,7 +47,7 @@ function mode(before: Uint8Array | undefined, after: Uint8Array | undefined): st
 
 /** The patch from its first file name on. */
 function body(patch: string): string {
-  return patch.slice(patch.indexOf("--- ")).replaceAll(/^(---|\+\+\+) (.*?)\t.*$/gm, "$1 $2");
+  return patch.slice(patch.indexOf("--- "));
 }
 
 async function contentOf(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
