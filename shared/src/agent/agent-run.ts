@@ -98,13 +98,14 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     callsMs: 0,
     outcome: undefined,
   };
+  const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
     await loop(turn(agent, deps), task);
   } catch (error) {
-    if (error instanceof AppError) await conclude(task, begun.files, error, deps);
+    if (error instanceof AppError) await conclude(task, begun.files, error, ending);
     throw error;
   }
-  return conclude(task, begun.files, undefined, deps);
+  return conclude(task, begun.files, undefined, ending);
 }
 
 /** The agent's own bounds, or the caller's where those are tighter. */

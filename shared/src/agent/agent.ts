@@ -1,4 +1,5 @@
 import type { Tool } from "../tools/tool.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 
 /** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
 export type Skill = {
@@ -24,6 +25,12 @@ export type Limits = {
   readonly resultCharacters: number;
 };
 
+/** What a task leaves behind: the files as they were sent, and the paths of those made or changed that were not. */
+export type Leavings = {
+  readonly received: readonly { readonly path: string; readonly content: Blob }[];
+  readonly made: readonly string[];
+};
+
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
@@ -39,5 +46,10 @@ export type AgentDefinition = {
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
   readonly tools: readonly Tool[];
   readonly limits: Limits;
+  /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */
+  readonly finish?: (
+    workspace: Workspace,
+    leavings: Leavings,
+  ) => Promise<readonly { readonly name: string; readonly mediaType: string; readonly content: string }[]>;
   readonly toolChoice: "auto" | "required" | "none";
 };

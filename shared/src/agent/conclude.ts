@@ -3,6 +3,7 @@ import { changedFiles, type Listing, listFiles } from "../workspace/list-files.t
 import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
+import type { AgentDefinition } from "./agent.ts";
 import type { Part } from "./events.ts";
 import type { AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
@@ -10,6 +11,7 @@ import type { TaskState } from "./task-state.ts";
 type ConcludeDeps = {
   readonly artifacts: ArtifactStore;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+  readonly finish?: AgentDefinition["finish"];
 };
 
 /** Names that tell a reader what an artifact is; a file of that name is called by its path. */
@@ -30,7 +32,8 @@ export async function conclude(
   const { run } = task;
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    return collect(workspace, before, task.received, deps.artifacts);
+    const made = await collect(workspace, before, task.received, deps.artifacts);
+    return [...made, ...(await finished(task, workspace, made, deps))];
   });
   for (const file of files) {
     const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
@@ -66,6 +69,21 @@ function lastWords({ messages, goal }: TaskState): string {
   const own = messages.slice(messages.indexOf(goal) + 1);
   const said = own.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
   return said?.role === "assistant" ? said.text : "";
+}
+
+/** What the agent itself makes of the end of its task. */
+async function finished(
+  { received }: TaskState,
+  workspace: Workspace,
+  stored: readonly StoredFile[],
+  { finish, artifacts }: ConcludeDeps,
+): Promise<StoredFile[]> {
+  if (finish === undefined) return [];
+  const files = [...received].map(async ([path, sha256]) => ({ path, content: await artifacts.get(sha256) }));
+  const sent = (await Promise.all(files)).flatMap(({ path, content }) => (content ? [{ path, content }] : []));
+  const made = stored.map(({ name }) => name);
+  const extra = await finish(workspace, { received: sent, made });
+  return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
 }
 
 /**

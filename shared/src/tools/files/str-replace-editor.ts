@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AppError } from "../../errors.ts";
 import { isProtected } from "../../workspace/protected-names.ts";
 import { kindOf, openFile, type Place, placeOf } from "../../workspace/workspace-file.ts";
-import { createKeyedQueue } from "../keyed-queue.ts";
+import { createKeyedQueue, type KeyedQueue } from "../keyed-queue.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
@@ -19,10 +19,10 @@ const description = `Views and edits the files of the workspace.
 
 /**
  * The tool by which an agent views and edits the files of its workspace. Edits of one file happen one after the other, each whole or not at all;
- * an edit repeated with the same key after a crash is answered as before and not made twice. Keep one for all agents of a process.
+ * an edit repeated with the same key after a crash is answered as before and not made twice. Keep one for all agents of a process;
+ * other tools that edit files share its `queue`.
  */
-export function createStrReplaceEditor(): Tool {
-  const queue = createKeyedQueue();
+export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): Tool {
   return defineTool({
     name: "str_replace_editor",
     description,

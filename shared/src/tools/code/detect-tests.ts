@@ -1,0 +1,25 @@
+import type { Workspace } from "../../workspace/workspace.ts";
+import { kindOf, openFile } from "../../workspace/workspace-file.ts";
+
+/** The command that runs the tests of the project in this folder, by the files it has; undefined when they tell nothing. */
+export async function detectTests(
+  workspace: Workspace,
+  folder: string,
+  paths: readonly string[],
+): Promise<string | undefined> {
+  const has = async (name: string) => (await kindOf(workspace, `${folder}/${name}`)) === "file";
+  if (await has("Cargo.toml")) return "cargo test";
+  if (await has("go.mod")) return "go test -v ./...";
+  if (await has("package.json")) {
+    const bun = (await has("bun.lock")) || (await has("bunfig.toml"));
+    if (/"test"\s*:/.test(await textOf(workspace, `${folder}/package.json`))) return bun ? "bun run test" : "npm test";
+    return bun ? "bun test" : "node --test";
+  }
+  if (!paths.some((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path))) return undefined;
+  return "if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else python3 -m unittest discover; fi";
+}
+
+async function textOf(workspace: Workspace, path: string): Promise<string> {
+  await using file = await openFile(workspace, path);
+  return file.stats.size > 1_000_000 ? "" : await file.handle.readFile("utf8");
+}

@@ -1,0 +1,48 @@
+import { runCommand } from "../../sandbox/run-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { ToolContext } from "../tool.ts";
+
+/** `complete` is false when a bound cut the list short. Paths are relative to the workspace. */
+export type CodeFiles = { readonly paths: readonly string[]; readonly complete: boolean };
+
+const mostBytes = 4 * 1024 ** 2;
+const listingMs = 20_000;
+
+/** What every search leaves out, beside what ignore files name. */
+export const unsearched = ["--hidden", "--no-require-git", "--no-config", "--glob=!.git", "--glob=!.manyhands/"];
+
+/**
+ * The files below a folder of the workspace (or the one file), without those that `.gitignore` names, as ripgrep sees them inside the
+ * sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
+ */
+export async function listCodeFiles(
+  sandbox: Sandbox,
+  { workspace, signal }: Pick<ToolContext, "workspace" | "signal">,
+  { path, newest = false }: { readonly path: string; readonly newest?: boolean },
+): Promise<CodeFiles> {
+  const chunks: Uint8Array[] = [];
+  const order = newest ? "--sortr=modified" : "--sort=path";
+  const argv = ["rg", "--files", "--null", order, ...unsearched, "--", path];
+  const limits = { wallMs: listingMs, outputBytes: mostBytes };
+  const { exitCode, stderr, limit } = await runCommand(
+    sandbox,
+    { argv, workspace: workspace.root, limits },
+    {
+      signal,
+      onOutput: (stream, bytes) => {
+        if (stream === "stdout") chunks.push(Uint8Array.from(bytes));
+      },
+    },
+  );
+  if (exitCode > 1 && limit === undefined && chunks.length === 0) throw new Error(stderr.trim() || "ripgrep failed.");
+  const names = Buffer.concat(chunks).toString("utf8").split("\0");
+  // What follows the last NUL is empty, or a name cut in the middle.
+  const paths = names.slice(0, -1).map((name) => name.replace(/^\.\//, ""));
+  return { paths, complete: limit === undefined };
+}
+
+/** Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder. */
+export function fitsGlob(pattern: string): (path: string) => boolean {
+  const glob = new Bun.Glob(pattern.includes("/") ? pattern.replace(/^\.?\//, "") : `**/${pattern}`);
+  return (path) => glob.match(path);
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { runTestsTool } from "./run-tests.ts";
+import { readTestReport } from "./test-report.ts";
+
+let place: CodePlace;
+beforeAll(async () => {
+  place = await openCodePlace();
+});
+afterAll(() => place.close());
+
+const cases = `import unittest
+class Sums(unittest.TestCase):
+    def test_right(self):
+        self.assertEqual(1 + 1, 2)
+    def test_wrong(self):
+        self.assertEqual(1 + 1, 3)
+if __name__ == "__main__":
+    unittest.main()
+`;
+
+test("a Python project's tests are found and run, and the failed one is named", async () => {
+  const workspace = await place.project({ "test_sums.py": cases });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), {});
+  expect(isError).toBe(true);
+  expect(text).toStartWith("FAILED: 1 passed, 1 failed\n- ");
+  expect(text).toContain("test_wrong");
+  expect(text).toContain("[exit code 1, command: ");
+});
+
+test("the command given runs in the folder given", async () => {
+  const workspace = await place.project({ "sub/test_sums.py": cases.replace("3)", "2)") });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), {
+    command: "python3 -m unittest -q test_sums.py",
+    path: "sub",
+  });
+  expect(isError).toBe(false);
+  expect(text).toStartWith("PASSED: 2 passed, 0 failed");
+});
+
+test("tests that do not end are stopped and said to be", async () => {
+  const workspace = await place.project({});
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "sleep 60", timeout: 0.5 });
+  expect(isError).toBe(true);
+  expect(text).toContain("stopped at its limit: wall time 0.5 s");
+});
+
+test("a folder without tests is said to have none", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  expect((await callIn(workspace)(runTestsTool(place), {})).text).toContain("Nothing in . tells how its tests are run");
+});
+
+const outputs: readonly (readonly [string, string, ReturnType<typeof readTestReport>])[] = [
+  [
+    "pytest",
+    "FAILED test_a.py::test_x - assert 1 == 2\n================= 1 failed, 3 passed in 0.05s =================",
+    { passed: 3, failed: 1, failures: ["test_a.py::test_x - assert 1 == 2"] },
+  ],
+  [
+    "unittest",
+    "FAIL: test_x (t.T.test_x)\nRan 4 tests in 0.001s\n\nFAILED (failures=1, skipped=1)",
+    { passed: 2, failed: 1, failures: ["test_x (t.T.test_x)"] },
+  ],
+  ["bun", "(fail) adds [0.10ms]\n\n 2 pass\n 1 fail\n 3 expect() calls", { passed: 2, failed: 1, failures: ["adds"] }],
+  [
+    "cargo",
+    "test tests::b ... FAILED\ntest result: FAILED. 2 passed; 1 failed; 0 ignored\n",
+    { passed: 2, failed: 1, failures: ["tests::b"] },
+  ],
+  ["node", "not ok 2 - subtracts\n# tests 2\n# pass 1\n# fail 1\n", { passed: 1, failed: 1, failures: ["subtracts"] }],
+  ["go", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\nFAIL", { passed: 1, failed: 1, failures: ["TestB"] }],
+  [
+    "jest",
+    "  ● sum › adds\nTests:       1 failed, 2 passed, 3 total",
+    { passed: 2, failed: 1, failures: ["sum › adds"] },
+  ],
+  ["an unknown runner", "all good", { passed: undefined, failed: undefined, failures: [] }],
+];
+
+test.each(outputs)("the output of %s is read", (_, output, report) => {
+  expect(readTestReport(output)).toEqual(report);
+});

@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { runCommand } from "../../sandbox/run-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { createCallOutput } from "../shell/call-output.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { detectTests } from "./detect-tests.ts";
+import { listCodeFiles } from "./list-code-files.ts";
+import { relativePath } from "./relative-path.ts";
+import { readTestReport } from "./test-report.ts";
+
+const mostFailures = 30;
+const longestOutput = 8000;
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes("\0"), "must not contain NUL")
+    .optional()
+    .describe("The command that runs the tests; left out, it is found by the project's files."),
+  path: z.string().default(".").describe("The project's folder."),
+  timeout: z.number().positive().max(1800).default(300).describe("Seconds after which the tests are stopped."),
+});
+
+type TestsInput = z.output<typeof input>;
+
+/** The `run_tests` tool: a project's tests in the sandbox, with their result in figures. Not to be made on tier `none`. */
+export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "run_tests",
+    description:
+      "Runs the tests of a project (bun, npm, node, pytest, unittest, go, cargo, or the command given) and returns how many passed and failed, the names of those that failed, and the output. Each call is a shell of its own.",
+    input,
+    effect: "once",
+    run: (given, context) => runTests(sandbox, given, context),
+  });
+}
+
+async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContext): Promise<ToolResult> {
+  const { workspace, signal } = context;
+  const folder = await relativePath(workspace, given.path);
+  const command = given.command ?? (await detected(sandbox, folder, context));
+  if (command === undefined)
+    return failure(
+      `Nothing in ${given.path} tells how its tests are run. Give the command, or the project's folder as path.`,
+    );
+  const output = createCallOutput(context, "tests.txt");
+  try {
+    const { exitCode, limit, stdout, stderr } = await runCommand(
+      sandbox,
+      {
+        argv: ["bash", "-c", `cd -- "$1" && eval "$2"`, "bash", folder, command],
+        workspace: workspace.root,
+        env: { CI: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1" },
+        limits: { wallMs: given.timeout * 1000, cpuSeconds: Math.ceil(given.timeout) * 2 },
+      },
+      { signal, onOutput: output.listen },
+    );
+    const { passed, failed, failures } = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
+    const counts = passed === undefined ? "how many passed is not known" : `${passed} passed, ${failed} failed`;
+    const left = failures.length - mostFailures;
+    const text = [
+      `${exitCode === 0 && limit === undefined ? "PASSED" : "FAILED"}: ${counts}`,
+      ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
+      ...(left > 0 ? [`- and ${left} more`] : []),
+      clipped(Bun.stripANSI(await output.text())),
+      `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
+    ];
+    return { text: text.filter((line) => line !== "").join("\n"), isError: exitCode !== 0 || limit !== undefined };
+  } finally {
+    await output.discard();
+  }
+}
+
+async function detected(sandbox: Sandbox, folder: string, context: ToolContext): Promise<string | undefined> {
+  const { paths } = await listCodeFiles(sandbox, context, { path: folder });
+  return detectTests(context.workspace, folder, paths);
+}
+
+/** Head and tail of a long output: runners tell what failed first and the sum last. */
+function clipped(output: string): string {
+  if (output.length <= longestOutput) return output;
+  const half = longestOutput / 2;
+  return `${output.slice(0, half)}\n[… ${output.length - longestOutput} characters left out …]\n${output.slice(-half)}`;
+}
