@@ -16,8 +16,8 @@ beforeAll(async () => {
     "src/one.py": "import os\ndef total(items):\n    return sum(items)\n",
     "src/two words.py": "from one import total\nprint(total([1]))\n",
     "src/view.ts": "export const total = 1;\n",
-    "ignored/three.py": "total\n",
-    "trace.log": "total\n",
+    "ignored/three.py": "total(3)\n",
+    "trace.log": "total(4)\n",
     "many.txt": "needle\n".repeat(90),
   });
   root = workspace.root;
