@@ -204,7 +204,7 @@ test("an error before the first event is a plain answer, but a stream for a 0.3 
   expect(item?.data).toMatchObject({ error: { code: -32001 } });
 });
 
-test("silence is filled with heartbeats, and a connection quiet for eleven seconds lives", async () => {
+test("silence is filled with heartbeats, and a connection quiet for thirteen seconds lives", async () => {
   const quiet = await startAgentServer({ heartbeatMs: 60_000 });
   try {
     const beating = await stream("SendStreamingMessage", textMessage("wait 1000"));
@@ -215,7 +215,7 @@ test("silence is filled with heartbeats, and a connection quiet for eleven secon
       jsonrpc: "2.0",
       id: 1,
       method: "SendStreamingMessage",
-      params: textMessage("wait 11000"),
+      params: textMessage("wait 13000"),
     });
     const response = await fetch(quiet.url, {
       method: "POST",
@@ -245,7 +245,7 @@ test("readers that never read are bounded, and others are served meanwhile", asy
   ].join("\r\n");
   const before = process.memoryUsage().rss;
   const sockets = await Promise.all(
-    Array.from({ length: 100 }, async () => {
+    Array.from({ length: 1000 }, async () => {
       const socket = connect(Number(port), hostname);
       socket.pause();
       await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
