@@ -85,6 +85,8 @@ test("a failing project sent as files is mended, its tests pass, and the change 
   expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "PASSED: 1 passed, 0 failed" });
   const content = task.artifacts[1]?.parts[0]?.content;
   const patch = content?.$case === "url" ? await (await fetch(content.value)).text() : "";
+  expect(patch).toContain("-    result = 1\n+    result = 0\n");
+  if (Bun.which("git") === null) return;
   await Bun.write(join(home, "check/sums.py"), sums);
   const applied = Bun.spawnSync(["git", "apply", "-"], { cwd: join(home, "check"), stdin: Buffer.from(patch) });
   expect({ code: applied.exitCode, error: applied.stderr.toString() }).toEqual({ code: 0, error: "" });

@@ -43,6 +43,14 @@ export const programs: readonly Program[] = [
     onRequest: false,
   },
   {
+    name: "git",
+    commands: ["git"],
+    platforms: everywhere,
+    packages: { "apt-get": "git", brew: "git", dnf: "git", pacman: "git", apk: "git" },
+    without: "agents work on code without its history",
+    onRequest: false,
+  },
+  {
     name: "python3",
     commands: ["python3"],
     platforms: everywhere,

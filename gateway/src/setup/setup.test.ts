@@ -36,8 +36,15 @@ async function script(path: string, body: string): Promise<void> {
 }
 
 test("what is there is found, and what is missing is said with what that switches off", async () => {
-  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], { system: false });
-  expect(findings).toEqual(["bubblewrap found", "socat found", "ripgrep found", "python3 missing", "chromium missing"]);
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: false });
+  expect(findings).toEqual([
+    "bubblewrap found",
+    "socat found",
+    "ripgrep found",
+    "git found",
+    "python3 missing",
+    "chromium missing",
+  ]);
   expect(table).toContain("python_execute is off");
   expect(table).not.toContain("To add what is missing");
 });
@@ -45,7 +52,7 @@ test("what is there is found, and what is missing is said with what that switche
 test("as root with apt-get the missing programs are installed, but not the browser", async () => {
   const aptGet =
     'case "$*" in *install*python3*) printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3;; esac';
-  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], { system: true, aptGet });
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: true, aptGet });
   if (process.getuid?.() === 0) {
     expect(findings).toContain("python3 installed");
     expect(findings).toContain("chromium missing");
@@ -53,7 +60,7 @@ test("as root with apt-get the missing programs are installed, but not the brows
 });
 
 test("a package manager that fails is no failure of set-up, and its words are shown", async () => {
-  const { table, findings } = await setUpWith(["bwrap", "socat", "rg"], {
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], {
     system: true,
     aptGet: "echo no network; exit 100",
   });

@@ -109,7 +109,7 @@ test("a last line without an end stays so, or gets one when the patch says it", 
   expect(await read(workspace, "b.txt")).toBe("one\n2\n");
 });
 
-test("what git makes of two texts, this makes too", async () => {
+test.if(Bun.which("git") !== null)("what git makes of two texts, this makes too", async () => {
   const before = "a\n\nb\n-- c\n\nd\ne\nf\ng\nh\ni\nj\n";
   const after = "a\n\nB\n\nd\ne\n++ f\ng\nh\ni\nk\n";
   const workspace = await place.project({ "t.txt": before, "before.x": before, "after.x": after });
