@@ -527,3 +527,28 @@ test("a model that refuses the request fails the task with the provider's reason
   expect(record).toMatchObject({ status: "failed", error: { code: "model_rejected" } });
   expect(record.error?.message).toContain("Incorrect API key");
 });
+
+test("a model that takes text only is told that an image is not shown to it", async () => {
+  const look = defineTool({
+    name: "look",
+    description: "Shows a picture.",
+    input: z.strictObject({}),
+    effect: "pure",
+    run: async () => ({
+      text: "Here it is.",
+      isError: false,
+      images: [{ type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const],
+    }),
+  });
+  for (const vision of [true, false]) {
+    await using agent = await agentForTest({
+      script: [call("look", {}), { text: "ok" }],
+      tools: [look],
+      model: { capabilities: { vision } },
+    });
+    await agent.run("Look.");
+    const said = JSON.stringify(agent.model.requests[1]?.body.messages);
+    expect(said.includes("takes text only")).toBe(!vision);
+    expect(said.includes("data:image/png;base64")).toBe(vision);
+  }
+});

@@ -23,8 +23,9 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "assistant":
       return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(sayable) };
     case "tool": {
-      const { callId, name, text, isError } = message;
-      return { role: "tool", callId, name, text, isError };
+      const { callId, name, isError } = message;
+      const unseen = message.images !== undefined && !options.vision;
+      return { role: "tool", callId, name, text: unseen ? message.text + blind : message.text, isError };
     }
     case "user":
       return { role: "user", parts: (await Promise.all(message.parts.map((part) => userParts(part, options)))).flat() };
@@ -52,6 +53,9 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
     }
   }
 }
+
+/** Without this a model that takes text only would believe, and say, that it had looked. */
+const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
 async function tailMessage(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage | undefined> {
   const newest = messages.findLast((message) => message.role === "tool" && message.images !== undefined);

@@ -77,14 +77,14 @@ function whatStandsThere(
   expected: number | undefined,
   name: string,
 ): string {
-  if (lines.length === 0) return `${name} does not fit: the file is empty.`;
+  if (lines.length === 0) return `${name} does not fit: the file is empty. Nothing was changed.`;
   const near = closest(lines, wanted, expected ?? 0);
   const differing = wanted.findIndex((line, offset) => lines[near + offset]?.trim() !== line.trim());
   const from = Math.max(0, near - 1);
   const there = lines.slice(from, from + Math.min(shownLines, wanted.length + 2));
   const numbered = there.map((line, offset) => `${String(from + offset + 1).padStart(6)}\t${line.slice(0, 200)}`);
   return [
-    `${name} does not fit: its line ${JSON.stringify((wanted[differing] ?? wanted[0] ?? "").slice(0, 200))} is not where it should be. The closest place in the file:`,
+    `${name} does not fit: its line ${JSON.stringify((wanted[differing] ?? wanted[0] ?? "").slice(0, 200))} is not where it should be. Nothing was changed. The closest place in the file:`,
     ...numbered,
   ].join("\n");
 }

@@ -1,4 +1,6 @@
+import { mkdir } from "node:fs/promises";
 import * as z from "zod";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { defineTool, type Tool } from "../tool.ts";
 
 const input = z.strictObject({
@@ -19,6 +21,13 @@ const shapes = {
 const description = `Runs Python code that prepares what data_visualization needs: cleaned CSV files and the JSON file that lists the charts
 (${shapes.visualization}) or the findings to show in them (${shapes.insight}). The code prints the path of the JSON file.`;
 
+/** Makes the folder that charts and their data lie in, so that the code can write there. */
+async function openFolder(workspace: Workspace): Promise<void> {
+  const folder = await workspace.resolve("visualization");
+  await mkdir(folder, { recursive: true });
+  await workspace.adopt(folder);
+}
+
 /** The `visualization_preparation` tool, over the `python_execute` tool of this machine. */
 export function visualizationPreparation({ python }: { readonly python: Tool }): Tool {
   return defineTool({
@@ -27,6 +36,7 @@ export function visualizationPreparation({ python }: { readonly python: Tool }):
     input,
     effect: "once",
     async run({ code, code_type }, context) {
+      await openFolder(context.workspace);
       const result = await python.call({ code }, context);
       if (result.isError || result.text.includes(".json")) return result;
       const missing = `[no path of a JSON file was printed; data_visualization needs one that holds ${shapes[code_type]}]`;

@@ -17,7 +17,12 @@ export function finishedSpec(
     padding: 16,
     ...spec,
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    config: { font, axis: { labelLimit: 240 }, title: { anchor: "start", fontSize: 16 }, ...objectOf(spec.config) },
+    config: {
+      font,
+      axis: { labelLimit: 240, labelOverlap: "greedy" },
+      title: { anchor: "start", fontSize: 16 },
+      ...objectOf(spec.config),
+    },
     title: { text: title.text, subtitle: title.subtitle ?? [], anchor: "start" },
     data: { values },
   };

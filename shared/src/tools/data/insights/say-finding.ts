@@ -5,6 +5,13 @@ export type Language = "en" | "zh";
 
 type Say = (finding: Finding, number: (name: string) => string, at: string) => string;
 
+/** Smaller than this a probability says only that it is small. */
+const smallestProbability = 0.001;
+
+function probability(p = 0): string {
+  return p < smallestProbability ? `p < ${smallestProbability}` : `p = ${p.toFixed(3)}`;
+}
+
 const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
   statistics_base: {
     en: ({ series, at }, n) =>
@@ -14,9 +21,9 @@ const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
   },
   overall_trend: {
     en: ({ series, figures }, n) =>
-      `${series} ${(figures.slope ?? 0) > 0 ? "rises" : "falls"} on the whole, by ${n("slope")} a step (p = ${n("p")}).`,
+      `${series} ${(figures.slope ?? 0) > 0 ? "rises" : "falls"} on the whole, by ${n("slope")} a step (${probability(figures.p)}).`,
     zh: ({ series, figures }, n) =>
-      `${series}总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，每步约 ${n("slope")}（p = ${n("p")}）。`,
+      `${series}总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，每步约 ${n("slope")}（${probability(figures.p)}）。`,
   },
   turning_point: {
     en: ({ series }, n, at) => `${series} turns at ${at} (${n("value")}).`,
@@ -36,7 +43,7 @@ const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
     zh: ({ series }, n, at) => `${at} 占${series}的一半以上：占比 ${n("share")}。`,
   },
   abnormal_value: {
-    en: ({ series }, n, at) => `${series} has ${n("count")} value(s) far from its median: ${at}.`,
+    en: ({ series }, n, at) => `${series} has ${n("count")} value(s) far from its median, at ${at}.`,
     zh: ({ series }, n, at) => `${series}有 ${n("count")} 个远离中位数的值：${at}。`,
   },
   statistics_abnormal: {
