@@ -71,7 +71,11 @@ async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending>
     if (question === undefined) return finish(run, child, peers);
     const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (told === undefined) return givenUp(child, timedOut(ask));
-    if ("fault" in told) return givenUp(child, failed(ask, told.fault));
+    if ("fault" in told) {
+      // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
+      const now = await followChild(run, child, from, peers);
+      return isEnd(now) ? finish(run, child, peers) : givenUp(child, failed(ask, told.fault));
+    }
     from = { ...from, answered: question.id };
   }
 }

@@ -226,3 +226,24 @@ test("what another agent calls itself and says is one plain line in our events",
     expect.objectContaining({ type: "agent-progressed", text: "a ]0;b c" }),
   );
 });
+
+test("an agent that went on alone while a person thought is not failed for refusing the answer", async () => {
+  const status = { state: "TASK_STATE_INPUT_REQUIRED", message: { messageId: "q", role: "ROLE_AGENT", parts: [] } };
+  const refusal = { error: { code: -32004, message: "The task has ended" } };
+  let ended = false;
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: (_, n) => (n === 1 ? { task: working } : refusal),
+      GetTask: () => (ended ? done : badTask("WORKING", { status })),
+    },
+  );
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0 }, peers),
+  );
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  ended = true;
+  await asker.say(id, "too late");
+  expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "the answer" });
+});
