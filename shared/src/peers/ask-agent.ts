@@ -4,7 +4,7 @@ import { AppError, errorCodes } from "../errors.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
 import { collect } from "./collect.ts";
-import { type Followed, followChild } from "./follow-child.ts";
+import { type Followed, followChild, type Seen } from "./follow-child.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { AskOutcome, Fault } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
@@ -91,8 +91,8 @@ function mayPass({ code }: Fault): boolean {
   return errorCodes[code].retryable;
 }
 
-function isEnd(seen: Awaited<ReturnType<typeof followChild>>): boolean {
-  return "value" in seen && seen.value.state !== "working" && seen.value.question === undefined;
+function isEnd(seen: Tried<Seen>): boolean {
+  return "value" in seen && !["working", "input-required", "auth-required"].includes(seen.value.state);
 }
 
 function unauthorized({ title }: Child): Fault {

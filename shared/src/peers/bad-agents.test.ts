@@ -33,6 +33,17 @@ test("an agent of another make is polled, and what it says is its answer", async
   expect(agent.count("SendMessage")).toBe(1);
 });
 
+test("an agent of A2A 0.3 is asked in its own version", async () => {
+  const task = { kind: "task", id: "t1", contextId: "k1", status: { state: "working" } };
+  const artifacts = [{ artifactId: "a", parts: [{ kind: "text", text: "as ever" }] }];
+  using agent = badAgentForTest(
+    { legacy: true },
+    { "message/send": () => task, "tasks/get": () => ({ ...task, status: { state: "completed" }, artifacts }) },
+  );
+  expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", taskId: "t1", answer: "as ever" });
+  expect(agent.calls[0]?.params.configuration?.blocking).toBe(false);
+});
+
 test("an agent may answer with a message and no task", async () => {
   const message = { messageId: "r1", role: "ROLE_AGENT", parts: [{ text: "at once" }, { data: { n: 0 } }] };
   using agent = badAgentForTest({}, { SendMessage: () => ({ message }) });
