@@ -15,7 +15,7 @@ export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
 
 /** How often an agent is asked again after a failure that may pass, and after which pause. Milliseconds. */
 const retries = 1;
-const pauseMs = 2_000;
+const pauseMs = 1_000;
 
 /** A flow's ask: finds the agent, sets its budget aside, asks, and counts what was used. */
 export async function ask(

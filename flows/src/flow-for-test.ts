@@ -59,6 +59,8 @@ export async function flowForTest(
     readonly agents: Readonly<Record<string, Script>>;
     readonly model?: Script;
     readonly limits?: Partial<FlowLimits>;
+    /** False for a model whose price is not known. */
+    readonly price?: boolean;
     /** What the agents' entries say beside their names. */
     readonly entries?: Readonly<Record<string, Partial<AgentEntry>>>;
   },
@@ -73,7 +75,7 @@ export async function flowForTest(
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const own = createEmbeddedEngine({ path: join(home, "runs.db") });
   const peers = createPeers({ engine: own, artifacts, bounds: { patienceMs: 1_000 } });
-  const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url) };
+  const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
   own.work([
     flowRun(definition, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
     recallRun(definition.name, peers),
@@ -100,10 +102,14 @@ function toolsForTest() {
   return [createStrReplaceEditor(createKeyedQueue()), askHuman(), terminate];
 }
 
-/** A model at a scripted server, with a price. */
-export function modelForTest(url: string) {
+/** A model at a scripted server. */
+export function modelForTest(url: string, hasPrice = true) {
   return createModel(
-    modelConfigSchema.parse({ name: "scripted", baseUrl: url, price: { inputPerMillion: 1, outputPerMillion: 2 } }),
+    modelConfigSchema.parse({
+      name: "scripted",
+      baseUrl: url,
+      ...(hasPrice && { price: { inputPerMillion: 1, outputPerMillion: 2 } }),
+    }),
   );
 }
 

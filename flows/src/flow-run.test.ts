@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
 import * as z from "zod";
 import { defineFlow, type Flow, type FlowResult } from "./flow.ts";
 import { flowForTest } from "./flow-for-test.ts";
@@ -116,17 +115,43 @@ test("the model decides in a form, and mends an answer that does not fit", async
 });
 
 test("a failure that may pass is asked again, once; another is an outcome", async () => {
-  const down = (request: ChatRequest, n: number) =>
-    n === 0 ? { status: 503 } : { text: JSON.stringify(request).length > 0 ? "up" : "" };
-  const states = flowOf(async (flow) => {
-    const { state, answer, error } = await flow.ask("one", { text: "Go" });
-    return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
+  const states = (agent: string) =>
+    flowOf(async (flow) => {
+      const { state, answer, error } = await flow.ask(agent, { text: "Go" });
+      return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
+    });
+  await using up = await flowForTest(asking("one"), { agents: { one: say("up") } });
+  let isDown = true;
+  const door = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) =>
+      isDown ? new Response(null, { status: 503 }) : fetch(up.agent("one").url + new URL(url).pathname),
   });
-  await using flow = await flowForTest(states, { agents: { one: down } });
-  expect((await flow.run({ text: "Go" })).answer).toBe("completed up");
-  await using refused = await flowForTest(states, { agents: { one: [{ status: 400 }] } });
+  try {
+    const entries = { one: { url: door.url.origin } };
+    await using flow = await flowForTest(states("one"), { agents: { one: say("not asked") }, entries });
+    const id = await flow.start({ text: "Go" });
+    expect(await flow.event(id, "agent-answered")).toMatchObject({ state: "failed", error: { code: "unavailable" } });
+    isDown = false;
+    expect((await flow.until(id, "completed")).output).toEqual({ answer: "completed up" });
+    isDown = true;
+  } finally {
+    await door.stop(true);
+  }
+  await using refused = await flowForTest(states("one"), { agents: { one: [{ status: 400 }] } });
   expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
   expect(await refused.agent("one").tasks()).toHaveLength(1);
+}, 15_000);
+
+test("a bound on money that cannot be held is said to be none", async () => {
+  await using flow = await flowForTest(asking("one"), { agents: { one: say("1") }, price: false });
+  const notices = async (usd?: number) =>
+    ofType((await flow.run({ text: "Go", ...(usd !== undefined && { budget: { usd } }) })).events, "notice-given");
+  expect(await notices(1)).toMatchObject([
+    { kind: "budget", text: expect.stringContaining("The bound of $1 cannot be held") },
+  ]);
+  expect(await notices()).toEqual([]);
 });
 
 test("a question of an agent is asked by the flow, and the answer goes to the agent", async () => {

@@ -1,3 +1,5 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import { hasPrice } from "@manyhands/shared/agent/spending";
 import type { AgentInput, AgentOutput } from "@manyhands/shared/agent/task";
 import type { Run, RunDefinition, StepContext } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
@@ -28,6 +30,7 @@ export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefiniti
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
   const begun = await run.step("begin", (step) => begin(definition, input, deps, step));
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
+  if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
   const flow = createFlow(run, state, deps);
   try {
@@ -64,7 +67,13 @@ async function begin(
     },
     contextWindow: model.capabilities.contextWindow,
     startedAt: Date.now(),
+    unpriced: budget.usd !== undefined && !hasPrice(model) ? model.name : null,
   };
+}
+
+function unheld(usd: number, model: string) {
+  const text = `The bound of $${usd} cannot be held for this flow's own calls: the price of ${model} is not known. [llm.price] sets it.`;
+  return { type: "notice-given", kind: "budget", text } satisfies AgentEvent;
 }
 
 /** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */

@@ -18,6 +18,8 @@ export type Begun = FlowRequest & {
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;
+  /** The model whose price is not known, when there is a bound on money that cannot be held for that. */
+  readonly unpriced: string | null;
 };
 
 /** What of the budget is set aside for something that is under way. */

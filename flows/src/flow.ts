@@ -52,7 +52,10 @@ export interface Flow {
    * aborted and their tasks at agents canceled, and the rejection is thrown.
    */
   all<T>(branches: readonly ((flow: Flow) => Promise<T>)[], options?: { readonly concurrency?: number }): Promise<T[]>;
-  /** The same flow over another run: for branches of `run.race` and the like. `cancelOpen` sees to what their losers asked. */
+  /**
+   * The same flow over another run: for branches of `run.race` and the like. `cancelOpen` sees to what their losers asked; `expect` has to
+   * be told of what they all ask, or the first takes the whole budget.
+   */
   over(run: Run): Flow;
   /** Cancels at the agents what was asked below this flow's run and is still open: for after a `run.race`. */
   cancelOpen(): Promise<void>;

@@ -5,7 +5,7 @@ import { handOnFiles } from "./hand-on-files.ts";
 import { type PlanBrief, revisePlan } from "./make-plan.ts";
 import { reportResult } from "./report.ts";
 import { runSteps } from "./run-steps.ts";
-import { resultText, type StepResult } from "./step-result.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
 /** How a plan is carried out. */
@@ -65,7 +65,7 @@ async function round(
   const worked = await runSteps(flow, open, finished, board, { ...rest, stepDeadlineMs });
   const results = [...finished, ...worked];
   handOnFiles(flow, results, worked);
-  flow.reached(results.map(resultText).join("\n\n"));
+  flow.reached(resultsText(results));
   const fatal = worked.find((result) => result.fatal !== undefined)?.fatal;
   if (fatal === undefined) return results;
   board.publish(flow);

@@ -2,7 +2,7 @@ import { AppError } from "@manyhands/shared/errors";
 import type { AgentEntry } from "../agents.ts";
 import type { Flow } from "../flow.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
-import { resultText, type StepResult } from "./step-result.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
 import { readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
 
 /** What a plan is made of. */
@@ -65,7 +65,7 @@ export async function revisePlan(
       name: "planning",
       description: "Writes down how the plan goes on: command update, a verdict and the steps that are left.",
       instructions: reviser,
-      text: `${briefText(flow, brief)}\n\nWhat came of the plan so far:\n\n${results.map(resultText).join("\n\n")}`,
+      text: `${briefText(flow, brief)}\n\nWhat came of the plan so far:\n\n${resultsText(results)}`,
       schema: planRevision,
       check: ({ verdict, steps }) => {
         if (verdict !== "continue") return undefined;

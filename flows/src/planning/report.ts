@@ -1,6 +1,6 @@
 import type { Flow, FlowResult } from "../flow.ts";
 import type { Board } from "./board.ts";
-import { resultText, type StepResult } from "./step-result.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
 
 const writer = `You write the final answer to a task that agents worked on in steps. Use only what their results below say; add nothing that is not in them, and say plainly what was not done and why.
 Name the agent behind each finding, and the files where there are any. Answer what was asked, without telling the story of the plan.
@@ -21,7 +21,7 @@ export async function reportResult(
 }
 
 async function write(flow: Flow, goal: string, results: readonly StepResult[]): Promise<string> {
-  const evidence = results.map(resultText).join("\n\n");
+  const evidence = resultsText(results);
   const text = await flow.write({
     name: "report",
     instructions: writer,
