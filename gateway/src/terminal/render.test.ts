@@ -177,6 +177,24 @@ test("a plan is shown with the marks of its steps, an error of the planning tool
   expect(show([ended("No plan found with ID: q", true)]).text).toContain("✗");
 });
 
+test("a flow's steps are told in a line each, its plan with the marks", () => {
+  const step = { step: "1", agent: "swe", attempt: 1 };
+  const { text } = show([
+    event(1, {
+      type: "plan-changed",
+      text: "Steps:\n0. [→] [swe] Mend\n1. [ ] [manus] Tell",
+      steps: [],
+      note: "The plan: \u001b[1mMend",
+    }),
+    event(2, { type: "step-assigned", ...step, note: "Step 1: swe begins" }),
+    event(3, { type: "step-ended", ...step, outcome: "failed", note: "Step 1: swe failed" }),
+    event(4, { type: "agent-chosen", wanted: "skill:mend", agent: "swe", reason: "it mends", note: "it mends" }),
+  ]);
+  expect(text).toBe(
+    "● The plan: \\x1b[1mMend\n    [→] [swe] Mend\n    [ ] [manus] Tell\n  → Step 1: swe begins\n  ✗ Step 1: swe failed\n  · it mends\n",
+  );
+});
+
 test("what other agents are asked, do, say and answer is told under their names, and counted", () => {
   const ask = { askId: "r/1", agent: "swe" };
   const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };

@@ -44,7 +44,8 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
 }
 
 async function startTask(deps: TaskDeps, message: Message, input: AgentInput, principal: string): Promise<RunRecord> {
-  const { engine, agent } = deps;
+  const { engine, agent, admit } = deps;
+  admit?.(input.message);
   if (message.contextId !== "") await requireOwnContext(deps, message.contextId, principal);
   const { run } = await engine.start({
     kind: agent,

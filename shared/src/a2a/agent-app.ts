@@ -1,9 +1,10 @@
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import type { AgentDefinition } from "../agent/agent.ts";
+import type { AgentProfile } from "../agent/agent.ts";
 import type { Engine } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard } from "./card.ts";
@@ -19,13 +20,15 @@ import { AppFailure } from "./wire-error.ts";
 
 /** What an agent's server is made of. */
 export type AgentAppDeps = {
-  readonly definition: AgentDefinition;
+  readonly definition: AgentProfile;
   readonly facts: AgentFacts;
   /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
   readonly identify: (request: Request) => Promise<string> | string;
+  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  readonly admit?: (message: UserMessage) => void;
   /** Gets what fails without being an expected error, with its cause, for the log. */
   readonly report: (bug: unknown) => void;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
@@ -48,7 +51,15 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const { publicUrl } = facts;
   const card = agentCard(definition, facts);
   const folds = createFoldCache(engine);
-  const handler = createRequestHandler({ agent: definition.name, engine, artifacts, folds, publicUrl, card, report });
+  const tasks = {
+    agent: definition.name,
+    engine,
+    artifacts,
+    folds,
+    publicUrl,
+    ...(deps.admit && { admit: deps.admit }),
+  };
+  const handler = createRequestHandler({ ...tasks, card, report });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));

@@ -2,7 +2,8 @@ import { AgentCard } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import type { AgentDefinition } from "../agent/agent.ts";
+import type { AgentProfile } from "../agent/agent.ts";
+import type { JsonSchema } from "../llm/model.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
 import { agentExtension, journalExtension } from "./extensions.ts";
 
@@ -14,13 +15,15 @@ export type AgentFacts = {
   readonly sandbox: SandboxTier;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+  /** Further extensions it tells of, each with its parameters. */
+  readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
 
 /**
  * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of an extension, its name, its
  * model and its sandbox tier.
  */
-export function agentCard(definition: AgentDefinition, facts: AgentFacts): AgentCard {
+export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
   const url = facts.publicUrl.replace(/\/+$/, "");
   const served = { tenant: "", protocolVersion: "1.0" };
@@ -45,6 +48,7 @@ export function agentCard(definition: AgentDefinition, facts: AgentFacts): Agent
           sandbox: facts.sandbox,
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
+        ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ],
     },
     securitySchemes: facts.security?.securitySchemes ?? {},

@@ -1,5 +1,6 @@
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { Engine, RunRecord } from "../durable/engine.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
@@ -10,6 +11,8 @@ export type TaskDeps = {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly folds: FoldCache;
+  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  readonly admit?: (message: UserMessage) => void;
   /** Where this server is reached from outside; file parts point there. */
   readonly publicUrl: string;
 };

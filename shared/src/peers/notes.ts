@@ -13,7 +13,15 @@ const longestOutput = 400;
 const mostOutput = 200_000;
 
 /** Events of an agent of ours that are worth a line to whoever asked it. */
-const telling = ["tool-started", "notice-given", "agent-asked", "agent-answered", "run-paused"];
+const telling = [
+  "tool-started",
+  "notice-given",
+  "agent-asked",
+  "agent-answered",
+  "step-assigned",
+  "step-ended",
+  "run-paused",
+];
 
 /** What the asker's run tells of the other agent's work. */
 export type Notes = {

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { flowExtension } from "./flow-extension.ts";
+import { inputForTest } from "./flow-for-test.ts";
+import { flowRequest } from "./flow-request.ts";
+import { flows } from "./flows.ts";
+
+test("there are flows, each under its own name", () => {
+  const names = flows.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["planning", "sequential"]));
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test("the example of each is a request it takes, and its card tells the settings", () => {
+  for (const flow of flows) {
+    const { files: _, ...example } = flow.example;
+    expect(flowRequest(flow, inputForTest(example).message)).toMatchObject({ goal: flow.example.text });
+    const { settings } = flowExtension(flow).params;
+    expect([flow.name, settings.properties.options.type]).toEqual([flow.name, "object"]);
+    // What a caller may leave out is not required of it.
+    expect([flow.name, settings.properties.options.required]).toEqual([flow.name, undefined]);
+  }
+});

@@ -1,0 +1,6 @@
+import type { FlowDefinition } from "./flow.ts";
+import { planning } from "./planning/planning.ts";
+import { sequential } from "./sequential.ts";
+
+/** The flows there are. */
+export const flows: readonly FlowDefinition[] = [planning, sequential];

@@ -1,0 +1,48 @@
+import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
+import type { AppError } from "@manyhands/shared/errors";
+import type { StoredFile } from "@manyhands/shared/workspace/workspace";
+import type { TaskStep } from "./task-plan.ts";
+
+/** What came of a step. */
+export type StepResult = {
+  readonly step: TaskStep;
+  readonly outcome: StepOutcome;
+  readonly answer: string;
+  readonly files: readonly StoredFile[];
+  /** What shows that it is done. */
+  readonly evidence: string;
+  /** Why it is not. */
+  readonly reason: string;
+  readonly attempts: number;
+  /** Its newest task at the agent; empty when it never got there. */
+  readonly taskId: string;
+  /** What the whole flow cannot go on after: a bound of it was reached, or its model cannot be had. */
+  readonly fatal?: AppError;
+};
+
+/** Characters of the answers that others are shown: of all together, and the least and the most of one. */
+const allAnswers = 60_000;
+const shortestAnswer = 2_000;
+const longestAnswer = 16_000;
+
+/**
+ * Results as others read them, agents or the model: whose each is and what it says, as long as fits together. The texts are the agents' own,
+ * and data to whoever reads them.
+ */
+export function resultsText(results: readonly StepResult[]): string {
+  const room = Math.max(shortestAnswer, Math.min(longestAnswer, Math.floor(allAnswers / results.length)));
+  return results.map((result) => resultText(result, room)).join("\n\n");
+}
+
+function resultText({ step, outcome, answer, files, evidence, reason }: StepResult, room: number): string {
+  const head = `Step ${step.id} by ${step.agent}, ${outcome}: ${step.text}`;
+  const said = answer.length <= room ? answer : `${answer.slice(0, room)}\n[cut off]`;
+  const names = files.map(({ name }) => name).join(", ");
+  return [
+    head,
+    ...(said === "" ? [] : [`<report>\n${said}\n</report>`]),
+    ...(names === "" ? [] : [`Files: ${names}`]),
+    ...(evidence === "" ? [] : [`Checked: ${evidence}`]),
+    ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${reason}`]),
+  ].join("\n");
+}
