@@ -6,6 +6,8 @@ import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
+import { computerUse } from "../../shared/src/tools/desktop/computer-use.ts";
+import { createDisplays } from "../../shared/src/tools/desktop/display-session.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
@@ -36,7 +38,9 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell, web: toolbox.web }).tools, createChatCompletion()];
+  const size = { width: 1280, height: 800 };
+  const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];
+  return [...manus({ shell, web: toolbox.web, desktop }).tools, createChatCompletion()];
 }
 
 test("every tool has its section, and every parameter is in it", () => {
