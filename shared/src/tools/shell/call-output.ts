@@ -10,15 +10,39 @@ export interface CallOutput {
   readonly listen: OutputListener;
   /** Both outputs for the model (standard error as `clean` leaves it), standard error marked where both are there, the file with the whole named where it is needed. */
   text(clean?: (stderr: string) => string): Promise<string>;
-  /** Throws the whole away; to be called in any case. */
-  discard(): Promise<void>;
 }
 
-/** `name` is what the file with the whole output is called. */
-export function createCallOutput(context: ToolContext, name: string): CallOutput {
+/**
+ * The output of one call, in `use`. Of a call that is aborted, which has no result, what it wrote so far goes into a file of the workspace. `name` is what
+ * such files are called.
+ */
+export async function withCallOutput<Result>(
+  context: ToolContext,
+  name: string,
+  use: (output: CallOutput) => Promise<Result>,
+): Promise<Result> {
+  const whole = createOverflowFile();
+  try {
+    return await use(callOutput(context, name, whole));
+  } catch (error) {
+    if (context.signal.aborted && !whole.isEmpty()) await keepWhole(context, name, whole);
+    throw error;
+  } finally {
+    await whole.remove();
+  }
+}
+
+/** A workspace that takes no more is no reason for a canceled call to end otherwise than canceled. */
+async function keepWhole(context: ToolContext, name: string, whole: OverflowFile): Promise<void> {
+  const path = await context.workspace.spill(name, await whole.content()).catch(() => undefined);
+  if (path !== undefined) context.progress(`\n[the output so far: ${path}]\n`);
+}
+
+type OverflowFile = ReturnType<typeof createOverflowFile>;
+
+function callOutput(context: ToolContext, name: string, whole: OverflowFile): CallOutput {
   const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  const whole = createOverflowFile();
   return {
     listen(stream, bytes) {
       windows[stream].push(bytes);
@@ -36,7 +60,6 @@ export function createCallOutput(context: ToolContext, name: string): CallOutput
       }
       return parts.filter((part) => part !== "").join("\n");
     },
-    discard: () => whole.remove(),
   };
 }
 
@@ -59,6 +82,7 @@ function createOverflowFile() {
     file.catch(() => {});
   };
   return {
+    isEmpty: () => heldLength === 0 && file === undefined,
     write(bytes: Uint8Array) {
       held.push(Uint8Array.from(bytes));
       heldLength += bytes.length;
