@@ -14,7 +14,7 @@ const enabled = { enabled: true, ...size };
 const tiers = (await availableTiers()).filter((tier) => displayTiers.includes(tier));
 /** Beside what a display needs, two programs with a window. */
 const lacking = await missingHere([...displayPrograms, "xterm", "xev"]);
-const displayable = tiers.length > 0 && lacking.length === 0 ? tiers : [];
+const displayable = lacking.length === 0 ? tiers.slice(-1) : [];
 
 async function missingHere(names: readonly string[]): Promise<readonly string[]> {
   const { sandbox, close } = await openTier("auto");
