@@ -97,6 +97,8 @@ function fromRoot(folder: string, root: string): string {
   return folder.startsWith(`${root}/`) ? `.${folder.slice(root.length)}` : folder;
 }
 
-function isFailure({ state, payload, limit }: PooledOutcome): boolean {
-  return state !== "finished" || limit !== undefined || readMark(payload ?? "").exitCode !== 0;
+function isFailure({ state, payload, exitCode, limit }: PooledOutcome): boolean {
+  if (limit !== undefined || state === "lost") return true;
+  // A script may end with `exit`, which ends the shell: its status says how it went all the same.
+  return (state === "ended" ? exitCode : readMark(payload ?? "").exitCode) !== 0;
 }
