@@ -142,6 +142,17 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     expect(after).toEqual(before);
   });
 
+  test("another conversation has another screen", async () => {
+    const root = await open.folder("other");
+    const workspace = { ...open.context("other").workspace, root };
+    await call({ action: "launch", command: "exec xev -name apart >other-events" });
+    await fileSays("other-events", "Expose event");
+    const look = { action: "launch", command: "xdotool search --name apart" };
+    expect((await call(look)).text).toMatch(/^\d+\n/);
+    expect(await call(look, { workspace })).toMatchObject({ isError: true });
+    await displays.release(workspace);
+  });
+
   test("a cancellation ends display and programs, and the next call says that they are gone", async () => {
     const controller = new AbortController();
     const reason = new Error("canceled by the person");
