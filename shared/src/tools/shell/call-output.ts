@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createOutputWindow } from "../../sandbox/output-window.ts";
 import type { OutputListener } from "../../sandbox/run-command.ts";
 import type { ToolContext } from "../tool.ts";
+import { createLiveOutput } from "./live-output.ts";
 
 /** Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a file when long. */
 export interface CallOutput {
@@ -42,13 +43,12 @@ type OverflowFile = ReturnType<typeof createOverflowFile>;
 
 function callOutput(context: ToolContext, name: string, whole: OverflowFile): CallOutput {
   const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const live = createLiveOutput((text) => context.progress(text));
   return {
     listen(stream, bytes) {
       windows[stream].push(bytes);
       whole.write(bytes);
-      const text = decoders[stream].decode(bytes, { stream: true });
-      if (text !== "") context.progress(text);
+      live(stream, bytes);
     },
     async text(clean = (stderr) => stderr) {
       const stdout = withoutLastNewline(windows.stdout.text());
@@ -84,14 +84,14 @@ function createOverflowFile() {
   return {
     isEmpty: () => heldLength === 0 && file === undefined,
     write(bytes: Uint8Array) {
-      held.push(Uint8Array.from(bytes));
+      held.push(bytes.slice());
       heldLength += bytes.length;
       if (heldLength > heldBytes) flush();
     },
-    async content(): Promise<Uint8Array> {
+    async content(): Promise<Blob> {
       flush();
       const opened = await file;
-      return opened === undefined ? new Uint8Array(0) : Bun.file(join(opened.folder, "output")).bytes();
+      return opened === undefined ? new Blob() : Bun.file(join(opened.folder, "output"));
     },
     async remove() {
       const opened = await file?.catch(() => undefined);
