@@ -19,6 +19,8 @@ test.each([
 
 test.each([
   ["ctrl+c", "ctrl+c"],
+  ["Ctrl+C", "ctrl+c"],
+  ["A", "A"],
   ["Ctrl + Shift + Tab", "ctrl+shift+Tab"],
   ["ctrl++", "ctrl+plus"],
   ["+", "plus"],

@@ -59,13 +59,11 @@ export function keysymOf(name: string): string {
   );
 }
 
-/** Keys held together, as in `ctrl+shift+t`, in the form X wants them. Throws `invalid_input` for unknown ones. */
+/** Keys held together, as in `Ctrl+Shift+T`, in the form X wants them: a capital letter is its key, without Shift. Throws as `keysymOf` does. */
 export function keysymsOf(combination: string): string {
-  return combination
-    .replace(/(^|\+)\s*\+$/, "$1plus")
-    .split("+")
-    .map((name) => keysymOf(name.trim()))
-    .join("+");
+  const names = combination.replace(/(^|\+)\s*\+$/, "$1plus").split("+");
+  const keyOf = (name: string) => (names.length > 1 && /^[A-Z]$/.test(name) ? name.toLowerCase() : name);
+  return names.map((name) => keysymOf(keyOf(name.trim()))).join("+");
 }
 
 function hexOf(character: string): string {
