@@ -9,6 +9,8 @@ import { createEmbeddedEngine } from "../../shared/src/durable/embedded/embedded
 import { delegateTool } from "../../shared/src/peers/delegate.ts";
 import { createPeers } from "../../shared/src/peers/peers.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
+import { computerUse } from "../../shared/src/tools/desktop/computer-use.ts";
+import { createDisplays } from "../../shared/src/tools/desktop/display-session.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
@@ -40,7 +42,9 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell, web: toolbox.web }).tools, delegateForDocs(), createChatCompletion()];
+  const size = { width: 1280, height: 800 };
+  const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];
+  return [...manus({ shell, web: toolbox.web, desktop }).tools, delegateForDocs(), createChatCompletion()];
 }
 
 /** The tool as an agent has it that may ask another. */

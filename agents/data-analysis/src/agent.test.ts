@@ -23,6 +23,7 @@ test("it has the tools OpenManus users know, and SQL", () => {
     "data_visualization",
     "write_report",
     "str_replace_editor",
+    "see_image",
     "ask_human",
     "terminate",
   ]);

@@ -6,6 +6,7 @@ import { describeData } from "@manyhands/shared/tools/data/describe-data";
 import { sqlQuery } from "@manyhands/shared/tools/data/sql-query";
 import { visualizationPreparation } from "@manyhands/shared/tools/data/visualization-preparation";
 import { writeReport } from "@manyhands/shared/tools/data/write-report";
+import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
@@ -39,6 +40,7 @@ export function dataAnalysis({ shell, databases, limits }: DataAnalysisDeps): Ag
       dataVisualization({ databases }),
       writeReport(),
       createStrReplaceEditor(),
+      seeImage,
       askHuman(),
       terminate,
     ],

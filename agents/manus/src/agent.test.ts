@@ -21,6 +21,7 @@ test("Manus has the tools OpenManus users know, by their names", () => {
     "planning",
     "bash",
     "str_replace_editor",
+    "see_image",
     "web_search",
     "web_fetch",
     "ask_human",

@@ -1,5 +1,6 @@
 import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
@@ -15,6 +16,8 @@ type ManusDeps = {
   readonly web: readonly Tool[];
   /** The agents it can give parts of a task to; none when left out. */
   readonly delegates?: readonly string[];
+  /** A screen with programs; none when left out. */
+  readonly desktop?: readonly Tool[];
   readonly limits?: Partial<Limits>;
 };
 
@@ -30,7 +33,16 @@ export function manus(deps: ManusDeps): AgentDefinition {
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
     instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb, delegates }),
-    tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), ...deps.web, askHuman(), terminate],
+    tools: [
+      createPlanning(),
+      ...deps.shell,
+      createStrReplaceEditor(),
+      seeImage,
+      ...deps.web,
+      ...(deps.desktop ?? []),
+      askHuman(),
+      terminate,
+    ],
     ...(deps.limits && { limits: deps.limits }),
     skills: [
       {

@@ -6,6 +6,7 @@ import { changesPatch } from "@manyhands/shared/tools/code/changes-patch";
 import { globTool } from "@manyhands/shared/tools/code/glob";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
+import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
@@ -36,6 +37,7 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
       createPlanning(),
       ...shell,
       createStrReplaceEditor(edits),
+      seeImage,
       ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
       applyPatchTool({ queue: edits }),
       ...(runsCode ? [runTestsTool({ sandbox })] : []),

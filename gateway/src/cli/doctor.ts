@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "@manyhands/shared/config/config";
+import { desktopPrograms } from "../setup/desktop-programs.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";
 import { programs } from "../setup/programs.ts";
@@ -24,7 +25,7 @@ export async function doctorCommand(
     checkBun(),
     await checkModel(config.model),
     await checkSandbox(config),
-    ...checkPrograms(),
+    ...checkPrograms(config),
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),
     ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
@@ -47,8 +48,9 @@ function checkBun(): Check {
   };
 }
 
-function checkPrograms(): Check[] {
-  const here = programs.filter(({ platforms }) => platforms.includes(process.platform));
+function checkPrograms({ desktop }: Config): Check[] {
+  const wanted = [...programs, ...(desktop.enabled ? desktopPrograms : [])];
+  const here = wanted.filter(({ platforms }) => platforms.includes(process.platform));
   return here.map((program): Check => {
     const path = findProgram(program);
     if (path !== undefined) return { name: program.name, state: "ok", text: path };

@@ -46,6 +46,7 @@ export type Config = {
   readonly browser: Sections["browser"];
   readonly search: Sections["search"];
   readonly egress: Sections["egress"];
+  readonly desktop: Sections["desktop"];
   /** What the settings hold that has no effect here, one sentence each. */
   readonly notes: readonly string[];
 };
@@ -102,6 +103,7 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     browser: sections.browser,
     search: sections.search,
     egress: sections.egress,
+    desktop: sections.desktop,
     notes: notesOn(origins),
   };
 }

@@ -109,6 +109,13 @@ export const sectionsSchema = z.strictObject({
     .prefault({}),
   gateway: z.strictObject({ port: port.default(4100) }).prefault({}),
   egress: egressSection.prefault({}),
+  desktop: z
+    .strictObject({
+      enabled: z.boolean().default(false),
+      width: z.int().min(640).max(1920).default(1280),
+      height: z.int().min(480).max(1080).default(800),
+    })
+    .prefault({}),
   limits: limits.prefault({}),
   agents: z
     .strictObject({

@@ -9,6 +9,8 @@ export const toolFamilyNames = [
   "code",
   "human",
   "delegate",
+  "desktop",
+  "browser",
 ] as const;
 
 /** One of them. */

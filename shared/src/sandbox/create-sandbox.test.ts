@@ -114,6 +114,27 @@ test.if(tiers.includes("srt"))(
   },
 );
 
+test("a home that cannot be written when the server starts does not switch commands off for good", async () => {
+  const base = await mkdtemp(join(tmpdir(), "manyhands-full-"));
+  const home = join(base, "home");
+  await Bun.write(home, "in the way");
+  const sandbox = await createSandbox({ mode: "auto", folder: join(home, "workspaces") });
+  expect(sandbox.tier).toBe(tiers.find((tier) => tier !== "srt") ?? "none");
+  expect(sandbox.description).toContain(`as ${home}/workspaces cannot be written now (ENOTDIR)`);
+  await rm(home);
+  await Bun.spawn(["mkdir", "-p", "-m", "777", join(home, "workspaces", "one")]).exited;
+  await Bun.spawn(["chmod", "755", base, home]).exited;
+  const argv = ["sh", "-c", "echo x >made"];
+  const workspace = join(home, "workspaces", "one");
+  if (sandbox.user) await Bun.spawn(["chown", String(sandbox.user.uid), workspace]).exited;
+  if (sandbox.tier !== "none") {
+    expect(await runCommand(sandbox, { argv, workspace }, { signal })).toMatchObject({ exitCode: 0 });
+    expect(await Bun.file(join(workspace, "made")).text()).toBe("x\n");
+  }
+  await sandbox.close();
+  await rm(base, { recursive: true });
+});
+
 test("a folder that does not exist is made", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
   await Bun.spawn(["chmod", "755", base]).exited;

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
@@ -8,6 +8,7 @@ import { createLandlock } from "./landlock.ts";
 import { defaultLimits } from "./limits.ts";
 import { createUnconfined } from "./off.ts";
 import { probe } from "./probe.ts";
+import { findProbeFolder } from "./probe-folder.ts";
 import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "./sandbox.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
@@ -17,7 +18,7 @@ export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
 
 export type SandboxOptions = {
   readonly mode: SandboxMode;
-  /** The workspaces' home: tiers are tried out in a folder below it. Made when it does not exist. */
+  /** The workspaces' home: tiers are tried out in a folder below it, or elsewhere while it cannot be written. Made when it does not exist. */
   readonly folder: string;
   /** Domains that commands may reach, through the proxy of tier `srt`; no other tier lets anything out. */
   readonly network?: { readonly allow: readonly string[] };
@@ -32,13 +33,13 @@ type Candidate = { readonly name: string; open(): Promise<Confinement> };
  * throws for want of a sandbox: the answer then has tier `none`, whose `description` tells what each tier lacked.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  await mkdir(options.folder, { recursive: true });
-  const reasons: string[] = [];
+  const { path, note } = await findProbeFolder(options.folder);
+  const reasons = note === undefined ? [] : [note];
   for (const { name, open } of candidates(options)) {
     try {
       const confinement = await open();
       try {
-        if (confinement.tier !== "off") await probe(confinement, options.folder);
+        if (confinement.tier !== "off") await probe(confinement, path);
       } catch (error) {
         await confinement.close();
         throw error;

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ToolContext } from "../tools/tool.ts";
@@ -71,7 +71,7 @@ function plainWorkspace(root: string, metaRoot: string): ToolContext["workspace"
     async spill(name, content) {
       const path = join(".manyhands", "output", name);
       await mkdir(dirname(join(root, path)), { recursive: true });
-      await writeFile(join(root, path), content);
+      await Bun.write(join(root, path), content);
       return path;
     },
     adopt: async () => {},

@@ -3,7 +3,7 @@ import type { ApprovalPolicy } from "../agent/plan-call.ts";
 import { AppError } from "../errors.ts";
 
 /** Tools an agent may lack because of the machine: naming them is right, and where they are missing there is nothing to allow. */
-const machineTools = ["bash", "python_execute"];
+const machineTools = ["bash", "python_execute", "computer_use"];
 
 /** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
 export function approvalBy(names: readonly string[], { name: agent, tools }: AgentDefinition): ApprovalPolicy {

@@ -120,7 +120,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   });
   const task = agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval });
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
-  for (const note of config.notes) logger.warn(note);
+  for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }

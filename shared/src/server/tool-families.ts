@@ -10,6 +10,7 @@ import { describeData } from "../tools/data/describe-data.ts";
 import { sqlQuery } from "../tools/data/sql-query.ts";
 import { visualizationPreparation } from "../tools/data/visualization-preparation.ts";
 import { writeReport } from "../tools/data/write-report.ts";
+import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { createKeyedQueue } from "../tools/keyed-queue.ts";
@@ -18,15 +19,16 @@ import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */
-export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "sandbox"> & { readonly delegate: readonly Tool[] };
+export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox"> & { readonly delegate: readonly Tool[] };
 
 /** The tools of each family, as this machine can have them: the one table where a family is looked up. */
 const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[]>> = {
   planning: () => [createPlanning()],
   shell: ({ shell }) => shell.filter(({ name }) => name === "bash"),
   python: ({ shell }) => shell.filter(({ name }) => name === "python_execute"),
-  files: () => [createStrReplaceEditor()],
+  files: () => [createStrReplaceEditor(), seeImage],
   web: ({ web }) => web,
+  desktop: ({ desktop }) => desktop,
   data: ({ shell }) => dataTools(shell),
   code: ({ sandbox, shell }) => codeTools(sandbox, shell),
   human: () => [askHuman()],
@@ -68,6 +70,7 @@ export function chosenToolbox(
     ...toolbox,
     shell: toolbox.shell.filter(({ name }) => has(name === "python_execute" ? "python" : "shell")),
     web: has("web") ? toolbox.web : [],
+    desktop: has("desktop") ? toolbox.desktop : [],
     delegates: has("delegate") ? delegates : [],
   };
 }

@@ -5,6 +5,7 @@ import { findPython } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
+import { openDesktop } from "./open-desktop.ts";
 import { openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
@@ -19,6 +20,10 @@ export type Toolbox = {
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
+  /** `computer_use`; none unless it is enabled and can be had. */
+  readonly desktop: readonly Tool[];
+  /** What is asked for and cannot be had here, one sentence each. */
+  readonly notes: readonly string[];
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -26,7 +31,7 @@ export type Toolbox = {
 /** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web. */
 export async function openToolbox(
   folder: string,
-  config: Pick<Config, "sandbox" | "search" | "egress">,
+  config: Pick<Config, "sandbox" | "search" | "egress" | "desktop">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const web = openWeb(config);
@@ -36,7 +41,10 @@ export async function openToolbox(
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
+  const desktop = await openDesktop(config.desktop, sandbox);
+  const notes = desktop.note === undefined ? [] : [desktop.note];
+  if (sandbox.tier === "none")
+    return { sandbox, domains: [], shell: [], web, desktop: [], notes, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -49,8 +57,10 @@ export async function openToolbox(
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     web,
+    desktop: desktop.tools,
+    notes,
     async close() {
-      await Promise.all([shells.close(), interpreters.close()]);
+      await Promise.all([shells.close(), interpreters.close(), desktop.close()]);
       await sandbox.close();
     },
   };

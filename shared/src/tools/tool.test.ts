@@ -45,6 +45,46 @@ test("a null counts as a field left out", async () => {
   expect(result).toEqual({ text: "aa", isError: false });
 });
 
+test("numbers and booleans written as texts are what they say, and only where they are wanted", async () => {
+  await using place = await workspaceForTest();
+  const tool = defineTool({
+    name: "show",
+    description: "Shows its input.",
+    input: z.strictObject({
+      times: z.int().min(1).max(5).optional(),
+      seconds: z.number().optional(),
+      loud: z.boolean().optional(),
+      range: z.array(z.int()).optional(),
+      nested: z.strictObject({ deep: z.number() }).optional(),
+      phrase: z.string().optional(),
+    }),
+    effect: "pure",
+    run: async (input) => JSON.stringify(input),
+  });
+  const shown = async (input: unknown) => (await tool.call(input, contextForTest(place.workspace))).text;
+  const texts = {
+    times: "3",
+    seconds: " 0.5 ",
+    loud: "True",
+    range: ["1", 2, "-1"],
+    nested: { deep: "1e3" },
+    phrase: "7",
+  };
+  expect(await shown(texts)).toBe(
+    '{"times":3,"seconds":0.5,"loud":true,"range":[1,2,-1],"nested":{"deep":1000},"phrase":"7"}',
+  );
+  expect(await shown({ loud: "false", times: null, seconds: "0" })).toBe('{"seconds":0,"loud":false}');
+  for (const input of [
+    { times: "6" },
+    { times: "1.5" },
+    { seconds: "" },
+    { seconds: "5 s" },
+    { loud: "yes" },
+    { times: "0x3" },
+  ])
+    expect(await shown(input)).toStartWith("Invalid arguments for show:");
+});
+
 test("bad input comes back as a result that names the tool and the fields", async () => {
   await using place = await workspaceForTest();
   for (const input of [{}, { phrase: null }, { phrase: "a", extra: 1 }, "text", null, undefined, [], 7]) {

@@ -8,12 +8,17 @@ import { ownerOf } from "./workspace-file.ts";
 const folders = [".manyhands", "output"];
 
 /** Writes `content` under the next free number in the output folder and answers its path, relative to the root. */
-export async function spillInto(workspace: Workspace, name: string, content: string | Uint8Array): Promise<string> {
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+export async function spillInto(
+  workspace: Workspace,
+  name: string,
+  content: string | Uint8Array | Blob,
+): Promise<string> {
+  const source = typeof content === "string" ? new TextEncoder().encode(content) : content;
   for (let number = await nextNumber(workspace); ; number++) {
     const file = `${String(number).padStart(4, "0")}-${safeName(name)}`;
     const relative = [...folders, file].join("/");
     try {
+      const bytes = source instanceof Blob ? source.stream() : source;
       await putFile(workspace, { folders, name: file, relative }, bytes, true);
       return relative;
     } catch (error) {

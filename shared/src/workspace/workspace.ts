@@ -9,8 +9,8 @@ export interface Workspace {
    * by way of a symlink. The file need not exist.
    */
   resolve(path: string): Promise<string>;
-  /** Writes text too long for a model below `.manyhands/output/` and answers the path relative to the root. */
-  spill(name: string, content: string | Uint8Array): Promise<string>;
+  /** Writes text too long for a model below `.manyhands/output/` and answers the path relative to the root. A Blob of a file is never held whole. */
+  spill(name: string, content: string | Uint8Array | Blob): Promise<string>;
   /** Gives a file or folder this process made inside the root to the user that tool processes run as. */
   adopt(path: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { createCallOutput } from "../shell/call-output.ts";
+import { withCallOutput } from "../shell/call-output.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { detectTests } from "./detect-tests.ts";
 import { listCodeFiles } from "./list-code-files.ts";
@@ -44,8 +44,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
     return failure(
       `Nothing in ${given.path} tells how its tests are run. Give the command, or the project's folder as path.`,
     );
-  const output = createCallOutput(context, "tests.txt");
-  try {
+  return await withCallOutput(context, "tests.txt", async (output) => {
     const { exitCode, limit, stdout, stderr } = await runCommand(
       sandbox,
       {
@@ -67,9 +66,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
     ];
     return { text: text.filter((line) => line !== "").join("\n"), isError: exitCode !== 0 || limit !== undefined };
-  } finally {
-    await output.discard();
-  }
+  });
 }
 
 async function detected(sandbox: Sandbox, folder: string, context: ToolContext): Promise<string | undefined> {

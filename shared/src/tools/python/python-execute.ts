@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { type CallOutput, createCallOutput } from "../shell/call-output.ts";
+import { type CallOutput, withCallOutput } from "../shell/call-output.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({
@@ -41,27 +41,29 @@ export function pythonExecute(deps: PythonDeps): Tool {
     description: description.replaceAll("\n", " "),
     input: input.extend({ timeout: input.shape.timeout.default(deps.timeoutSeconds ?? 60) }),
     effect: "once",
-    async run(call, context) {
-      const output = createCallOutput(context, "python.txt");
-      const started = performance.now();
-      try {
-        const ending = await (call.session ? inSession : alone)(deps, call, context, output);
-        const seconds = ((performance.now() - started) / 1000).toFixed(1);
-        const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
-        const lines = [
-          (await output.text()) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
-          ending.note ?? "",
-          `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
-        ];
-        const isError = ending.exitCode !== 0 || ending.limit !== undefined;
-        return { text: lines.filter((line) => line !== "").join("\n"), isError };
-      } finally {
-        await output.discard();
-      }
-    },
+    run: (call, context) => withCallOutput(context, "python.txt", (output) => runPython(deps, call, context, output)),
   });
   // Programs of their own do not disturb each other; calls into one interpreter queue there.
   return { ...tool, parallel: true, release: (workspace) => deps.sessions.release(workspace) };
+}
+
+async function runPython(
+  deps: PythonDeps,
+  call: PythonInput,
+  context: ToolContext,
+  output: CallOutput,
+): Promise<ToolResult> {
+  const started = performance.now();
+  const ending = await (call.session ? inSession : alone)(deps, call, context, output);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
+  const lines = [
+    (await output.text()) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
+    ending.note ?? "",
+    `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
+  ];
+  const isError = ending.exitCode !== 0 || ending.limit !== undefined;
+  return { text: lines.filter((line) => line !== "").join("\n"), isError };
 }
 
 async function alone(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { availableTiers, eventually, processesNamed } from "../../sandbox/tiers.fixture.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
 import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
@@ -48,6 +49,8 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await shell.call({ command }, { signal: controller.signal, progress }).catch((error) => error)).toBe(reason);
     await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
     expect(performance.now() - started).toBeLessThan(5000);
+    const kept = Bun.file(join(shell.tier.workspace, ".manyhands/output/bash.txt"));
+    expect(await kept.text()).toBe("begun\n");
     expect(await shell.bash("echo on")).toStartWith(
       "[new shell, earlier state is lost: the call before was canceled]\non",
     );

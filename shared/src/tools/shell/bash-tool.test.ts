@@ -78,6 +78,12 @@ describe("the bash tool", () => {
     expect(await shell.bash("echo on")).toBe(`${note}\non\n${ending(0)}`);
   });
 
+  test("a script that ends with `exit` has not failed unless its status says so", async () => {
+    expect(await shell.call({ command: "echo done; exit 0" })).toMatchObject({ isError: false });
+    expect(await shell.call({ command: "exit 4" })).toMatchObject({ isError: true });
+    await shell.bash("true");
+  });
+
   test("an exit trap has its say", async () => {
     expect(await shell.bash("trap 'echo bye' EXIT; exit")).toStartWith("bye\n[the shell ended with exit code 0");
     await shell.bash("true");

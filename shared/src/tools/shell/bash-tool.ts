@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
-import { createCallOutput } from "./call-output.ts";
+import { withCallOutput } from "./call-output.ts";
 import { createSessionPool, type PooledOutcome, type SessionPool } from "./session-pool.ts";
 
 const input = z.strictObject({
@@ -61,9 +61,8 @@ async function runInShell(
   timeout: number,
   context: ToolContext,
 ): Promise<ToolResult> {
-  const output = createCallOutput(context, "bash.txt");
   const started = performance.now();
-  try {
+  return await withCallOutput(context, "bash.txt", async (output) => {
     const outcome = await sessions.run(context, command, {
       timeoutMs: timeout * 1000,
       signal: context.signal,
@@ -76,9 +75,7 @@ async function runInShell(
       statusLine(outcome, seconds, context.workspace.root),
     ];
     return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome) };
-  } finally {
-    await output.discard();
-  }
+  });
 }
 
 function restartNote({ restarted }: PooledOutcome): string {
@@ -100,6 +97,8 @@ function fromRoot(folder: string, root: string): string {
   return folder.startsWith(`${root}/`) ? `.${folder.slice(root.length)}` : folder;
 }
 
-function isFailure({ state, payload, limit }: PooledOutcome): boolean {
-  return state !== "finished" || limit !== undefined || readMark(payload ?? "").exitCode !== 0;
+function isFailure({ state, payload, exitCode, limit }: PooledOutcome): boolean {
+  if (limit !== undefined || state === "lost") return true;
+  // A script may end with `exit`, which ends the shell: its status says how it went all the same.
+  return (state === "ended" ? exitCode : readMark(payload ?? "").exitCode) !== 0;
 }

@@ -4,27 +4,51 @@ import { join } from "node:path";
 import { createOutputWindow } from "../../sandbox/output-window.ts";
 import type { OutputListener } from "../../sandbox/run-command.ts";
 import type { ToolContext } from "../tool.ts";
+import { createLiveOutput } from "./live-output.ts";
 
 /** Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a file when long. */
 export interface CallOutput {
   readonly listen: OutputListener;
   /** Both outputs for the model (standard error as `clean` leaves it), standard error marked where both are there, the file with the whole named where it is needed. */
   text(clean?: (stderr: string) => string): Promise<string>;
-  /** Throws the whole away; to be called in any case. */
-  discard(): Promise<void>;
 }
 
-/** `name` is what the file with the whole output is called. */
-export function createCallOutput(context: ToolContext, name: string): CallOutput {
-  const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+/**
+ * The output of one call, in `use`. Of a call that is aborted, which has no result, what it wrote so far goes into a file of the workspace. `name` is what
+ * such files are called.
+ */
+export async function withCallOutput<Result>(
+  context: ToolContext,
+  name: string,
+  use: (output: CallOutput) => Promise<Result>,
+): Promise<Result> {
   const whole = createOverflowFile();
+  try {
+    return await use(callOutput(context, name, whole));
+  } catch (error) {
+    if (context.signal.aborted && !whole.isEmpty()) await keepWhole(context, name, whole);
+    throw error;
+  } finally {
+    await whole.remove();
+  }
+}
+
+/** A workspace that takes no more is no reason for a canceled call to end otherwise than canceled. */
+async function keepWhole(context: ToolContext, name: string, whole: OverflowFile): Promise<void> {
+  const path = await context.workspace.spill(name, await whole.content()).catch(() => undefined);
+  if (path !== undefined) context.progress(`\n[the output so far: ${path}]\n`);
+}
+
+type OverflowFile = ReturnType<typeof createOverflowFile>;
+
+function callOutput(context: ToolContext, name: string, whole: OverflowFile): CallOutput {
+  const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  const live = createLiveOutput((text) => context.progress(text));
   return {
     listen(stream, bytes) {
       windows[stream].push(bytes);
       whole.write(bytes);
-      const text = decoders[stream].decode(bytes, { stream: true });
-      if (text !== "") context.progress(text);
+      live(stream, bytes);
     },
     async text(clean = (stderr) => stderr) {
       const stdout = withoutLastNewline(windows.stdout.text());
@@ -36,7 +60,6 @@ export function createCallOutput(context: ToolContext, name: string): CallOutput
       }
       return parts.filter((part) => part !== "").join("\n");
     },
-    discard: () => whole.remove(),
   };
 }
 
@@ -59,15 +82,16 @@ function createOverflowFile() {
     file.catch(() => {});
   };
   return {
+    isEmpty: () => heldLength === 0 && file === undefined,
     write(bytes: Uint8Array) {
-      held.push(Uint8Array.from(bytes));
+      held.push(bytes.slice());
       heldLength += bytes.length;
       if (heldLength > heldBytes) flush();
     },
-    async content(): Promise<Uint8Array> {
+    async content(): Promise<Blob> {
       flush();
       const opened = await file;
-      return opened === undefined ? new Uint8Array(0) : Bun.file(join(opened.folder, "output")).bytes();
+      return opened === undefined ? new Blob() : Bun.file(join(opened.folder, "output"));
     },
     async remove() {
       const opened = await file?.catch(() => undefined);

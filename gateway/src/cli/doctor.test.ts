@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { cliForTest } from "./cli-for-test.ts";
+
+const checks = z.array(z.object({ name: z.string(), state: z.string(), text: z.string() }));
+
+async function doctorsChecks(env: Record<string, string>) {
+  await using cli = await cliForTest({ env });
+  await cli.run("doctor", "--json");
+  return checks.parse(JSON.parse(cli.out()));
+}
+
+test("the doctor looks for what the desktop needs only where it is switched on", async () => {
+  const off = await doctorsChecks({});
+  expect(off.map(({ name }) => name)).not.toContain("Xvfb");
+  const on = await doctorsChecks({ MANYHANDS_DESKTOP_ENABLED: "true" });
+  const found = on.filter(({ name }) => ["Xvfb", "xdotool", "openbox"].includes(name));
+  // There is no virtual display on other systems, and nothing to install for it.
+  if (process.platform !== "linux") return expect(found).toEqual([]);
+  expect(found.map(({ name, state }) => [name, state])).toEqual(
+    ["Xvfb", "xdotool", "openbox"].map((name) => [name, Bun.which(name) === null ? "warn" : "ok"]),
+  );
+  for (const { state, text } of found) if (state === "warn") expect(text).toMatch(/computer_use is off|have no frame/);
+});

@@ -1,0 +1,93 @@
+import { setTimeout } from "node:timers/promises";
+import { saveFile } from "../../workspace/save-file.ts";
+import type { SessionPool } from "../shell/session-pool.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { type ComputerInput, computerInput, needed, pointOf } from "./computer-input.ts";
+import { type DisplayOutput, runOnDisplay } from "./display-calls.ts";
+import { pictureFile, type ScreenSize } from "./display-session.ts";
+import { encodePicture, pictureBytes } from "./framebuffer.ts";
+import { dragCall, xdotoolCall } from "./xdotool-call.ts";
+
+const describe = ({ width, height }: ScreenSize) =>
+  `Uses programs with windows on a screen of your own (${width} × ${height} pixels), which is empty at first and stays for the whole conversation.
+- launch starts a program (command). screenshot shows you the screen and saves it in screenshots/: look before you act, and again to see what came of it.
+- move_to, click, drag_to (left button, from where the pointer is), scroll, mouse_down and mouse_up are the mouse; all take x and y.
+- typing writes text where the focus is, press is one key, hotkey several at once. wait lets a program get on.
+The programs are confined like those of the shell, but run apart from it: they share its workspace and nothing else.`;
+
+/** Calls that may be made again after a crash: they look, wait, or say where the pointer is to be. */
+const repeatable: readonly ComputerInput["action"][] = ["screenshot", "wait", "move_to"];
+const launchMs = 20_000;
+const lookMs = 15_000;
+
+/** What the tool needs: the conversations' displays, all of one size. */
+export type ComputerDeps = { readonly displays: SessionPool; readonly size: ScreenSize };
+
+/** The `computer_use` tool. To be made only on a tier of `displayTiers` that has the `displayPrograms`. */
+export function computerUse(deps: ComputerDeps): Tool {
+  const tool = defineTool({
+    name: "computer_use",
+    description: describe(deps.size),
+    input: computerInput,
+    effect: ({ action }) => (repeatable.includes(action) ? "idempotent" : "once"),
+    run: (input, context) => act(deps, input, context),
+  });
+  return { ...tool, release: (workspace) => deps.displays.release(workspace) };
+}
+
+async function act(deps: ComputerDeps, input: ComputerInput, context: ToolContext): Promise<string | ToolResult> {
+  switch (input.action) {
+    case "wait":
+      await setTimeout(input.duration * 1000, undefined, { signal: context.signal });
+      return `Waited ${input.duration} s.`;
+    case "screenshot":
+      return await screenshot(deps, context);
+    case "launch":
+      return await launch(deps, needed(input.command, "launch", "command"), context);
+    case "drag_to": {
+      const to = needed(pointOf(input, deps.size), "drag_to", "x and y");
+      return await xdotool(deps, dragCall((await pointer(deps, context)).at, to), context);
+    }
+    default:
+      return await xdotool(deps, xdotoolCall(input, deps.size), context);
+  }
+}
+
+async function xdotool(
+  { displays }: ComputerDeps,
+  { argv, done, timeoutMs }: ReturnType<typeof xdotoolCall>,
+  context: ToolContext,
+): Promise<string> {
+  const output = await runOnDisplay(displays, context, ["xdotool", ...argv], timeoutMs);
+  return withNote(output, done);
+}
+
+async function pointer({ displays }: ComputerDeps, context: ToolContext) {
+  const output = await runOnDisplay(displays, context, ["xdotool", "getmouselocation", "--shell"], lookMs);
+  const told = output.stdout.toString();
+  const coordinate = (name: string) => Number(new RegExp(`^${name}=(\\d+)$`, "m").exec(told)?.[1] ?? 0);
+  return { at: [coordinate("X"), coordinate("Y")] as const, output };
+}
+
+async function launch({ displays }: ComputerDeps, command: string, context: ToolContext): Promise<string> {
+  const script = await Bun.file(new URL("./launch.sh", import.meta.url)).text();
+  const output = await runOnDisplay(displays, context, ["/bin/bash", "-c", script, "launch", command], launchMs);
+  const said = output.stdout.toString().trim();
+  return withNote(output, said === "" ? "Started. Take a screenshot to see it." : said);
+}
+
+async function screenshot({ displays, size }: ComputerDeps, context: ToolContext): Promise<ToolResult> {
+  const { at, output } = await pointer({ displays, size }, context);
+  const read = ["head", "-c", String(pictureBytes(size)), "--", pictureFile];
+  const { stdout } = await runOnDisplay(displays, context, read, lookMs);
+  const png = await encodePicture(stdout, size);
+  const taken = new Date().toISOString().replaceAll(/[-:]/g, "").replace("T", "_").replace(".", "_").replace("Z", "");
+  const path = await saveFile(context.workspace, `screenshots/screenshot_${taken}.png`, png);
+  const about = `The screen (${size.width} × ${size.height}, pointer at (${at.join(", ")})), saved as ${path}.`;
+  const data = Buffer.from(png).toString("base64");
+  return { text: withNote(output, about), isError: false, images: [{ type: "image", mediaType: "image/png", data }] };
+}
+
+function withNote({ restarted }: DisplayOutput, text: string): string {
+  return restarted === undefined ? text : `[new screen, earlier programs are gone: ${restarted}]\n${text}`;
+}

@@ -1,0 +1,60 @@
+import type { Sandbox, SandboxTier } from "../../sandbox/sandbox.ts";
+import { createSession, type Session } from "../../sandbox/session.ts";
+import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
+
+/** Pixels of a display. */
+export type ScreenSize = { readonly width: number; readonly height: number };
+
+/** Where the X server of a sandbox keeps its picture: in the sandbox's own /tmp, like the socket. */
+const folder = "/tmp/display";
+
+/** The file that holds what the display shows, as seen inside the sandbox. */
+export const pictureFile = `${folder}/Xvfb_screen0`;
+
+const processorSeconds = 3600;
+const startMs = 30_000;
+
+/** The tiers in which a display has a /tmp and a network namespace, hence sockets, of its own. */
+export const displayTiers: readonly SandboxTier[] = ["srt", "bwrap"];
+
+/** The displays of conversations, one each, closed when idle. Closed by whoever made them, when the server stops. */
+export function createDisplays(
+  sandbox: Sandbox,
+  size: ScreenSize,
+  options: { readonly idleMs?: number } = {},
+): SessionPool {
+  return createSessionPool({
+    name: "display",
+    open: (workspace) => openDisplay(sandbox, workspace, size),
+    ...options,
+  });
+}
+
+/** A call's code for such a session: a program and its arguments, none of which may hold a NUL. */
+export function callOf(argv: readonly string[]): string {
+  return argv.join("\0");
+}
+
+async function openDisplay(sandbox: Sandbox, workspace: string, { width, height }: ScreenSize): Promise<Session> {
+  const script = await Bun.file(new URL("./display.sh", import.meta.url)).text();
+  const process = await sandbox.spawn({
+    argv: ["/bin/bash", "-c", script, "display", `${width}x${height}`, folder],
+    workspace,
+    env: { DISPLAY: ":0" },
+    limits: { cpuSeconds: processorSeconds },
+  });
+  const session = createSession(process, frameArguments);
+  const errors: string[] = [];
+  const outcome = await session.call(callOf(["true"]), {
+    timeoutMs: startMs,
+    signal: AbortSignal.timeout(2 * startMs),
+    onOutput: (_, bytes) => errors.push(Buffer.from(bytes).toString()),
+  });
+  if (outcome.state === "finished") return session;
+  await session.close();
+  throw new Error(`The display did not start: ${errors.join("").trim()}`);
+}
+
+function frameArguments(code: string, token: string): string {
+  return `${token}\0${code.split("\0").length}\0${code}\0`;
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { encodePicture } from "./framebuffer.ts";
+
+const size = { width: 4, height: 2 };
+
+/** A picture file as Xvfb keeps it: 160 bytes of header and name, one color entry, four bytes a pixel with blue first. */
+function pictureFile(changes: Readonly<Record<number, number>> = {}): Buffer {
+  const header = Buffer.alloc(160);
+  const fields = { 0: 160, 1: 7, 2: 2, 3: 24, 4: 4, 5: 2, 7: 0, 8: 32, 11: 32, 12: 16, 19: 1, ...changes };
+  for (const [index, value] of Object.entries(fields)) header.writeUInt32BE(value, Number(index) * 4);
+  const blue = Buffer.from([255, 0, 0, 0]);
+  const red = Buffer.from([0, 0, 255, 0]);
+  return Buffer.concat([header, Buffer.alloc(12), ...Array(4).fill(blue), ...Array(4).fill(red)]);
+}
+
+test("the picture becomes a PNG of its size, the first line on top, with the colors of the screen", async () => {
+  const png = await encodePicture(pictureFile(), size);
+  expect(await new Bun.Image(png).metadata()).toEqual({ ...size, format: "png" });
+  // Bright blue is darker than red: seen in a JPEG of one pixel each, whose bytes are compared.
+  const top = await new Bun.Image(png).resize(4, 2).jpeg({ quality: 100 }).bytes();
+  const turned = await new Bun.Image(png).flip().jpeg({ quality: 100 }).bytes();
+  const upsideDown = pictureFile();
+  const lines = [upsideDown.subarray(172, 188), upsideDown.subarray(188, 204)].map((line) => Buffer.from(line));
+  lines[1]?.copy(upsideDown, 172);
+  lines[0]?.copy(upsideDown, 188);
+  const expected = await new Bun.Image(await encodePicture(upsideDown, size)).jpeg({ quality: 100 }).bytes();
+  expect(turned).toEqual(expected);
+  expect(top).not.toEqual(turned);
+});
+
+test.each([
+  ["of another width", { 4: 5 }],
+  ["of another height", { 5: 200_000 }],
+  ["of another depth", { 11: 8 }],
+  ["with a header longer than itself", { 0: 4_000_000_000 }],
+  ["with more colors than bytes", { 19: 4_000_000_000 }],
+])("a file %s is refused", async (_, changes) => {
+  await expect(encodePicture(pictureFile(changes), size)).rejects.toThrow("something has changed its file");
+});
+
+test("a file cut short and an empty one are refused", async () => {
+  for (const length of [0, 99, 160, 200])
+    await expect(encodePicture(pictureFile().subarray(0, length), size)).rejects.toThrow("cannot be read");
+});

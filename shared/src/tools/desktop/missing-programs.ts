@@ -1,0 +1,29 @@
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommand } from "../../sandbox/run-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** What a display needs, as commands in the sandbox. */
+export const displayPrograms: readonly string[] = ["Xvfb", "xdotool"];
+const deadlineMs = 10_000;
+
+/** Those of the programs that commands of this sandbox do not see. */
+export async function missingPrograms(sandbox: Sandbox, needed: readonly string[]): Promise<readonly string[]> {
+  const workspace = await mkdtemp(join(tmpdir(), "manyhands-display-"));
+  try {
+    if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
+    const argv = [
+      "/bin/bash",
+      "-c",
+      'for name; do type -P "$name" >/dev/null && echo "$name"; done; :',
+      "bash",
+      ...needed,
+    ];
+    const signal = AbortSignal.timeout(2 * deadlineMs);
+    const { stdout } = await runCommand(sandbox, { argv, workspace, limits: { wallMs: deadlineMs } }, { signal });
+    return needed.filter((name) => !stdout.split("\n").includes(name));
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}

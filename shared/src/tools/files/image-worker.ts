@@ -1,0 +1,42 @@
+import type { ImageReply } from "./shown-image.ts";
+
+/** Started by `showImage`: makes the image on its standard input fit to be shown, and ends. */
+
+const mostPixels = 50_000_000;
+const box = { width: 1920, height: 1080 };
+const mostShownBytes = 5 * 1024 ** 2;
+const quality = 85;
+
+const reply = await fit(new Uint8Array(await Bun.stdin.arrayBuffer())).catch(
+  (error: { readonly code?: string; readonly message?: string }): ImageReply => ({
+    ok: false,
+    tooLarge: error.code === "ERR_IMAGE_TOO_MANY_PIXELS",
+    message: error.message ?? String(error),
+  }),
+);
+await Bun.write(Bun.stdout, JSON.stringify(reply));
+process.exit(0);
+
+/** Photographs stay JPEG; everything else becomes a PNG, unless that is too long to be sent. */
+async function fit(content: Uint8Array): Promise<ImageReply> {
+  const { width, height, format } = await image(content).metadata();
+  const small = image(content).resize(box.width, box.height, { fit: "inside", withoutEnlargement: true });
+  const png = format === "jpeg" ? undefined : await small.png().bytes();
+  const asPng = png !== undefined && png.length <= mostShownBytes;
+  const shown = asPng ? png : await small.jpeg({ quality }).bytes();
+  const size = await image(shown).metadata();
+  return {
+    ok: true,
+    format,
+    width,
+    height,
+    shownWidth: size.width,
+    shownHeight: size.height,
+    mediaType: asPng ? "image/png" : "image/jpeg",
+    data: Buffer.from(shown).toString("base64"),
+  };
+}
+
+function image(content: Uint8Array): Bun.Image {
+  return new Bun.Image(content, { maxPixels: mostPixels });
+}

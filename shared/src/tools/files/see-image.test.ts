@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { seeImage } from "./see-image.ts";
+
+/** A picture of one color, in a BMP, which everything else is made of. */
+function picture(width: number, height: number): Bun.Image {
+  const header = Buffer.alloc(54);
+  header.write("BM");
+  for (const [at, value] of [
+    [10, 54],
+    [14, 40],
+    [18, width],
+    [22, height],
+  ] as const)
+    header.writeUInt32LE(value, at);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  const line = Math.ceil((width * 3) / 4) * 4;
+  return new Bun.Image(Buffer.concat([header, Buffer.alloc(line * height, 200)]));
+}
+
+async function setUp() {
+  const place = await workspaceForTest();
+  return {
+    ...place,
+    put: (name: string, content: Uint8Array) => Bun.write(join(place.workspace.root, name), content),
+    see: (path: string) => seeImage.call({ path }, contextForTest(place.workspace)),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  };
+}
+
+const shownSize = async (data: string | undefined) => await new Bun.Image(Buffer.from(data ?? "", "base64")).metadata();
+
+test("an image is shown, known by its content and not by its name", async () => {
+  await using place = await setUp();
+  await place.put("chart.txt", await picture(30, 20).png().bytes());
+  const { text, images, isError } = await place.see("chart.txt");
+  expect([text, isError, images?.[0]?.mediaType]).toEqual(["chart.txt: png, 30 × 20 pixels.", false, "image/png"]);
+  expect(await shownSize(images?.[0]?.data)).toEqual({ width: 30, height: 20, format: "png" });
+});
+
+test("a large photograph is made smaller and stays a photograph", async () => {
+  await using place = await setUp();
+  await place.put("photo.jpg", await picture(4000, 3000).jpeg().bytes());
+  const { text, images } = await place.see("photo.jpg");
+  expect(text).toBe("photo.jpg: jpeg, 4000 × 3000 pixels, shown at 1440 × 1080.");
+  expect(await shownSize(images?.[0]?.data)).toEqual({ width: 1440, height: 1080, format: "jpeg" });
+});
+
+test("WebP is shown as what every model takes", async () => {
+  await using place = await setUp();
+  await place.put("a.webp", await picture(8, 8).webp().bytes());
+  expect((await place.see("a.webp")).images?.[0]?.mediaType).toBe("image/png");
+});
+
+test("what is no image is refused by its content", async () => {
+  await using place = await setUp();
+  await place.put("fake.png", Buffer.from("just text"));
+  await place.put("empty.png", Buffer.alloc(0));
+  const png = await picture(300, 200).png().bytes();
+  await place.put("cut.png", png.subarray(0, 60));
+  expect((await place.see("fake.png")).text).toBe(
+    "fake.png is not a PNG, JPEG, GIF or WebP image, whatever its name says.",
+  );
+  expect((await place.see("empty.png")).isError).toBe(true);
+  expect((await place.see("cut.png")).text).toStartWith("It cannot be decoded as an image:");
+  expect((await place.see("missing.png")).text).toBe("The path missing.png does not exist.");
+  expect((await place.see("/etc/passwd")).text).toContain("outside the workspace");
+});
+
+test("a file above 10 MB, and a small one that claims a billion pixels, cost nothing", async () => {
+  await using place = await setUp();
+  const png = Buffer.from(await picture(10, 10).png().bytes());
+  await place.put("long.png", Buffer.concat([png, Buffer.alloc(10 * 1024 ** 2)]));
+  expect((await place.see("long.png")).text).toEndWith("bytes; an image may have up to 10 MB.");
+  png.writeUInt32BE(30_000, 16);
+  png.writeUInt32BE(30_000, 20);
+  png.writeUInt32BE(Bun.hash.crc32(png.subarray(12, 29)), 29);
+  await place.put("bomb.png", png);
+  const started = performance.now();
+  const before = process.memoryUsage().rss;
+  expect((await place.see("bomb.png")).text).toBe("The image has more than 50 million pixels.");
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
+});
+
+test("a cancellation ends the decoding with the signal's own reason", async () => {
+  await using place = await setUp();
+  await place.put("photo.jpg", await picture(4000, 3000).jpeg().bytes());
+  const controller = new AbortController();
+  const reason = new Error("canceled by the person");
+  const context = contextForTest(place.workspace, { signal: controller.signal });
+  const seeing = seeImage.call({ path: "photo.jpg" }, context).catch((error) => error);
+  setTimeout(() => controller.abort(reason), 20);
+  expect(await seeing).toBe(reason);
+});

@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { AppError } from "../../errors.ts";
+import { openFile } from "../../workspace/workspace-file.ts";
+import { defineTool } from "../tool.ts";
+import { showImage } from "./shown-image.ts";
+import { imageTypeOf } from "./view-image.ts";
+
+const mostBytes = 10 * 1024 ** 2;
+
+const input = z.strictObject({ path: z.string().min(1).describe("An image file of the workspace.") });
+
+/** The `see_image` tool: an image file of the workspace, decoded anew and small enough for a model. */
+export const seeImage = defineTool({
+  name: "see_image",
+  description:
+    "Shows you an image file of the workspace (PNG, JPEG, GIF or WebP, up to 10 MB), made smaller where it has more than 1920 × 1080 pixels. Only the newest image stays before your eyes: say what you see before you look at the next.",
+  input,
+  effect: "pure",
+  async run({ path }, { workspace, signal }) {
+    await using file = await openFile(workspace, path);
+    const { size } = file.stats;
+    if (size > mostBytes) throw new AppError("too_large", `${path} has ${size} bytes; an image may have up to 10 MB.`);
+    const content = Buffer.alloc(size);
+    const { bytesRead } = await file.handle.read(content, 0, size, 0);
+    const bytes = content.subarray(0, bytesRead);
+    if (imageTypeOf(bytes) === undefined)
+      throw new AppError("unsupported", `${path} is not a PNG, JPEG, GIF or WebP image, whatever its name says.`);
+    const { format, width, height, shownWidth, shownHeight, mediaType, data } = await showImage(bytes, signal);
+    const smaller = shownWidth * shownHeight < width * height ? `, shown at ${shownWidth} × ${shownHeight}` : "";
+    return {
+      text: `${path}: ${format}, ${width} × ${height} pixels${smaller}.`,
+      isError: false,
+      images: [{ type: "image", mediaType, data }],
+    };
+  },
+});

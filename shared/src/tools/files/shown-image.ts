@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { AppError } from "../../errors.ts";
+import { ownScriptArgv } from "../../sandbox/own-script.ts";
+
+const imageReply = z.discriminatedUnion("ok", [
+  z.strictObject({
+    ok: z.literal(true),
+    format: z.string(),
+    width: z.int(),
+    height: z.int(),
+    shownWidth: z.int(),
+    shownHeight: z.int(),
+    mediaType: z.enum(["image/png", "image/jpeg"]),
+    data: z.base64(),
+  }),
+  z.strictObject({ ok: z.literal(false), tooLarge: z.boolean(), message: z.string() }),
+]);
+
+/** What the image's process answers with. */
+export type ImageReply = z.output<typeof imageReply>;
+
+/** An image made fit to be shown to a model: at most 1920 × 1080 pixels and 5 MB. `width`, `height` and `format` are its own. */
+export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
+
+const deadlineMs = 20_000;
+const code = resolve(import.meta.dir, "../../../..");
+
+/**
+ * Decodes an image that others wrote and makes it smaller where it has to be, in a process of its own that reaches no file and no network. Rejects with
+ * `too_large` above 50 million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the signal's reason.
+ */
+export async function showImage(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<ShownImage> {
+  signal.throwIfAborted();
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "image-worker.ts"), { code }), {
+    cwd: "/",
+    env: { LANG: "C.UTF-8" },
+    stdin: new Blob([content]),
+    stdout: "pipe",
+    stderr: "ignore",
+    signal: AbortSignal.any([signal, deadline]),
+    killSignal: "SIGKILL",
+  });
+  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  signal.throwIfAborted();
+  if (deadline.aborted) throw new AppError("timeout", `The image was not decoded within ${deadlineMs / 1000} s.`);
+  if (exitCode !== 0) throw new AppError("unavailable", `The image's process ended with exit code ${exitCode}.`);
+  const reply = imageReply.parse(JSON.parse(output));
+  if (reply.ok) return reply;
+  if (reply.tooLarge) throw new AppError("too_large", "The image has more than 50 million pixels.");
+  throw new AppError("unsupported", `It cannot be decoded as an image: ${reply.message}.`);
+}

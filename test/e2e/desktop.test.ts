@@ -1,0 +1,47 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { type Attack, startAttacked } from "../faults/obedient-model.ts";
+
+setDefaultTimeout(30_000);
+
+const size = { MANYHANDS_DESKTOP_WIDTH: "800", MANYHANDS_DESKTOP_HEIGHT: "600" };
+const calls: readonly Attack[] = [
+  { name: "computer_use", args: { action: "move_to", x: "400", y: 300 } },
+  { name: "computer_use", args: { action: "screenshot" } },
+  { name: "bash", args: { command: "cp screenshots/*.png seen.png" } },
+  { name: "see_image", args: { path: "seen.png" } },
+];
+
+/** Runs a task on Manus with these settings: what its model was offered, and what it read. */
+async function taskWith(env: Record<string, string>) {
+  const attacked = await startAttacked({ ...env, MANYHANDS_LLM_CAPABILITIES_VISION: "true" });
+  try {
+    const { sandbox } = (await (await fetch(`${attacked.manus.url}/healthz`)).json()) as { sandbox: string };
+    const results = await attacked.obey("screen", calls);
+    const { body } = attacked.model.requests[0] ?? {};
+    const last = JSON.stringify(attacked.model.requests.at(-1)?.body.messages.at(-1));
+    return { results, offered: body?.tools?.map((tool) => tool.function.name) ?? [], last, sandbox };
+  } finally {
+    await attacked.close();
+  }
+}
+
+test("Manus has no screen unless it is switched on", async () => {
+  const { offered, results } = await taskWith({});
+  expect(offered).toContain("see_image");
+  expect(offered).not.toContain("computer_use");
+  expect(results[0]).toContain('There is no tool named "computer_use"');
+});
+
+test("switched on, a model sees the screen it uses, where the machine has what that needs", async () => {
+  const { offered, results, last, sandbox } = await taskWith({ MANYHANDS_DESKTOP_ENABLED: "true", ...size });
+  if (!offered.includes("computer_use")) {
+    const has = ["srt", "bwrap"].includes(sandbox) && Bun.which("Xvfb") && Bun.which("xdotool");
+    expect(has).toBeFalsy();
+    return;
+  }
+  expect(results[0]).toBe("Moved the pointer to (400, 300).");
+  expect(results[1]).toMatch(/^The screen \(800 × 600, pointer at \(400, 300\)\), saved as screenshots\/\S+\.png\.$/);
+  expect(results[3]).toBe("seen.png: png, 800 × 600 pixels.");
+  expect(last).toContain("The newest image from see_image");
+  expect(last).toContain("data:image/png;base64,");
+});
