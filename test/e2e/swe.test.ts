@@ -26,7 +26,7 @@ const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
   if (results.length === 0) return { calls: [{ name: "search", args: { pattern: "result = " } }] };
   if (results.length === 1 || last.startsWith("The patch was applied"))
     return { calls: [{ name: "run_tests", args: {} }] };
-  if (results.length === 2 && last.includes("FAILED: 0 passed, 1 failed")) {
+  if (results.length === 2 && last.startsWith("1 of 1 tests failed.")) {
     const patch =
       "--- a/sums.py\n+++ b/sums.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    result = 1\n+    result = 0\n     for item in items:\n";
     return { calls: [{ name: "apply_patch", args: { patch } }] };
@@ -82,7 +82,7 @@ test("a failing project sent as files is mended, its tests pass, and the change 
   })) as Task;
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(task.artifacts.map(({ name }) => name)).toEqual(["sums.py", "changes.patch", "answer"]);
-  expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "PASSED: 1 passed, 0 failed" });
+  expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "The 1 test passed." });
   const content = task.artifacts[1]?.parts[0]?.content;
   const patch = content?.$case === "url" ? await (await fetch(content.value)).text() : "";
   expect(patch).toContain("-    result = 1\n+    result = 0\n");

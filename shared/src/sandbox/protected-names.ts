@@ -69,6 +69,14 @@ async function placePlaceholder(path: string): Promise<boolean> {
   }
 }
 
+/** Which of these paths, relative to a workspace, are only placeholders there, or were a moment ago. */
+export async function placeholdersAmong(workspace: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = paths
+    .filter((path) => guardedFiles.includes(path))
+    .map(async (path) => ((await stat(join(workspace, path)).catch(() => undefined))?.size ? [] : [path]));
+  return new Set((await Promise.all(found)).flat());
+}
+
 async function removeIfEmpty(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() && found.size === 0) await rm(path, { force: true });

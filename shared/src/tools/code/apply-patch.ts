@@ -76,6 +76,7 @@ async function commitAll(changes: readonly Change[], key: string, text: string):
         key: `${key}/back`,
         text: "",
         undo: true,
+        forget: key,
       });
     throw error;
   }

@@ -1,3 +1,4 @@
+import { placeholdersAmong } from "../../sandbox/protected-names.ts";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { ToolContext } from "../tool.ts";
@@ -38,7 +39,8 @@ export async function listCodeFiles(
   const names = Buffer.concat(chunks).toString("utf8").split("\0");
   // What follows the last NUL is empty, or a name cut in the middle.
   const paths = names.slice(0, -1).map((name) => name.replace(/^\.\//, ""));
-  return { paths, complete: limit === undefined };
+  const placeholders = await placeholdersAmong(workspace.root, paths);
+  return { paths: paths.filter((each) => !placeholders.has(each)), complete: limit === undefined };
 }
 
 /** Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder. */

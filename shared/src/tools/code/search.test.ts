@@ -82,3 +82,16 @@ test("glob puts the last changed file first", async () => {
   await Bun.write(join(root, "src/newest.py"), "");
   expect((await glob({ pattern: "*.py" })).text.split("\n")[0]).toBe("src/newest.py");
 });
+
+test("glob leaves out what the sandbox puts in the place of guarded names, but not a file of such a name", async () => {
+  const shell = await place.sandbox.spawn({ argv: ["sleep", "60"], workspace: root });
+  try {
+    const names = async () => (await glob({ pattern: "{.bashrc,.profile,.mcp.json}" })).text;
+    expect(await names()).toStartWith("No file matches");
+  } finally {
+    shell.kill();
+    await shell.exited;
+  }
+  const other = await place.project({ ".mcp.json": "{}\n" });
+  expect((await callIn(other)(globTool(place), { pattern: ".*" })).text).toBe(".mcp.json");
+});
