@@ -27,6 +27,7 @@ test("SWE has OpenManus's tools and those that code asks for", () => {
     "planning",
     "bash",
     "str_replace_editor",
+    "unpack",
     "search",
     "glob",
     "apply_patch",
@@ -37,7 +38,7 @@ test("SWE has OpenManus's tools and those that code asks for", () => {
 });
 
 test("without a sandbox it has no tool that needs one and promises to run no tests", () => {
-  expect(names([])).toEqual(["planning", "str_replace_editor", "apply_patch", "ask_human", "terminate"]);
+  expect(names([])).toEqual(["planning", "str_replace_editor", "unpack", "apply_patch", "ask_human", "terminate"]);
   expect(swe({ shell: [], sandbox }).skills.map(({ id }) => id)).toEqual(["change-code"]);
 });
 

@@ -2,10 +2,11 @@ import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
 import { applyPatchTool } from "@manyhands/shared/tools/code/apply-patch";
-import { changesPatch } from "@manyhands/shared/tools/code/changes-patch";
+import { changesPatches } from "@manyhands/shared/tools/code/changes-patch";
 import { globTool } from "@manyhands/shared/tools/code/glob";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
+import { unpackTool } from "@manyhands/shared/tools/code/unpack";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
@@ -36,6 +37,7 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
       createPlanning(),
       ...shell,
       createStrReplaceEditor(edits),
+      unpackTool({ sandbox }),
       ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
       applyPatchTool({ queue: edits }),
       ...(runsCode ? [runTestsTool({ sandbox })] : []),
@@ -43,9 +45,13 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
       terminate,
     ],
     ...(limits && { limits }),
-    async finish(workspace, { received, made }) {
-      const content = await changesPatch(workspace, received, made);
-      return content ? [{ name: "changes.patch", mediaType: "text/x-diff", content }] : [];
+    async finish(workspace, { made }) {
+      const patches = await changesPatches(workspace, made);
+      return patches.map(({ folder, patch }) => ({
+        name: patches.length === 1 || folder === "" ? "changes.patch" : `${folder.replaceAll("/", "-")}.patch`,
+        mediaType: "text/x-diff",
+        content: patch,
+      }));
     },
     skills: [
       {

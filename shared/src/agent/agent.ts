@@ -25,11 +25,8 @@ export type Limits = {
   readonly resultCharacters: number;
 };
 
-/** What a task leaves behind: the files as they were sent, and the paths of those made or changed that were not. */
-export type Leavings = {
-  readonly received: readonly { readonly path: string; readonly content: Blob }[];
-  readonly made: readonly string[];
-};
+/** What a task leaves behind: the paths of the files that it made or changed. */
+export type Leavings = { readonly made: readonly string[] };
 
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {

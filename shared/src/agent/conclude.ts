@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import { changedFiles, type Listing, listFiles } from "../workspace/list-files.ts";
+import { pristineIn } from "../workspace/pristine.ts";
 import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
@@ -33,7 +34,7 @@ export async function conclude(
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const made = await collect(workspace, before, task.received, deps.artifacts);
-    return [...made, ...(await finished(task, workspace, made, deps))];
+    return [...made, ...(await finished(workspace, made, deps))];
   });
   for (const file of files) {
     const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
@@ -73,22 +74,18 @@ function lastWords({ messages, goal }: TaskState): string {
 
 /** What the agent itself makes of the end of its task. */
 async function finished(
-  { received }: TaskState,
   workspace: Workspace,
   stored: readonly StoredFile[],
   { finish, artifacts }: ConcludeDeps,
 ): Promise<StoredFile[]> {
   if (finish === undefined) return [];
-  const files = [...received].map(async ([path, sha256]) => ({ path, content: await artifacts.get(sha256) }));
-  const sent = (await Promise.all(files)).flatMap(({ path, content }) => (content ? [{ path, content }] : []));
-  const made = stored.map(({ name }) => name);
-  const extra = await finish(workspace, { received: sent, made });
+  const extra = await finish(workspace, { made: stored.map(({ name }) => name) });
   return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
 }
 
 /**
  * The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land, nor
- * those the user sent, unless they were changed. One that cannot be read (any more) is left out.
+ * those that arrived from elsewhere, unless they were changed. One that cannot be read (any more) is left out.
  */
 async function collect(
   workspace: Workspace,
@@ -98,8 +95,11 @@ async function collect(
 ): Promise<StoredFile[]> {
   const after = await listFiles(workspace);
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
+  const isPristine = await pristineIn(workspace);
   const stored: StoredFile[] = [];
-  for (const path of changedFiles(before, { ...after, files: fit }).slice(0, mostFiles)) {
+  for (const path of changedFiles(before, { ...after, files: fit })) {
+    if (stored.length === mostFiles) break;
+    if (await isPristine(path)) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;
       throw error;
