@@ -32,13 +32,22 @@ test("SWE has OpenManus's tools and those that code asks for", () => {
     "glob",
     "apply_patch",
     "run_tests",
+    "checkpoints",
     "ask_human",
     "terminate",
   ]);
 });
 
 test("without a sandbox it has no tool that needs one and promises to run no tests", () => {
-  expect(names([])).toEqual(["planning", "str_replace_editor", "unpack", "apply_patch", "ask_human", "terminate"]);
+  expect(names([])).toEqual([
+    "planning",
+    "str_replace_editor",
+    "unpack",
+    "apply_patch",
+    "checkpoints",
+    "ask_human",
+    "terminate",
+  ]);
   expect(swe({ shell: [], sandbox }).skills.map(({ id }) => id)).toEqual(["change-code"]);
 });
 

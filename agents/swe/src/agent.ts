@@ -3,6 +3,9 @@ import { defineAgent } from "@manyhands/shared/agent/define-agent";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
 import { applyPatchTool } from "@manyhands/shared/tools/code/apply-patch";
 import { changesPatches } from "@manyhands/shared/tools/code/changes-patch";
+import { createCheckpoints } from "@manyhands/shared/tools/code/checkpoints/checkpoint-store";
+import { checkpointsTool } from "@manyhands/shared/tools/code/checkpoints/checkpoints-tool";
+import { withCheckpoints } from "@manyhands/shared/tools/code/checkpoints/with-checkpoints";
 import { globTool } from "@manyhands/shared/tools/code/glob";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
@@ -25,6 +28,8 @@ export type SweDeps = {
 /** SWE, the agent that changes code: finds, edits, tests. */
 export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
   const edits = createKeyedQueue();
+  const checkpoints = createCheckpoints();
+  const saved = (tool: Tool) => withCheckpoints(tool, checkpoints);
   const runsCode = shell.length > 0;
   return defineAgent({
     name: "swe",
@@ -35,12 +40,13 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
     instructions,
     tools: [
       createPlanning(),
-      ...shell,
-      createStrReplaceEditor(edits),
-      unpackTool({ sandbox }),
+      ...shell.map(saved),
+      saved(createStrReplaceEditor(edits)),
+      saved(unpackTool({ sandbox })),
       ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
-      applyPatchTool({ queue: edits }),
-      ...(runsCode ? [runTestsTool({ sandbox })] : []),
+      saved(applyPatchTool({ queue: edits })),
+      ...(runsCode ? [saved(runTestsTool({ sandbox }))] : []),
+      checkpointsTool(checkpoints),
       askHuman(),
       terminate,
     ],

@@ -9,6 +9,13 @@ export type ListedFile = { readonly path: string; readonly size: number; readonl
 /** `complete` is false when a bound cut the listing short. */
 export type Listing = { readonly files: readonly ListedFile[]; readonly complete: boolean };
 
+type ListOptions = {
+  readonly most?: number;
+  readonly depth?: number;
+  /** Names of further folders to leave out. */
+  readonly without?: ReadonlySet<string>;
+};
+
 /** Our own files, caches and version history: nothing a task would hand over. */
 const skipped = new Set([
   ".manyhands",
@@ -28,7 +35,7 @@ const skipped = new Set([
  */
 export async function listFiles(
   workspace: Workspace,
-  { most = 2000, depth = 12 }: { readonly most?: number; readonly depth?: number } = {},
+  { most = 2000, depth = 12, without }: ListOptions = {},
 ): Promise<Listing> {
   const files: ListedFile[] = [];
   const waiting: (readonly string[])[] = [[]];
@@ -37,7 +44,7 @@ export async function listFiles(
     await using folder = await holdIfThere(workspace.root, folders);
     if (folder === undefined) continue;
     for (const { name, kind } of await entriesOf(folder)) {
-      if (kind === "folder" && !skipped.has(name)) {
+      if (kind === "folder" && !skipped.has(name) && !without?.has(name)) {
         if (folders.length < depth) waiting.push([...folders, name]);
         else complete = false;
       }

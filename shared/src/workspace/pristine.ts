@@ -1,13 +1,14 @@
-import { mkdir, readdir, readFile, rename } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
 import { readJson, writeJson } from "./json-file.ts";
+import { keepContent } from "./kept-content.ts";
 import type { Workspace } from "./workspace.ts";
 import { openFile } from "./workspace-file.ts";
 
-/** Content above this is remembered by its hash alone. */
+/** Content above this many bytes is remembered by its hash alone. */
 const largest = 1024 ** 2;
 
 const arrivalSchema = z.strictObject({
@@ -31,13 +32,9 @@ export async function rememberArrival(
   contentOf: (path: string) => Blob,
 ): Promise<void> {
   const folder = join(workspace.metaRoot, "pristine");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const { path, sha256 } of arrival.files) {
     const content = contentOf(path);
-    if (content.size > largest) continue;
-    const arriving = join(folder, `.${crypto.randomUUID()}`);
-    await Bun.write(arriving, content);
-    await rename(arriving, join(folder, sha256));
+    if (content.size <= largest) await keepContent(workspace, sha256, content);
   }
   const name = new Bun.CryptoHasher("sha256").update(arrival.root).digest("hex");
   await writeJson(join(folder, `${name}.json`), arrival);
@@ -49,16 +46,6 @@ export async function arrivalsOf(workspace: Workspace): Promise<Arrival[]> {
   const names = (await readdir(folder).catch(noneWhenMissing)).filter((name) => name.endsWith(".json"));
   const arrivals = await Promise.all(names.map((name) => readJson(join(folder, name), arrivalSchema)));
   return arrivals.flatMap((each) => each ?? []).sort((a, b) => (a.root < b.root ? -1 : 1));
-}
-
-/** The content with this hash as it arrived; undefined when it was too large to be kept. */
-export async function pristineContent(workspace: Workspace, sha256: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(join(workspace.metaRoot, "pristine", sha256));
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Tells whether a file of the workspace arrived and is still as it was then. */
