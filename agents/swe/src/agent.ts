@@ -6,6 +6,8 @@ import { changesPatches } from "@manyhands/shared/tools/code/changes-patch";
 import { createCheckpoints } from "@manyhands/shared/tools/code/checkpoints/checkpoint-store";
 import { checkpointsTool } from "@manyhands/shared/tools/code/checkpoints/checkpoints-tool";
 import { withCheckpoints } from "@manyhands/shared/tools/code/checkpoints/with-checkpoints";
+import { editorPaths, patchPaths } from "@manyhands/shared/tools/code/diagnostics/edited-paths";
+import { withDiagnostics } from "@manyhands/shared/tools/code/diagnostics/with-diagnostics";
 import { globTool } from "@manyhands/shared/tools/code/glob";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
@@ -41,10 +43,10 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
     tools: [
       createPlanning(),
       ...shell.map(saved),
-      saved(createStrReplaceEditor(edits)),
+      saved(withDiagnostics(createStrReplaceEditor(edits), { sandbox, edited: editorPaths })),
       saved(unpackTool({ sandbox })),
       ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
-      saved(applyPatchTool({ queue: edits })),
+      saved(withDiagnostics(applyPatchTool({ queue: edits }), { sandbox, edited: patchPaths })),
       ...(runsCode ? [saved(runTestsTool({ sandbox }))] : []),
       checkpointsTool(checkpoints),
       askHuman(),
