@@ -28,6 +28,7 @@ test("SWE has OpenManus's tools and those that code asks for", () => {
     "bash",
     "str_replace_editor",
     "unpack",
+    "repo_map",
     "search",
     "glob",
     "apply_patch",

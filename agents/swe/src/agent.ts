@@ -9,6 +9,7 @@ import { withCheckpoints } from "@manyhands/shared/tools/code/checkpoints/with-c
 import { editorPaths, patchPaths } from "@manyhands/shared/tools/code/diagnostics/edited-paths";
 import { withDiagnostics } from "@manyhands/shared/tools/code/diagnostics/with-diagnostics";
 import { globTool } from "@manyhands/shared/tools/code/glob";
+import { repoMapTool } from "@manyhands/shared/tools/code/repo-map/repo-map";
 import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
 import { searchTool } from "@manyhands/shared/tools/code/search";
 import { unpackTool } from "@manyhands/shared/tools/code/unpack";
@@ -45,7 +46,7 @@ export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
       ...shell.map(saved),
       saved(withDiagnostics(createStrReplaceEditor(edits), { sandbox, edited: editorPaths })),
       saved(unpackTool({ sandbox })),
-      ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
+      ...(runsCode ? [repoMapTool({ sandbox }), searchTool({ sandbox }), globTool({ sandbox })] : []),
       saved(withDiagnostics(applyPatchTool({ queue: edits }), { sandbox, edited: patchPaths })),
       ...(runsCode ? [saved(runTestsTool({ sandbox }))] : []),
       checkpointsTool(checkpoints),

@@ -19,7 +19,6 @@ const derived: ReadonlySet<string> = new Set([
   ".ruff_cache",
   ".tmp",
   ".tox",
-  "env",
   "target",
   "venv",
 ]);
