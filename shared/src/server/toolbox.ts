@@ -1,11 +1,12 @@
 import type { Config } from "../config/config.ts";
+import type { Egress } from "../egress/egress.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { findPython } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
-import { openWeb } from "./open-web.ts";
+import { openEgress, openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
 const longestTimeoutSeconds = 600;
@@ -19,6 +20,8 @@ export type Toolbox = {
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
+  /** The way out of this machine for tools that fetch; undefined where the web is switched off. */
+  readonly egress: Egress | undefined;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -29,14 +32,15 @@ export async function openToolbox(
   config: Pick<Config, "sandbox" | "search" | "egress">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
-  const web = openWeb(config);
+  const egress = openEgress(config);
+  const web = egress === undefined ? [] : openWeb(config, egress);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
+  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, egress, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -49,6 +53,7 @@ export async function openToolbox(
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     web,
+    egress,
     async close() {
       await Promise.all([shells.close(), interpreters.close()]);
       await sandbox.close();

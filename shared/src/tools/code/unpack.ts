@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../errors.ts";
-import { bytesInWords } from "../../sandbox/limits.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { openFile } from "../../workspace/workspace-file.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
-import { type Unpacked, unpackArchive } from "./archive/unpack-archive.ts";
+import { unpackArchive } from "./archive/unpack-archive.ts";
+import { unpackedText } from "./archive/unpacked-text.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("The archive in the workspace."),
@@ -39,7 +39,7 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
       };
       const otherwise = basename(path).replace(/(?:\.tar)?\.\w+$/, "") || "unpacked";
       try {
-        return summary(
+        return unpackedText(
           await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...(into !== undefined && { into }) }),
         );
       } catch (error) {
@@ -48,23 +48,4 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
       }
     },
   });
-}
-
-const shown = 20;
-
-/** What a model wants to know of an unpacked archive. */
-function summary({ folder, files, leftOut }: Unpacked): string {
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
-  const lines = [
-    `Unpacked ${files.length} file${files.length === 1 ? "" : "s"} (${bytesInWords(bytes)}) into ${folder}/:`,
-    ...top.slice(0, shown).map((name) => `- ${name}`),
-    ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
-    ...(leftOut.length > 0
-      ? [
-          `Left out (git hooks, links that lead nowhere): ${leftOut.slice(0, shown).join(", ")}${leftOut.length > shown ? " …" : ""}`,
-        ]
-      : []),
-  ];
-  return lines.join("\n");
 }
