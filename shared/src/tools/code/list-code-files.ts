@@ -13,8 +13,8 @@ const listingMs = 20_000;
 export const unsearched = ["--hidden", "--no-require-git", "--no-config", "--glob=!.git", "--glob=!.manyhands/"];
 
 /**
- * The files below a folder of the workspace (or the one file), without those that `.gitignore` names, as ripgrep sees them inside the
- * sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
+ * The files below a folder of the workspace (or the one file), without those that `.gitignore` names and those whose names no tool takes (line
+ * breaks and the like), as ripgrep sees them inside the sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
  */
 export async function listCodeFiles(
   sandbox: Sandbox,
@@ -40,7 +40,8 @@ export async function listCodeFiles(
   // What follows the last NUL is empty, or a name cut in the middle.
   const paths = names.slice(0, -1).map((name) => name.replace(/^\.\//, ""));
   const placeholders = await placeholdersAmong(workspace.root, paths);
-  return { paths: paths.filter((each) => !placeholders.has(each)), complete: limit === undefined };
+  const fit = paths.filter((each) => !placeholders.has(each) && !/\p{Cc}/u.test(each));
+  return { paths: fit, complete: limit === undefined };
 }
 
 /** Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder. */

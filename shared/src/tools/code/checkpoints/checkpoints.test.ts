@@ -75,6 +75,8 @@ test("a hostile workspace costs nothing: links are not followed, pipes not opene
   await writeFile(join(workspace.root, "proj/node_modules/x.js"), "x\n");
   await writeFile(join(workspace.root, "big.bin"), new Uint8Array(6 * 1024 ** 2));
   await symlink("/etc", join(workspace.root, "etc"));
+  await writeFile(join(workspace.root, "line\nbreak.txt"), "x\n");
+  await writeFile(Buffer.concat([Buffer.from(`${workspace.root}/`), Buffer.from([0xff, 0xfe])]), "x\n");
   Bun.spawnSync(["mkfifo", join(workspace.root, "pipe")]);
   await checkpoints.take(workspace, { key: "k", tool: "bash", about: "" });
   const [checkpoint] = await checkpoints.all(workspace);
