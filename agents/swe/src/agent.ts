@@ -17,7 +17,8 @@ export function swe({ limits, ...deps }: SweDeps & { readonly limits?: Partial<L
     instructions: instructionsFor(offers),
     tools: sweTools(deps),
     ...(limits && { limits }),
-    async finish(workspace, { made }) {
+    async finish(workspace, { made, removed }) {
+      if (made.length === 0 && removed.length === 0) return [];
       const patches = await changesPatches(workspace, made);
       return patches.map(({ folder, patch }) => ({
         name: patches.length === 1 || folder === "" ? "changes.patch" : `${folder.replaceAll("/", "-")}.patch`,

@@ -25,8 +25,8 @@ export type Limits = {
   readonly resultCharacters: number;
 };
 
-/** What a task leaves behind: the paths of the files that it made or changed. */
-export type Leavings = { readonly made: readonly string[] };
+/** What a task did to the workspace: the paths of the files it made or changed, and of those it removed. */
+export type Leavings = { readonly made: readonly string[]; readonly removed: readonly string[] };
 
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {

@@ -1,10 +1,10 @@
 import { AppError } from "../errors.ts";
-import { changedFiles, type Listing, listFiles } from "../workspace/list-files.ts";
+import { changedFiles, type Listing, listFiles, removedFiles } from "../workspace/list-files.ts";
 import { pristineIn } from "../workspace/pristine.ts";
 import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition, Leavings } from "./agent.ts";
 import type { Part } from "./events.ts";
 import type { AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
@@ -33,8 +33,10 @@ export async function conclude(
   const { run } = task;
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    const made = await collect(workspace, before, task.received, deps.artifacts);
-    return [...made, ...(await finished(workspace, made, deps))];
+    const after = await listFiles(workspace);
+    const made = await collect(workspace, { before, after }, task.received, deps.artifacts);
+    const leavings = { made: made.map(({ name }) => name), removed: removedFiles(before, after) };
+    return [...made, ...(await finished(workspace, leavings, deps))];
   });
   for (const file of files) {
     const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
@@ -75,11 +77,11 @@ function lastWords({ messages, goal }: TaskState): string {
 /** What the agent itself makes of the end of its task. */
 async function finished(
   workspace: Workspace,
-  stored: readonly StoredFile[],
+  leavings: Leavings,
   { finish, artifacts }: ConcludeDeps,
 ): Promise<StoredFile[]> {
   if (finish === undefined) return [];
-  const extra = await finish(workspace, { made: stored.map(({ name }) => name) });
+  const extra = await finish(workspace, leavings);
   return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
 }
 
@@ -89,11 +91,10 @@ async function finished(
  */
 async function collect(
   workspace: Workspace,
-  before: Listing,
+  { before, after }: { readonly before: Listing; readonly after: Listing },
   received: TaskState["received"],
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
-  const after = await listFiles(workspace);
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
   const isPristine = await pristineIn(workspace);
   const stored: StoredFile[] = [];

@@ -68,6 +68,13 @@ export function changedFiles(before: Listing, after: Listing): string[] {
     .map(({ path }) => path);
 }
 
+/** Paths of `before` that `after` does not have; none where `after` was cut short, as they may only be unlisted. */
+export function removedFiles(before: Listing, after: Listing): string[] {
+  if (!after.complete) return [];
+  const there = new Set(after.files.map(({ path }) => path));
+  return before.files.flatMap(({ path }) => (there.has(path) ? [] : [path]));
+}
+
 async function sizeAndTime(path: string): Promise<{ size: number; modifiedAt: number } | undefined> {
   try {
     const { size, mtimeMs } = await lstat(path);

@@ -1,4 +1,4 @@
-import { type Extract, type Header, extract as tarExtract } from "tar-stream";
+import type { Extract, Header } from "tar-stream";
 import { type ArchiveEntry, nothing } from "./archive-entry.ts";
 
 const kinds: Readonly<Record<string, ArchiveEntry["kind"]>> = {
@@ -11,7 +11,8 @@ const kinds: Readonly<Record<string, ArchiveEntry["kind"]>> = {
 
 /** The entries of a tar stream, one after the other. */
 export async function* readTar(stream: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry> {
-  const extract = tarExtract();
+  const tar = await import("tar-stream");
+  const extract = tar.extract();
   const feeding = feed(stream, extract);
   feeding.catch((error: Error) => extract.destroy(error));
   for await (const entry of extract) {

@@ -1,4 +1,4 @@
-import { type Entry, fromFdPromise } from "yauzl";
+import type { Entry } from "yauzl";
 import { AppError } from "../../../errors.ts";
 import { type ArchiveEntry, nothing } from "./archive-entry.ts";
 
@@ -8,6 +8,7 @@ const typeBits = 0o170000;
 
 /** The entries of a zip file, by its directory at the end. Throws `rejected` for what is encrypted, damaged or oddly named. */
 export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry> {
+  const { fromFdPromise } = await import("yauzl");
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, strictFileNames: true, autoClose: false });
   for await (const entry of zip.eachEntry()) {
     const open = async function* () {
