@@ -32,12 +32,13 @@ export async function rememberArrival(
   contentOf: (path: string) => Blob,
 ): Promise<void> {
   const folder = join(workspace.metaRoot, "pristine");
+  const name = new Bun.CryptoHasher("sha256").update(arrival.root).digest("hex");
+  // First, for content that nothing names may be swept at any time.
+  await writeJson(join(folder, `${name}.json`), arrival);
   for (const { path, sha256 } of arrival.files) {
     const content = contentOf(path);
     if (content.size <= largest) await keepContent(workspace, sha256, content);
   }
-  const name = new Bun.CryptoHasher("sha256").update(arrival.root).digest("hex");
-  await writeJson(join(folder, `${name}.json`), arrival);
 }
 
 /** What arrived in a workspace, in the order of the roots' names. */

@@ -11,6 +11,7 @@ import { scanWorkspace } from "./scan-workspace.ts";
 
 const keptAtLeast = 100;
 const keptAtMost = 120;
+const checkpointName = /^(\d+)\.json$/;
 
 /** What a checkpoint is taken for. */
 export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
@@ -19,8 +20,9 @@ export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
 export interface Checkpoints {
   /** Saves the state before a call. A second attempt of the same call takes none; after a call that changed nothing, its checkpoint is used again. */
   take(workspace: Workspace, occasion: Occasion): Promise<void>;
-  /** Oldest first. */
-  all(workspace: Workspace): Promise<Checkpoint[]>;
+  /** Oldest first, one in memory at a time. */
+  all(workspace: Workspace): AsyncGenerator<Checkpoint>;
+  find(workspace: Workspace, id: number): Promise<Checkpoint | undefined>;
   /** The state now, as a checkpoint would have it. */
   now(workspace: Workspace): Promise<Checkpoint["files"]>;
 }
@@ -30,10 +32,8 @@ export function createCheckpoints(): Checkpoints {
   const inTurn = createKeyedQueue();
   return {
     take: (workspace, occasion) => inTurn(workspace.root, () => take(workspace, occasion)),
-    async all(workspace) {
-      const found = await Promise.all((await idsIn(workspace)).map((id) => read(workspace, id)));
-      return found.flatMap((each) => each ?? []);
-    },
+    all,
+    find: read,
     now: (workspace) =>
       inTurn(workspace.root, async () => {
         const last = await latest(workspace);
@@ -59,17 +59,32 @@ async function latest(workspace: Workspace): Promise<Checkpoint | undefined> {
   return id === undefined ? undefined : await read(workspace, id);
 }
 
+async function* all(workspace: Workspace): AsyncGenerator<Checkpoint> {
+  for (const id of await idsIn(workspace)) {
+    const checkpoint = await read(workspace, id);
+    if (checkpoint !== undefined) yield checkpoint;
+  }
+}
+
+/** Removes old checkpoints, what killed processes left of others, and the content that nothing names any more. */
 async function prune(workspace: Workspace, ids: readonly number[]): Promise<void> {
+  const started = Date.now();
   for (const id of ids) await rm(fileOf(workspace, id), { force: true });
-  const kept = await Promise.all((await idsIn(workspace)).map((id) => read(workspace, id)));
-  const files = [...kept, ...(await arrivalsOf(workspace))].flatMap((each) => each?.files ?? []);
-  await keepOnly(workspace, new Set(files.map(({ sha256 }) => sha256)));
+  for (const name of await readdir(folderOf(workspace)))
+    if (!checkpointName.test(name)) await rm(join(folderOf(workspace), name), { force: true });
+  const named = new Set<string>();
+  const add = ({ files }: { readonly files: readonly { readonly sha256: string }[] }) => {
+    for (const { sha256 } of files) named.add(sha256);
+  };
+  for await (const checkpoint of all(workspace)) add(checkpoint);
+  for (const arrival of await arrivalsOf(workspace)) add(arrival);
+  await keepOnly(workspace, named, started);
 }
 
 async function idsIn(workspace: Workspace): Promise<number[]> {
   try {
     const names = await readdir(folderOf(workspace));
-    return names.flatMap((name) => Number(/^(\d+)\.json$/.exec(name)?.[1] ?? []) || []).sort((a, b) => a - b);
+    return names.flatMap((name) => Number(checkpointName.exec(name)?.[1] ?? []) || []).sort((a, b) => a - b);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return [];
     throw error;

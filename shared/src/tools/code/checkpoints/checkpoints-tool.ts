@@ -31,7 +31,7 @@ export function checkpointsTool(checkpoints: Checkpoints): Tool {
     effect: ({ command }) => (command === "restore" ? "idempotent" : "pure"),
     async run({ command, id, path }, context) {
       const { workspace } = context;
-      if (command === "list") return list(await checkpoints.all(workspace), await checkpoints.now(workspace));
+      if (command === "list") return await list(checkpoints.all(workspace), await checkpoints.now(workspace));
       const within = path === undefined ? "" : (await placeOf(workspace, path)).relative;
       if (command === "diff" && id === undefined)
         return sinceArrival(workspace, await checkpoints.now(workspace), within);
@@ -49,15 +49,25 @@ function occasion({ key }: ToolContext, id: number | undefined) {
   return { key, tool: "checkpoints", about: `restore ${id}` };
 }
 
-function list(all: readonly Checkpoint[], now: Checkpoint["files"]): string {
-  const lines = all.flatMap((checkpoint, index) => {
-    const { id, tool, about, at, files, complete } = checkpoint;
-    const changes = differences(files, all[index + 1]?.files ?? now);
-    if (changes.length === 0) return [];
-    const gap = complete ? "" : " [too many files to save them all]";
-    return [`${id}  ${new Date(at).toISOString().slice(11, 19)}  ${tool} ${about}${gap}`, `   ${touched(changes)}`];
-  });
+async function list(all: AsyncIterable<Checkpoint>, now: Checkpoint["files"]): Promise<string> {
+  const lines: string[] = [];
+  let last: Checkpoint | undefined;
+  for await (const checkpoint of all) {
+    lines.push(...stepLines(last, checkpoint.files));
+    last = checkpoint;
+  }
+  lines.push(...stepLines(last, now));
   return lines.length === 0 ? "No call has changed a file yet." : lines.join("\n");
+}
+
+/** The call that was made at a checkpoint, when files were different after it. */
+function stepLines(checkpoint: Checkpoint | undefined, after: Checkpoint["files"]): string[] {
+  if (checkpoint === undefined) return [];
+  const { id, tool, about, at, files, complete } = checkpoint;
+  const changes = differences(files, after);
+  if (changes.length === 0) return [];
+  const gap = complete ? "" : " [too many files to save them all]";
+  return [`${id}  ${new Date(at).toISOString().slice(11, 19)}  ${tool} ${about}${gap}`, `   ${touched(changes)}`];
 }
 
 const namedFiles = 8;
@@ -71,7 +81,7 @@ function touched(changes: readonly Difference[]): string {
 async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: number | undefined): Promise<Checkpoint> {
   if (id === undefined)
     throw new AppError("invalid_input", "Give the id of the state to restore, as list numbers them.");
-  const state = (await checkpoints.all(workspace)).find((each) => each.id === id);
+  const state = await checkpoints.find(workspace, id);
   if (state === undefined) throw new AppError("not_found", `There is no state ${id} (any more). See list.`);
   return state;
 }

@@ -79,7 +79,7 @@ test("a hostile workspace costs nothing: links are not followed, pipes not opene
   await writeFile(Buffer.concat([Buffer.from(`${workspace.root}/`), Buffer.from([0xff, 0xfe])]), "x\n");
   Bun.spawnSync(["mkfifo", join(workspace.root, "pipe")]);
   await checkpoints.take(workspace, { key: "k", tool: "bash", about: "" });
-  const [checkpoint] = await checkpoints.all(workspace);
+  const [checkpoint] = await Array.fromAsync(checkpoints.all(workspace));
   expect(checkpoint?.files.map(({ path }) => path)).toEqual([".gitattributes", "proj/a.txt"]);
 });
 
@@ -94,7 +94,7 @@ test("the same call taken up again after a crash has one checkpoint, and a secon
   const context = contextForTest(workspace, { key: "run/1" });
   await editor.call({ command: "create", path: "b.txt", file_text: "b" }, context);
   await editor.call({ command: "create", path: "b.txt", file_text: "b" }, context);
-  const all = await createCheckpoints().all(workspace);
+  const all = await Array.fromAsync(createCheckpoints().all(workspace));
   expect(all.map(({ id, files }) => [id, files.length])).toEqual([[1, 1]]);
 });
 
@@ -110,7 +110,7 @@ test("killed at any moment, every checkpoint there is can be restored and the ne
       child.kill("SIGKILL");
       await child.exited;
       const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
-      const all = await checkpoints.all(workspace);
+      const all = await Array.fromAsync(checkpoints.all(workspace));
       expect(all.length).toBeGreaterThan(0);
       for (const { sha256 } of all.flatMap(({ files }) => files))
         expect(await keptContent(workspace, sha256)).toBeDefined();
@@ -137,7 +137,7 @@ test("old checkpoints go, with the content only they had", async () => {
     await checkpoints.take(workspace, { key: `k${round}`, tool: "bash", about: "" });
     await writeFile(join(workspace.root, "a.txt"), `${round}\n`);
   }
-  const all = await checkpoints.all(workspace);
+  const all = await Array.fromAsync(checkpoints.all(workspace));
   expect(all.length).toBeLessThanOrEqual(121);
   expect(all.at(-1)?.id).toBe(125);
   const kept = await readdir(join(workspace.metaRoot, "content"));

@@ -9,6 +9,7 @@ import type { SavedFile } from "./checkpoint.ts";
 
 const mostFiles = 10_000;
 const largest = 5 * 1024 ** 2;
+const readTogether = 16;
 
 /** What can be made again, beside what is never listed. */
 const derived: ReadonlySet<string> = new Set([
@@ -33,12 +34,14 @@ export async function scanWorkspace(
 ): Promise<{ readonly files: readonly SavedFile[]; readonly complete: boolean }> {
   const known = new Map(last.map((file) => [file.path, file]));
   const listing = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
+  const fit = listing.files.filter(({ path, size }) => size <= largest && !isProtected(path));
   const files: SavedFile[] = [];
-  for (const { path, size, modifiedAt } of listing.files) {
-    if (size > largest || isProtected(path)) continue;
-    const old = known.get(path);
-    if (old?.size === size && old.modifiedAt === modifiedAt) files.push(old);
-    else files.push(...(await read(workspace, path)));
+  for (let from = 0; from < fit.length; from += readTogether) {
+    const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt }) => {
+      const old = known.get(path);
+      return old?.size === size && old.modifiedAt === modifiedAt ? [old] : read(workspace, path);
+    });
+    files.push(...(await Promise.all(some)).flat());
   }
   return { files, complete: listing.complete };
 }

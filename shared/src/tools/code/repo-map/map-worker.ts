@@ -8,6 +8,7 @@ import { symbolsOf } from "./symbols-of.ts";
 /** Started by `repo_map` for one map: parses the files it reads from standard input and writes their definitions. */
 
 const oneFileMs = 2000;
+const mostMemoryBytes = 1.5 * 2 ** 30;
 
 await Parser.init();
 const parser = new Parser();
@@ -16,7 +17,7 @@ const languages = new Map<string, Language>();
 const { files, timeoutMs } = mapRequest.parse(await Bun.stdin.json());
 const read: { path: string; text: string; symbols: MappedSymbol[] }[] = [];
 for (const { path, text } of files) {
-  if (performance.now() > timeoutMs) break;
+  if (performance.now() > timeoutMs || process.memoryUsage.rss() > mostMemoryBytes) break;
   read.push({ path, text, symbols: await symbolsIn(path, text) });
 }
 const scores = scoreFiles(read);
