@@ -5,7 +5,7 @@ import { join } from "node:path";
  * Names in a workspace that something outside the sandbox would read or run later: shells, editors, other agents, this
  * system's own configuration. Files of these names are read-only while a sandbox is up, also when they do not exist yet.
  */
-const guardedFiles = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
+export const guardedFiles: readonly string[] = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
 /** Guarded only where they exist: an empty thing in their place would be seen, or confuse the programs they belong to. */
 const guardedWhenPresent = ["mcp.json", "manyhands.toml", ".git/hooks", ".envrc", ".vscode", ".idea", ".claude"];
 

@@ -24,6 +24,7 @@ const skipped = new Set([
   ".config",
   ".local",
   ".npm",
+  ".tmp",
   ".venv",
   "node_modules",
   "__pycache__",

@@ -18,7 +18,6 @@ const derived: ReadonlySet<string> = new Set([
   ".next",
   ".pytest_cache",
   ".ruff_cache",
-  ".tmp",
   ".tox",
   "target",
   "venv",
