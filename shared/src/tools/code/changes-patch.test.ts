@@ -69,8 +69,39 @@ test.if(Bun.which("git") !== null)(
   },
 );
 
+test.if(Bun.which("git") !== null)("texts too different to be compared in time are replaced as a whole", async () => {
+  const noise = (seed: number) =>
+    Array.from({ length: 60_000 }, (_, n) => (n * 7919 + seed * 104_729) % 99_991).join("\n");
+  const workspace = await place.project({ "a.txt": noise(1) });
+  await arrived(workspace, { "a.txt": `${noise(2)}\n` });
+  const started = performance.now();
+  const [changes] = await changesPatches(workspace, []);
+  expect(performance.now() - started).toBeLessThan(4000);
+  const file = await applied({ "a.txt": `${noise(2)}\n` }, changes?.patch);
+  expect(await file("a.txt").text()).toBe(noise(1));
+});
+
+test.if(Bun.which("git") !== null)("empty files, byte order marks and Windows line ends come through", async () => {
+  const before = { "mark.txt": "\ufeffone\ntwo\n", "dos.txt": "a\r\nb\r\n", "old.py": "" };
+  const workspace = await place.project({
+    "mark.txt": "\ufeffone\n2\n",
+    "dos.txt": "a\r\nc\r\n",
+    "pkg/__init__.py": "",
+  });
+  await arrived(workspace, before);
+  const [changes] = await changesPatches(workspace, ["pkg/__init__.py"]);
+  const file = await applied(before, changes?.patch);
+  expect(await file("mark.txt").bytes()).toEqual(new TextEncoder().encode("\ufeffone\n2\n"));
+  expect(await file("dos.txt").text()).toBe("a\r\nc\r\n");
+  expect([await file("pkg/__init__.py").exists(), await file("old.py").exists()]).toEqual([true, false]);
+});
+
 test("nothing changed is no patch, and binary files are left out", async () => {
-  const workspace = await place.project({ "a.txt": "a\n", "b.bin": new Uint8Array([1, 0, 2]) });
-  await arrived(workspace, { "a.txt": "a\n", "b.bin": "x" });
+  const workspace = await place.project({
+    "a.txt": "a\n",
+    "b.bin": new Uint8Array([1, 0, 2]),
+    "c.txt": new Uint8Array([0xe9]),
+  });
+  await arrived(workspace, { "a.txt": "a\n", "b.bin": "x", "c.txt": "é" });
   expect(await changesPatches(workspace, [])).toEqual([]);
 });
