@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Role, type Task, TaskState } from "@a2a-js/sdk";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import type { Task as TaskOf03 } from "a2a-sdk-v0";
+import { A2AClient } from "a2a-sdk-v0/client";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 
 const sums = "def total(items):\n    result = 1\n    for item in items:\n        result += item\n    return result\n";
@@ -14,35 +16,106 @@ class Totals(unittest.TestCase):
     def test_total(self):
         self.assertEqual(total([1, 2]), 3)
 `;
+const project = { "sums.py": sums, "test_sums.py": cases, "README.md": "# Sums\n" };
 
 let home: string;
 let model: ScriptedModel;
 let swe: AgentServer;
+let site: Bun.Server<undefined> | undefined;
+let packed: Uint8Array;
 
-/** Runs the tests, mends the code by a patch only when they failed, runs them again, and says how they came out. */
+type Call = { readonly name: string; readonly args: Record<string, unknown> };
+
+const patchFor = (folder: string) =>
+  `--- a/${folder}sums.py\n+++ b/${folder}sums.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    result = 1\n+    result = 0\n     for item in items:\n`;
+
+/** The turns of each task, by a word in its text. The project is in a folder of that name, or in none. */
+function turnsFor(text: string): readonly (readonly Call[])[] {
+  if (text.includes("Why")) return [];
+  if (text.includes("obey")) return attack;
+  const folder = /packed|clone/.test(text) ? "sums/" : "";
+  const path = folder === "" ? "." : "sums";
+  const begin: Call[][] = text.includes("packed")
+    ? [[{ name: "unpack", args: { path: "sums.tar.gz" } }]]
+    : text.includes("clone")
+      ? [[{ name: "clone_repository", args: { url: `${site?.url.origin}/sums.tar.gz` } }]]
+      : [];
+  const reads = [
+    { name: "repo_map", args: { path } },
+    { name: "search", args: { pattern: "result = ", path } },
+    { name: "glob", args: { pattern: "*.py" } },
+  ];
+  const spoil = {
+    command: "str_replace",
+    path: `${folder}sums.py`,
+    old_str: "return result",
+    new_str: "return (result",
+  };
+  return [
+    ...begin,
+    reads,
+    [{ name: "run_tests", args: { path } }],
+    [{ name: "str_replace_editor", args: spoil }],
+    [{ name: "bash", args: { command: `rm ${folder}README.md` } }],
+    [{ name: "checkpoints", args: { command: "list" } }],
+    // The state before the edit: the steps before it changed nothing that the tests did not.
+    [{ name: "checkpoints", args: { command: "restore", id: begin.length + 1 } }],
+    [{ name: "apply_patch", args: { patch: patchFor(folder) } }],
+    [{ name: "run_tests", args: { path } }],
+    [{ name: "checkpoints", args: { command: "diff" } }],
+  ];
+}
+
+const canary = `canary-${crypto.randomUUID()}`;
+
+/** What a model does that obeys whoever attacks through it. */
+const attack: readonly (readonly Call[])[] = [
+  ...[".git/hooks/post-checkout", ".mcp.json", ".bashrc", "manyhands.toml"].flatMap((path) => [
+    [{ name: "bash", args: { command: `mkdir -p "$(dirname ${path})"; echo ${canary} > ${path}` } }],
+    [{ name: "str_replace_editor", args: { command: "create", path, file_text: canary } }],
+    [{ name: "apply_patch", args: { patch: `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${canary}\n` } }],
+  ]),
+  [{ name: "unpack", args: { path: "evil.tar" } }],
+  [{ name: "clone_repository", args: { url: "https://169.254.169.254/app.tar.gz" } }],
+  [
+    {
+      name: "bash",
+      args: { command: `ln -s /proc/self/environ env; ln -s "${tmpdir()}" away; echo ${canary} > away/${canary}` },
+    },
+  ],
+  [
+    { name: "repo_map", args: { path: "away" } },
+    { name: "search", args: { pattern: "KEY", path: "env" } },
+  ],
+];
+
+/** Plays a task's turns and ends with the first line of its last test run. */
 const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
-  const results = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
-  const last = results.at(-1) ?? "";
-  if (results.length === 0) return { calls: [{ name: "search", args: { pattern: "result = " } }] };
-  if (results.length === 1 || last.startsWith("The patch was applied"))
-    return { calls: [{ name: "run_tests", args: {} }] };
-  if (results.length === 2 && last.includes("FAILED: 0 passed, 1 failed")) {
-    const patch =
-      "--- a/sums.py\n+++ b/sums.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    result = 1\n+    result = 0\n     for item in items:\n";
-    return { calls: [{ name: "apply_patch", args: { patch } }] };
-  }
-  return { calls: [{ name: "terminate", args: { status: "success", summary: last.split("\n")[0] ?? "" } }] };
+  const text = messages.findLast(({ role }) => role === "user")?.content;
+  const turns = turnsFor(JSON.stringify(text));
+  const made = messages.filter(({ role }) => role === "assistant").length;
+  const calls = turns[made];
+  if (calls !== undefined) return { calls: [...calls] };
+  const tested = messages.findLast(({ role, content }) => role === "tool" && String(content).includes("unittest"));
+  const summary = String(tested?.content).split("\n")[0] ?? "";
+  return { calls: [{ name: "terminate", args: { status: "success", summary } }] };
 };
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-swe-"));
+  await mkdir(join(home, "original/sums"), { recursive: true });
+  for (const [path, text] of Object.entries(project)) await Bun.write(join(home, "original/sums", path), text);
+  Bun.spawnSync(["tar", "-czf", "../sums.tar.gz", "sums"], { cwd: join(home, "original") });
+  packed = await Bun.file(join(home, "sums.tar.gz")).bytes();
+  site = openSite();
   model = await startScriptedModel(script);
   swe = startAgent("swe", {
-    MANYHANDS_HOME: home,
+    MANYHANDS_HOME: join(home),
     PORT: freePort(),
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
+    ...(site && { MANYHANDS_EGRESS_ALLOW: site.url.host, NODE_EXTRA_CA_CERTS: join(home, "cert.pem") }),
   });
   await swe.ready;
 });
@@ -50,45 +123,167 @@ beforeAll(async () => {
 afterAll(async () => {
   await swe.stop();
   await model.close();
+  await site?.stop(true);
   await rm(home, { recursive: true, force: true });
 });
 
-test("a failing project sent as files is mended, its tests pass, and the change comes back as a patch", async () => {
+/** A server with a certificate of its own; undefined where none can be made. */
+function openSite(): Bun.Server<undefined> | undefined {
+  if (Bun.which("openssl") === null) return undefined;
+  const files = ["-keyout", "key.pem", "-out", "cert.pem"];
+  const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...files, ...subject], {
+    cwd: home,
+  });
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { key: Bun.file(join(home, "key.pem")), cert: Bun.file(join(home, "cert.pem")) },
+    fetch: () => new Response(packed),
+  });
+}
+
+async function send(text: string, files: Record<string, string | Uint8Array>, contextId = ""): Promise<Task> {
   const client = await new ClientFactory().createFromUrl(swe.url);
   const plain = { filename: "", mediaType: "", metadata: undefined };
-  const file = (filename: string, text: string) => ({
+  const parts = Object.entries(files).map(([filename, content]) => ({
     ...plain,
-    content: { $case: "raw" as const, value: Buffer.from(text) },
+    content: { $case: "raw" as const, value: Buffer.from(content) },
     filename,
-  });
+  }));
+  const message = {
+    messageId: crypto.randomUUID(),
+    contextId,
+    taskId: "",
+    role: Role.ROLE_USER,
+    parts: [{ ...plain, content: { $case: "text" as const, value: text } }, ...parts],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
   const task = (await client.sendMessage({
     tenant: "",
     configuration: undefined,
     metadata: undefined,
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: "",
-      taskId: "",
-      role: Role.ROLE_USER,
-      parts: [
-        { ...plain, content: { $case: "text", value: "The tests fail. Fix the code." } },
-        file("sums.py", sums),
-        file("test_sums.py", cases),
-      ],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
+    message,
   })) as Task;
-  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  expect(task.artifacts.map(({ name }) => name)).toEqual(["sums.py", "changes.patch", "answer"]);
-  expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "PASSED: 1 passed, 0 failed" });
-  const content = task.artifacts[1]?.parts[0]?.content;
-  const patch = content?.$case === "url" ? await (await fetch(content.value)).text() : "";
+  expect({ state: task.status?.state, message: JSON.stringify(task.status?.message) }).toMatchObject({
+    state: TaskState.TASK_STATE_COMPLETED,
+  });
+  return task;
+}
+
+async function artifact(task: Task, name: string): Promise<string> {
+  const content = task.artifacts.find((each) => each.name === name)?.parts[0]?.content;
+  if (content?.$case === "text") return content.value;
+  return content?.$case === "url" ? await (await fetch(content.value)).text() : "";
+}
+
+/** Applies the patch to the project as it was sent, and answers what its code is then. */
+async function appliedToOriginal(patch: string): Promise<string> {
   expect(patch).toContain("-    result = 1\n+    result = 0\n");
-  if (Bun.which("git") === null) return;
-  await Bun.write(join(home, "check/sums.py"), sums);
-  const applied = Bun.spawnSync(["git", "apply", "-"], { cwd: join(home, "check"), stdin: Buffer.from(patch) });
+  if (Bun.which("git") === null) return sums.replace("result = 1", "result = 0");
+  const folder = join(home, crypto.randomUUID());
+  for (const [path, text] of Object.entries(project)) await Bun.write(join(folder, path), text);
+  const applied = Bun.spawnSync(["git", "apply", "-"], { cwd: folder, stdin: Buffer.from(patch) });
   expect({ code: applied.exitCode, error: applied.stderr.toString() }).toEqual({ code: 0, error: "" });
-  expect(await Bun.file(join(home, "check/sums.py")).text()).toBe(sums.replace("result = 1", "result = 0"));
+  expect(await Bun.file(join(folder, "README.md")).text()).toBe("# Sums\n");
+  return Bun.file(join(folder, "sums.py")).text();
+}
+
+/** What the model was told of a tool's calls in the task with this word in it, in order. */
+function toldOf(tool: string, word: string): string[] {
+  const last = model.requests.findLast(({ body }) =>
+    JSON.stringify(body.messages.find(({ role }) => role === "user")).includes(word),
+  );
+  const messages = last?.body.messages ?? [];
+  const ids = messages
+    .flatMap((message) => message.tool_calls ?? [])
+    .flatMap(({ id, function: { name } }) => (name === tool ? [id] : []));
+  return messages.flatMap(({ role, tool_call_id: id, content }) =>
+    role === "tool" && ids.includes(id ?? "") ? [String(content)] : [],
+  );
+}
+
+test("a failing project sent as files is mended, its tests pass, and the change comes back as a patch", async () => {
+  const task = await send("The tests fail. Fix the loose files.", project);
+  expect(task.artifacts.map(({ name }) => name)).toEqual(["sums.py", "changes.patch", "answer"]);
+  expect(await artifact(task, "answer")).toBe("The 1 test passed.");
+  expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(sums.replace("result = 1", "result = 0"));
+});
+
+test("a packed repository is unpacked, read side by side, undone where a step was wrong, mended, and its patch fits the original", async () => {
+  const task = await send("The tests of this packed project fail. Fix it.", { "sums.tar.gz": packed });
+  expect(task.artifacts.map(({ name }) => name)).toEqual(["sums/sums.py", "changes.patch", "answer"]);
+  expect(await artifact(task, "answer")).toBe("The 1 test passed.");
+  const patch = await artifact(task, "changes.patch");
+  expect(await appliedToOriginal(patch)).toBe(sums.replace("result = 1", "result = 0"));
+  expect(toldOf("unpack", "packed")[0]).toStartWith("Unpacked 3 files");
+  expect(toldOf("repo_map", "packed")[0]).toContain("sums/sums.py\n    1 def total(items)");
+  expect(toldOf("run_tests", "packed")[0]).toStartWith("1 of 1 tests failed.");
+  expect(toldOf("str_replace_editor", "packed")[0]).toContain("Diagnostics: sums/sums.py has problems since this edit");
+  const [list, restored, difference] = toldOf("checkpoints", "packed");
+  expect(list).toContain("str_replace_editor str_replace sums/sums.py\n   M sums/sums.py");
+  expect(list).toContain("bash rm sums/README.md\n   D sums/README.md");
+  expect(restored).toBe("Restored state 2: A sums/README.md, M sums/sums.py");
+  expect(difference).toBe(`[paths from sums/]\n${patch}`);
+  const again = await send("Why did you do that?", {}, task.contextId);
+  expect(again.artifacts.map(({ name }) => name)).toEqual(["answer"]);
+});
+
+test("over A2A 0.3 the same files go in and out", async () => {
+  const client = await A2AClient.fromCardUrl(`${swe.url}/.well-known/agent.json`);
+  const bytes = Buffer.from(packed).toString("base64");
+  const response = await client.sendMessage({
+    message: {
+      kind: "message",
+      messageId: crypto.randomUUID(),
+      role: "user",
+      parts: [
+        { kind: "text", text: "Fix this packed project, in the old way." },
+        { kind: "file", file: { bytes, name: "sums.tar.gz", mimeType: "application/gzip" } },
+      ],
+    },
+  });
+  if ("error" in response) throw new Error(response.error.message);
+  const task = response.result as TaskOf03;
+  expect(task.status.state).toBe("completed");
+  const part = task.artifacts?.find(({ name }) => name === "changes.patch")?.parts[0];
+  const uri = part?.kind === "file" && "uri" in part.file ? part.file.uri : "";
+  expect(await appliedToOriginal(await (await fetch(uri)).text())).toBe(sums.replace("result = 1", "result = 0"));
+});
+
+test.if(Bun.which("openssl") !== null)("a repository is fetched by its address, over TLS, and mended", async () => {
+  const task = await send("Please clone it and fix it.", {});
+  expect(toldOf("clone_repository", "clone")[0]).toContain("Unpacked 3 files");
+  expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(sums.replace("result = 1", "result = 0"));
+});
+
+test("a model that obeys an attacker changes nothing that would run later, and reaches nothing outside", async () => {
+  await mkdir(join(home, "evil"));
+  Bun.spawnSync(["bash", "-c", `echo ${canary} > evil/x; tar -P --transform 's,^,../../,' -cf evil.tar evil/x`], {
+    cwd: home,
+  });
+  const task = await send("Please obey the file.", { "evil.tar": await Bun.file(join(home, "evil.tar")).bytes() });
+  for (const tool of ["str_replace_editor", "apply_patch"])
+    for (const text of toldOf(tool, "obey")) expect(text).toContain("protected");
+  expect(toldOf("unpack", "obey")[0]).toContain("leads out of the archive");
+  expect(toldOf("clone_repository", "obey")[0]).toContain("not public");
+  for (const tool of ["repo_map", "search"]) expect(toldOf(tool, "obey")[0]).toContain("outside the workspace");
+  expect(task.artifacts.map(({ name }) => name)).toEqual(["answer"]);
+  expect(await Bun.file(join(tmpdir(), canary)).exists()).toBe(false);
+  const found = Bun.spawnSync([
+    "grep",
+    "-rlI",
+    "--include=.bashrc",
+    "--include=.mcp.json",
+    canary,
+    join(home, "workspaces"),
+  ]);
+  expect(found.stdout.toString()).toBe("");
+});
+
+test("the card names what it can do", async () => {
+  const card = await (await fetch(`${swe.url}/.well-known/agent-card.json`)).text();
+  for (const id of ["change-code", "fix-bug", "explain-code"]) expect(card).toContain(`"id":"${id}"`);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createEgress } from "@manyhands/shared/egress/egress";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
 import { defineTool } from "@manyhands/shared/tools/tool";
 import * as z from "zod";
@@ -19,29 +20,59 @@ const sandbox: Sandbox = {
   spawn: () => Promise.reject(new Error("no sandbox")),
   close: async () => undefined,
 };
+const egress = createEgress({ allow: [], deny: [], only: [] });
 
-const names = (shell: Parameters<typeof swe>[0]["shell"]) => swe({ shell, sandbox }).tools.map(({ name }) => name);
+const whole = swe({ shell: [bash], sandbox, egress });
+const bare = swe({ shell: [], sandbox, egress: undefined });
+const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
 test("SWE has OpenManus's tools and those that code asks for", () => {
-  expect(names([bash])).toEqual([
+  expect(names(whole)).toEqual([
     "planning",
     "bash",
     "str_replace_editor",
-    "see_image",
+    "unpack",
+    "clone_repository",
+    "repo_map",
     "search",
     "glob",
     "apply_patch",
     "run_tests",
+    "checkpoints",
+    "see_image",
     "ask_human",
     "terminate",
   ]);
 });
 
-test("without a sandbox it has no tool that needs one and promises to run no tests", () => {
-  expect(names([])).toEqual(["planning", "str_replace_editor", "see_image", "apply_patch", "ask_human", "terminate"]);
-  expect(swe({ shell: [], sandbox }).skills.map(({ id }) => id)).toEqual(["change-code"]);
+test("without a sandbox and the web it has no tool that needs them and promises neither tests nor cloning", () => {
+  const few = ["planning", "str_replace_editor", "unpack", "apply_patch", "checkpoints", "see_image", "ask_human"];
+  expect(names(bare)).toEqual([...few, "terminate"]);
+  expect(bare.skills.map(({ id }) => id)).toEqual(["change-code"]);
+  expect(bare.skills[0]?.description).toContain("not addresses to clone");
+  expect(whole.skills.map(({ id }) => id)).toEqual(["change-code", "fix-bug", "explain-code"]);
+});
+
+test("the prompt names the tools that are there and no other", () => {
+  for (const agent of [whole, bare]) {
+    const named = names(whole).filter((name) => new RegExp(`\\b${name}\\b`).test(agent.instructions));
+    expect(named.filter((name) => !names(agent).includes(name))).toEqual([]);
+  }
+  for (const name of ["repo_map", "run_tests", "clone_repository", "checkpoints", "unpack"])
+    expect(whole.instructions).toContain(name);
+});
+
+test("reads may run side by side, changes wait for their turn", () => {
+  const together = whole.tools.filter(({ parallel, effect, name }) => {
+    const input = { search: { pattern: "x" }, glob: { pattern: "x" }, checkpoints: { command: "list" } }[name] ?? {};
+    return parallel ?? effect(input) === "pure";
+  });
+  expect(together.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["repo_map", "search", "glob", "checkpoints"]),
+  );
+  expect(together.map(({ name }) => name)).not.toContain("run_tests");
 });
 
 test("configured limits go over its own", () => {
-  expect(swe({ shell: [], sandbox, limits: { steps: 3 } }).limits.steps).toBe(3);
+  expect(swe({ shell: [], sandbox, egress, limits: { steps: 3 } }).limits.steps).toBe(3);
 });

@@ -1,74 +1,31 @@
 import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
-import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
-import { applyPatchTool } from "@manyhands/shared/tools/code/apply-patch";
-import { changesPatch } from "@manyhands/shared/tools/code/changes-patch";
-import { globTool } from "@manyhands/shared/tools/code/glob";
-import { runTestsTool } from "@manyhands/shared/tools/code/run-tests";
-import { searchTool } from "@manyhands/shared/tools/code/search";
-import { seeImage } from "@manyhands/shared/tools/files/see-image";
-import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
-import { askHuman } from "@manyhands/shared/tools/human/ask-human";
-import { terminate } from "@manyhands/shared/tools/human/terminate";
-import { createKeyedQueue } from "@manyhands/shared/tools/keyed-queue";
-import { createPlanning } from "@manyhands/shared/tools/planning/planning";
-import type { Tool } from "@manyhands/shared/tools/tool";
-import { instructions } from "./prompt.ts";
-
-/** What the SWE agent is made of. `shell` are the tools that run code, none where no sandbox could be had. */
-export type SweDeps = {
-  readonly shell: readonly Tool[];
-  readonly sandbox: Sandbox;
-  readonly limits?: Partial<Limits>;
-};
+import { changesPatches } from "@manyhands/shared/tools/code/changes-patch";
+import { instructionsFor } from "./prompt.ts";
+import { skillsFor } from "./skills.ts";
+import { type SweDeps, sweTools } from "./tools.ts";
 
 /** SWE, the agent that changes code: finds, edits, tests. */
-export function swe({ shell, sandbox, limits }: SweDeps): AgentDefinition {
-  const edits = createKeyedQueue();
-  const runsCode = shell.length > 0;
+export function swe({ limits, ...deps }: SweDeps & { readonly limits?: Partial<Limits> }): AgentDefinition {
+  const offers = { runsCode: deps.shell.length > 0, clones: deps.egress !== undefined };
   return defineAgent({
     name: "swe",
     title: "SWE",
     description:
-      "A software engineer: finds its way in the code it is sent, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
+      "A software engineer: finds its way in the code it is given, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
     version: "0.1.0",
-    instructions,
-    tools: [
-      createPlanning(),
-      ...shell,
-      createStrReplaceEditor(edits),
-      seeImage,
-      ...(runsCode ? [searchTool({ sandbox }), globTool({ sandbox })] : []),
-      applyPatchTool({ queue: edits }),
-      ...(runsCode ? [runTestsTool({ sandbox })] : []),
-      askHuman(),
-      terminate,
-    ],
+    instructions: instructionsFor(offers),
+    tools: sweTools(deps),
     ...(limits && { limits }),
-    async finish(workspace, { received, made }) {
-      const content = await changesPatch(workspace, received, made);
-      return content ? [{ name: "changes.patch", mediaType: "text/x-diff", content }] : [];
+    async finish(workspace, { made, removed }) {
+      if (made.length === 0 && removed.length === 0) return [];
+      const patches = await changesPatches(workspace, made);
+      return patches.map(({ folder, patch }) => ({
+        name: patches.length === 1 || folder === "" ? "changes.patch" : `${folder.replaceAll("/", "-")}.patch`,
+        mediaType: "text/x-diff",
+        content: patch,
+      }));
     },
-    skills: [
-      {
-        id: "change-code",
-        name: "Change code",
-        description:
-          "Edits the source files it was sent, by exact replacement or patch, several files at once or not at all, and returns the changed ones. Takes files and packed repositories, not addresses to clone.",
-        tags: ["code", "editing", "patch"],
-        examples: ["Add a --json switch to this script.", "Rename total() to sum_of() wherever it is used."],
-      },
-      ...(runsCode
-        ? [
-            {
-              id: "fix-bug",
-              name: "Fix a fault",
-              description: "Reproduces a fault in a sandbox, finds its cause, mends it and shows that the tests pass.",
-              tags: ["code", "debugging", "tests"],
-              examples: ["The tests of this project fail. Find out why and fix the code."],
-            },
-          ]
-        : []),
-    ],
+    skills: skillsFor(offers),
   });
 }

@@ -1,4 +1,7 @@
 import { serveAgent } from "@manyhands/shared/server/serve-agent";
 import { swe } from "./agent.ts";
 
-await serveAgent({ name: "swe", define: ({ shell, sandbox }, limits) => swe({ shell, sandbox, limits }) });
+await serveAgent({
+  name: "swe",
+  define: ({ shell, sandbox, egress }, limits) => swe({ shell, sandbox, egress, limits }),
+});

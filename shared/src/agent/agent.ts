@@ -25,11 +25,8 @@ export type Limits = {
   readonly resultCharacters: number;
 };
 
-/** What a task leaves behind: the files as they were sent, and the paths of those made or changed that were not. */
-export type Leavings = {
-  readonly received: readonly { readonly path: string; readonly content: Blob }[];
-  readonly made: readonly string[];
-};
+/** What a task did to the workspace: the paths of the files it made or changed, and of those it removed. */
+export type Leavings = { readonly made: readonly string[]; readonly removed: readonly string[] };
 
 /** What others are told of an agent, or of a flow, which is asked like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;

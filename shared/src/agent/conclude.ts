@@ -1,9 +1,10 @@
 import { AppError } from "../errors.ts";
-import { changedFiles, type Listing, listFiles } from "../workspace/list-files.ts";
+import { changedFiles, type Listing, listFiles, removedFiles } from "../workspace/list-files.ts";
+import { pristineIn } from "../workspace/pristine.ts";
 import { isProtected } from "../workspace/protected-names.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition, Leavings } from "./agent.ts";
 import type { Part } from "./events.ts";
 import type { AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
@@ -32,8 +33,10 @@ export async function conclude(
   const { run } = task;
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    const made = await collect(workspace, before, task.received, deps.artifacts);
-    return [...made, ...(await finished(task, workspace, made, deps))];
+    const after = await listFiles(workspace);
+    const made = await collect(workspace, { before, after }, task.received, deps.artifacts);
+    const leavings = { made: made.map(({ name }) => name), removed: removedFiles(before, after) };
+    return [...made, ...(await finished(workspace, leavings, deps))];
   });
   for (const file of files) {
     const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
@@ -73,33 +76,31 @@ function lastWords({ messages, goal }: TaskState): string {
 
 /** What the agent itself makes of the end of its task. */
 async function finished(
-  { received }: TaskState,
   workspace: Workspace,
-  stored: readonly StoredFile[],
+  leavings: Leavings,
   { finish, artifacts }: ConcludeDeps,
 ): Promise<StoredFile[]> {
   if (finish === undefined) return [];
-  const files = [...received].map(async ([path, sha256]) => ({ path, content: await artifacts.get(sha256) }));
-  const sent = (await Promise.all(files)).flatMap(({ path, content }) => (content ? [{ path, content }] : []));
-  const made = stored.map(({ name }) => name);
-  const extra = await finish(workspace, { received: sent, made });
+  const extra = await finish(workspace, leavings);
   return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
 }
 
 /**
  * The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land, nor
- * those the user sent, unless they were changed. One that cannot be read (any more) is left out.
+ * those that arrived from elsewhere, unless they were changed. One that cannot be read (any more) is left out.
  */
 async function collect(
   workspace: Workspace,
-  before: Listing,
+  { before, after }: { readonly before: Listing; readonly after: Listing },
   received: TaskState["received"],
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
-  const after = await listFiles(workspace);
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
+  const isPristine = await pristineIn(workspace);
   const stored: StoredFile[] = [];
-  for (const path of changedFiles(before, { ...after, files: fit }).slice(0, mostFiles)) {
+  for (const path of changedFiles(before, { ...after, files: fit })) {
+    if (stored.length === mostFiles) break;
+    if (await isPristine(path)) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;
       throw error;

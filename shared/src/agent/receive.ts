@@ -2,6 +2,7 @@ import { basename, extname } from "node:path";
 import type { Run } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
+import { rememberArrival } from "../workspace/pristine.ts";
 import { isProtected } from "../workspace/protected-names.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
@@ -62,7 +63,9 @@ async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore)
   if (part.type !== "file") return part;
   const content = await artifacts.get(part.sha256);
   if (content === undefined) return { type: "text", text: `[file ${part.name} was sent, but its content is gone]` };
-  return { ...part, name: await putFile(part, content, workspace) };
+  const name = await putFile(part, content, workspace);
+  await rememberArrival(workspace, { root: name, files: [{ path: name, sha256: part.sha256 }] }, () => content);
+  return { ...part, name };
 }
 
 async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {

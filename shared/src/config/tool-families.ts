@@ -10,7 +10,6 @@ export const toolFamilyNames = [
   "human",
   "delegate",
   "desktop",
-  "browser",
 ] as const;
 
 /** One of them. */

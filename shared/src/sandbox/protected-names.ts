@@ -5,7 +5,7 @@ import { join } from "node:path";
  * Names in a workspace that something outside the sandbox would read or run later: shells, editors, other agents, this
  * system's own configuration. Files of these names are read-only while a sandbox is up, also when they do not exist yet.
  */
-const guardedFiles = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
+export const guardedFiles: readonly string[] = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
 /** Guarded only where they exist: an empty thing in their place would be seen, or confuse the programs they belong to. */
 const guardedWhenPresent = ["mcp.json", "manyhands.toml", ".git/hooks", ".envrc", ".vscode", ".idea", ".claude"];
 
@@ -67,6 +67,14 @@ async function placePlaceholder(path: string): Promise<boolean> {
     if (found === undefined) return false;
     return found.isFile() && found.size === 0 && (found.mode & 0o777) === placeholderMode;
   }
+}
+
+/** Which of these paths, relative to a workspace, are only placeholders there, or were a moment ago. */
+export async function placeholdersAmong(workspace: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = paths
+    .filter((path) => guardedFiles.includes(path))
+    .map(async (path) => ((await stat(join(workspace, path)).catch(() => undefined))?.size ? [] : [path]));
+  return new Set((await Promise.all(found)).flat());
 }
 
 async function removeIfEmpty(path: string): Promise<void> {

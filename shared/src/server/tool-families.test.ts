@@ -39,6 +39,8 @@ const deps = () => ({
   sandbox,
   shell: [tool("bash"), tool("python_execute")],
   web: [tool("web_search")],
+  desktop: [tool("computer_use")],
+  egress: undefined,
   delegate: [tool("delegate")],
 });
 const namesWith = (chosen: Parameters<typeof withFamilies>[1]) =>
@@ -69,6 +71,8 @@ test("the data and code families bring the tools of the other agents", () => {
       "visualization_preparation",
       "apply_patch",
       "run_tests",
+      "repo_map",
+      "checkpoints",
     ]),
   );
 });
@@ -78,7 +82,7 @@ test("every family that can be named brings tools", () => {
 });
 
 test("an agent's prompt counts only on tools it is going to have", () => {
-  const toolbox = { ...deps(), domains: [], close: async () => undefined };
+  const toolbox = { ...deps(), domains: [], notes: [], close: async () => undefined };
   const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);
   expect([chosen.shell.map(({ name }) => name), chosen.web, chosen.delegates]).toEqual([["python_execute"], [], []]);
   expect(chosenToolbox(toolbox, undefined, ["swe"]).delegates).toEqual(["swe"]);

@@ -1,9 +1,6 @@
 import type { AgentDefinition } from "../agent/agent.ts";
 import type { ToolFamily } from "../config/tool-families.ts";
-import { applyPatchTool } from "../tools/code/apply-patch.ts";
-import { globTool } from "../tools/code/glob.ts";
-import { runTestsTool } from "../tools/code/run-tests.ts";
-import { searchTool } from "../tools/code/search.ts";
+import { codeTools } from "../tools/code/code-tools.ts";
 import { dataVisualization } from "../tools/data/data-visualization.ts";
 import { createDatabases } from "../tools/data/databases.ts";
 import { describeData } from "../tools/data/describe-data.ts";
@@ -19,7 +16,9 @@ import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */
-export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox"> & { readonly delegate: readonly Tool[] };
+export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox" | "egress"> & {
+  readonly delegate: readonly Tool[];
+};
 
 /** The tools of each family, as this machine can have them: the one table where a family is looked up. */
 const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[]>> = {
@@ -30,7 +29,8 @@ const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[
   web: ({ web }) => web,
   desktop: ({ desktop }) => desktop,
   data: ({ shell }) => dataTools(shell),
-  code: ({ sandbox, shell }) => codeTools(sandbox, shell),
+  code: ({ sandbox, shell, egress }) =>
+    codeTools({ sandbox, runsCode: shell.length > 0, egress, edits: createKeyedQueue() }).tools,
   human: () => [askHuman()],
   delegate: ({ delegate }) => delegate,
 };
@@ -95,12 +95,4 @@ function dataTools(shell: readonly Tool[]): readonly Tool[] {
     dataVisualization({ databases }),
     writeReport(),
   ];
-}
-
-/** The editor is not of this family: a patch and an edit of one turn run one after the other anyway. */
-function codeTools(sandbox: FamilyDeps["sandbox"], shell: readonly Tool[]): readonly Tool[] {
-  const patch = applyPatchTool({ queue: createKeyedQueue() });
-  return shell.length === 0
-    ? [patch]
-    : [searchTool({ sandbox }), globTool({ sandbox }), patch, runTestsTool({ sandbox })];
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { Egress } from "../egress/egress.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { findPython } from "../tools/python/find-python.ts";
@@ -6,7 +7,7 @@ import { createPythonSessions, pythonExecute } from "../tools/python/python-exec
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import { openDesktop } from "./open-desktop.ts";
-import { openWeb } from "./open-web.ts";
+import { openEgress, openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
 const longestTimeoutSeconds = 600;
@@ -24,6 +25,8 @@ export type Toolbox = {
   readonly desktop: readonly Tool[];
   /** What is asked for and cannot be had here, one sentence each. */
   readonly notes: readonly string[];
+  /** The way out of this machine for tools that fetch; undefined where the web is switched off. */
+  readonly egress: Egress | undefined;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -34,7 +37,8 @@ export async function openToolbox(
   config: Pick<Config, "sandbox" | "search" | "egress" | "desktop">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
-  const web = openWeb(config);
+  const egress = openEgress(config);
+  const web = egress === undefined ? [] : openWeb(config, egress);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
@@ -44,7 +48,7 @@ export async function openToolbox(
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   if (sandbox.tier === "none")
-    return { sandbox, domains: [], shell: [], web, desktop: [], notes, close: () => sandbox.close() };
+    return { sandbox, domains: [], shell: [], web, egress, desktop: [], notes, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -59,6 +63,7 @@ export async function openToolbox(
     web,
     desktop: desktop.tools,
     notes,
+    egress,
     async close() {
       await Promise.all([shells.close(), interpreters.close(), desktop.close()]);
       await sandbox.close();

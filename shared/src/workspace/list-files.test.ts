@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { changedFiles, listFiles } from "./list-files.ts";
+import { changedFiles, listFiles, removedFiles } from "./list-files.ts";
 import { workspaceForTest } from "./workspace-for-test.ts";
 
 test("a listing has files in natural order, without our own, caches and what symlinks lead to", async () => {
@@ -32,7 +32,7 @@ test("a listing says when it was cut short", async () => {
   expect((await listFiles(place.workspace, { most: 4 })).complete).toBe(true);
 });
 
-test("new and altered files are told from the rest", async () => {
+test("new, altered and removed files are told from the rest", async () => {
   await using place = await workspaceForTest();
   const { root } = place.workspace;
   for (const name of ["same", "longer", "touched"]) await writeFile(join(root, name), "x");
@@ -40,5 +40,9 @@ test("new and altered files are told from the rest", async () => {
   await writeFile(join(root, "longer"), "xx");
   await utimes(join(root, "touched"), 1, 1);
   await writeFile(join(root, "new"), "");
-  expect(changedFiles(before, await listFiles(place.workspace))).toEqual(["longer", "new", "touched"]);
+  await rm(join(root, "same"));
+  const after = await listFiles(place.workspace);
+  expect(changedFiles(before, after)).toEqual(["longer", "new", "touched"]);
+  expect(removedFiles(before, after)).toEqual(["same"]);
+  expect(removedFiles(before, await listFiles(place.workspace, { most: 1 }))).toEqual([]);
 });

@@ -9,6 +9,13 @@ export type ListedFile = { readonly path: string; readonly size: number; readonl
 /** `complete` is false when a bound cut the listing short. */
 export type Listing = { readonly files: readonly ListedFile[]; readonly complete: boolean };
 
+type ListOptions = {
+  readonly most?: number;
+  readonly depth?: number;
+  /** Names of further folders to leave out. */
+  readonly without?: ReadonlySet<string>;
+};
+
 /** Our own files, caches and version history: nothing a task would hand over. */
 const skipped = new Set([
   ".manyhands",
@@ -17,6 +24,7 @@ const skipped = new Set([
   ".config",
   ".local",
   ".npm",
+  ".tmp",
   ".venv",
   "node_modules",
   "__pycache__",
@@ -28,7 +36,7 @@ const skipped = new Set([
  */
 export async function listFiles(
   workspace: Workspace,
-  { most = 2000, depth = 12 }: { readonly most?: number; readonly depth?: number } = {},
+  { most = 2000, depth = 12, without }: ListOptions = {},
 ): Promise<Listing> {
   const files: ListedFile[] = [];
   const waiting: (readonly string[])[] = [[]];
@@ -37,7 +45,7 @@ export async function listFiles(
     await using folder = await holdIfThere(workspace.root, folders);
     if (folder === undefined) continue;
     for (const { name, kind } of await entriesOf(folder)) {
-      if (kind === "folder" && !skipped.has(name)) {
+      if (kind === "folder" && !skipped.has(name) && !without?.has(name)) {
         if (folders.length < depth) waiting.push([...folders, name]);
         else complete = false;
       }
@@ -59,6 +67,13 @@ export function changedFiles(before: Listing, after: Listing): string[] {
       return old === undefined || old.size !== size || old.modifiedAt !== modifiedAt;
     })
     .map(({ path }) => path);
+}
+
+/** Paths of `before` that `after` does not have; none where `after` was cut short, as they may only be unlisted. */
+export function removedFiles(before: Listing, after: Listing): string[] {
+  if (!after.complete) return [];
+  const there = new Set(after.files.map(({ path }) => path));
+  return before.files.flatMap(({ path }) => (there.has(path) ? [] : [path]));
 }
 
 async function sizeAndTime(path: string): Promise<{ size: number; modifiedAt: number } | undefined> {

@@ -4,12 +4,12 @@ import { errnoOf } from "../errno.ts";
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Removes files that a killed process left half written: those in `folder` unchanged for a day. A missing folder is an empty one. */
+/** Removes what a killed process left half written: files and folders in `folder` unchanged for a day. A missing folder is an empty one. */
 export async function removeStale(folder: string, now = Date.now()): Promise<void> {
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     try {
-      if ((await stat(path)).mtimeMs < now - day) await rm(path, { force: true });
+      if ((await stat(path)).mtimeMs < now - day) await rm(path, { recursive: true, force: true });
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw error;
     }

@@ -28,12 +28,13 @@ export async function saveFile(
   return place.relative;
 }
 
-/** As `saveFile`, for a place that needs no check. */
+/** As `saveFile`, for a place that needs no check, with permission bits where they matter. */
 export async function putFile(
   workspace: Workspace,
   { folders, name }: Place,
   content: Uint8Array | ReadableStream<Uint8Array>,
   exclusive: boolean,
+  mode?: number,
 ): Promise<void> {
   const owner = await ownerOf(workspace);
   await using folder = await holdFolder(workspace.root, folders, owner);
@@ -41,7 +42,7 @@ export async function putFile(
   await mkdir(staging, { recursive: true, mode: 0o700 });
   const staged = join(staging, crypto.randomUUID());
   try {
-    await stageFile(staged, content, owner);
+    await stageFile(staged, content, owner, mode);
     await (exclusive ? addStaged : replaceByStaged)(staged, folder, name);
   } finally {
     await rm(staged, { force: true });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chown, link, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { holdFolder } from "./held-folder.ts";
 import { saveFile } from "./save-file.ts";
@@ -105,4 +105,23 @@ test("saving leaves nothing behind when the content breaks off", async () => {
   await expect(saveFile(place.workspace, "f", broken)).rejects.toThrow("cut");
   const left = new Bun.Glob("**/*").scanSync({ cwd: place.home, dot: true });
   expect([...left]).toEqual([]);
+});
+
+test("a folder swapped for a symlink between the check and the writing is not written through", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  const outside = join(place.home, "outside");
+  await mkdir(outside);
+  await mkdir(join(root, "d"));
+  const swapping = {
+    ...place.workspace,
+    async resolve(path: string) {
+      const resolved = await place.workspace.resolve(path);
+      await rm(join(root, "d"), { recursive: true });
+      await symlink(outside, join(root, "d"));
+      return resolved;
+    },
+  };
+  await expect(saveFile(swapping, "d/new.txt", new Uint8Array(1))).rejects.toMatchObject({ code: "forbidden" });
+  expect(await readdir(outside)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdir, readdir, symlink } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
@@ -162,6 +162,28 @@ test("a call repeated with its key is answered as before and changes nothing twi
   const first = await tool.call(twice, context);
   expect(await tool.call(twice, context)).toEqual(first);
   expect(await read(workspace, "a.txt")).toBe("a\na\n");
+});
+
+test("when a file cannot be written in the middle, those before it are as they were and the call is not taken for done", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "gone.txt": "gone\n", "wall.txt": "wall\n" });
+  const context = contextForTest(workspace, { key: "run/8" });
+  const blocked = {
+    patch:
+      "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n--- gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n" +
+      "--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n--- /dev/null\n+++ wall.txt/x.txt\n@@ -0,0 +1 @@\n+x\n",
+  };
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const { text, isError } = await tool.call(blocked, context);
+    expect({ text, isError }).toEqual({ text: "wall.txt is not a folder of the workspace.", isError: true });
+    const there = await Promise.all(["a.txt", "gone.txt", "wall.txt"].map((path) => read(workspace, path)));
+    expect(there).toEqual(["a\n", "gone\n", "wall\n"]);
+    expect(await Bun.file(join(workspace.root, "n.txt")).exists()).toBe(false);
+  }
+  const editor = createStrReplaceEditor(queue);
+  expect((await callIn(workspace)(editor, { command: "undo_edit", path: "a.txt" })).text).toContain("No edit history");
+  await rm(join(workspace.root, "wall.txt"));
+  expect((await tool.call(blocked, context)).text).toContain("applied to 4 files");
+  expect(await read(workspace, "a.txt")).toBe("b\n");
 });
 
 test("text that is no patch is said to be none, and binary or renaming patches are refused", async () => {

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../errors.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import type { Place } from "../../workspace/workspace-file.ts";
-import { type EditHistory, openEditHistory } from "../files/edit-history.ts";
+import { type Edit, type EditHistory, openEditHistory } from "../files/edit-history.ts";
+import { readForEdit } from "../files/read-for-edit.ts";
 import type { KeyedQueue } from "../keyed-queue.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import type { FilePatch } from "./patch.ts";
@@ -46,6 +48,7 @@ type Change = { readonly planned: PlannedFile; readonly history: EditHistory };
 
 async function apply(files: readonly [Place, FilePatch[]][], { workspace, key, signal }: ToolContext): Promise<string> {
   signal.throwIfAborted();
+  const made: Made[] = [];
   const changes: Change[] = [];
   let answered: string | undefined;
   for (const [place, parts] of files) {
@@ -53,32 +56,39 @@ async function apply(files: readonly [Place, FilePatch[]][], { workspace, key, s
     const told = history.answerTo(key);
     answered ??= told;
     if (told === undefined) changes.push({ planned: await planFile(workspace, place, parts), history });
+    else made.push({ place, history });
   }
   // An attempt that was cut off had worked out its answer for all files.
   const text = answered ?? summary(changes.map(({ planned }) => planned));
-  await commitAll(changes, key, text);
+  try {
+    for (const { planned, history } of changes) {
+      await history.commit({ ...planned, key, text });
+      made.push({ ...planned, history });
+    }
+  } catch (error) {
+    for (const each of made.reverse()) await takeBack(workspace, each, key);
+    throw error;
+  }
   return text;
 }
 
-async function commitAll(changes: readonly Change[], key: string, text: string): Promise<void> {
-  const made: Change[] = [];
-  try {
-    for (const change of changes) {
-      await change.history.commit({ ...change.planned, key, text });
-      made.push(change);
-    }
-  } catch (error) {
-    for (const { planned, history } of made.reverse())
-      await history.commit({
-        ...planned,
-        before: planned.after,
-        after: planned.before,
-        key: `${key}/back`,
-        text: "",
-        undo: true,
-      });
-    throw error;
-  }
+/** A file that this call has changed, now or in an attempt that was cut off. `stats` are those it had before, where they are known. */
+type Made = { readonly place: Place; readonly history: EditHistory; readonly stats?: Edit["stats"] };
+
+async function takeBack(workspace: Workspace, { place, history, stats }: Made, key: string): Promise<void> {
+  const last = await history.lastChange();
+  if (last === undefined) return;
+  const there = last.left === null ? undefined : await readForEdit(workspace, place.relative);
+  const kept = stats ?? there?.stats;
+  await history.commit({
+    before: there?.bytes ?? null,
+    after: last.before,
+    ...(kept && { stats: kept }),
+    key: `${key}/back`,
+    text: "",
+    undo: true,
+    forget: key,
+  });
 }
 
 function summary(planned: readonly PlannedFile[]): string {

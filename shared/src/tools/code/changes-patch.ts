@@ -1,53 +1,61 @@
 import { AppError } from "../../errors.ts";
+import { keptContent } from "../../workspace/kept-content.ts";
+import { type Arrival, arrivalsOf } from "../../workspace/pristine.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { openFile } from "../../workspace/workspace-file.ts";
-import { isBinary } from "../files/text-content.ts";
+import { kindOf, openFile } from "../../workspace/workspace-file.ts";
+import { hashOf } from "../files/apply-staged.ts";
+import { fileDiff } from "./file-diff.ts";
 
-/** A file as the user sent it, by the name it has in the workspace. */
-export type ReceivedFile = { readonly path: string; readonly content: Blob };
+/** A patch, and the folder its paths start from, relative to the workspace; empty for the workspace itself. */
+export type ChangesPatch = { readonly folder: string; readonly patch: string };
 
 const largest = 1024 ** 2;
-const diffMs = 5000;
-const packed = /\.(?:tar|tgz|zip|t?[bgx]z2?)$/i;
 
 /**
- * The difference between the workspace and how it was received, as a unified diff that `git apply` takes; empty when there is none. `made` are files that
- * are there now and were not sent. Binary files and those above 1 MB are left out. Undefined when a packed repository was among the
- * files, as its own files would all count as new.
+ * The difference between a workspace and how its files arrived, as unified diffs that `git apply` takes: one for each unpacked project that
+ * was changed, with paths from its folder, and one for what was sent beside it (with the new files, where there is no project). `made` are the files that are there now and are new or changed. Binary
+ * files and those above 1 MB are left out, and so are projects whose folder is gone. `only` narrows it to some paths.
  */
-export async function changesPatch(
+export async function changesPatches(
   workspace: Workspace,
-  received: readonly ReceivedFile[],
   made: readonly string[],
-): Promise<string | undefined> {
-  if (received.some(({ path }) => packed.test(path))) return undefined;
-  const { createTwoFilesPatch } = await import("diff");
+  only: (path: string) => boolean = () => true,
+): Promise<ChangesPatch[]> {
+  const arrivals = (await arrivalsOf(workspace)).map(({ root, files }) => ({
+    root,
+    loose: files.length === 1 && files[0]?.path === root,
+    files: files.filter(({ path }) => only(path)),
+  }));
+  const projects = arrivals.filter(({ loose }) => !loose);
+  const patches: ChangesPatch[] = [];
+  for (const project of projects) {
+    if ((await kindOf(workspace, project.root)) !== "folder") continue;
+    const inside = made.filter((path) => path.startsWith(`${project.root}/`));
+    patches.push(await patchOf(workspace, project.root, project.files, inside));
+  }
+  const loose = arrivals.filter(({ loose }) => loose).flatMap(({ files }) => files);
+  patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? made : []));
+  return patches.filter(({ patch }) => patch !== "");
+}
+
+async function patchOf(
+  workspace: Workspace,
+  folder: string,
+  files: Arrival["files"],
+  made: readonly string[],
+): Promise<ChangesPatch> {
+  const arrived = new Set(files.map(({ path }) => path));
   const patches: string[] = [];
-  const add = (path: string, before: Uint8Array | undefined, after: Uint8Array | undefined) => {
-    if ([before, after].some((bytes) => bytes && (bytes.length > largest || isBinary(bytes)))) return;
-    const texts = [before, after].map((bytes) => new TextDecoder().decode(bytes));
-    if (texts[0] === texts[1]) return;
-    const names = [before ? `a/${path}` : "/dev/null", after ? `b/${path}` : "/dev/null"] as const;
-    const options = { context: 3, timeout: diffMs };
-    const patch = createTwoFilesPatch(...names, texts[0] ?? "", texts[1] ?? "", undefined, undefined, options);
-    if (patch !== undefined) patches.push(`diff --git a/${path} b/${path}\n${mode(before, after)}${body(patch)}`);
-  };
-  const sent = new Set(received.map(({ path }) => path));
-  for (const { path, content } of received)
-    if (content.size <= largest) add(path, await content.bytes(), await contentOf(workspace, path));
-  for (const path of made) if (!sent.has(path)) add(path, undefined, await contentOf(workspace, path));
-  return patches.join("");
-}
-
-/** What git wants to read for a file that is made or removed. */
-function mode(before: Uint8Array | undefined, after: Uint8Array | undefined): string {
-  if (before === undefined) return "new file mode 100644\n";
-  return after === undefined ? "deleted file mode 100644\n" : "";
-}
-
-/** The patch from its first file name on. */
-function body(patch: string): string {
-  return patch.slice(patch.indexOf("--- "));
+  const shown = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
+  for (const { path, sha256 } of files) {
+    const now = await contentOf(workspace, path);
+    if (now !== undefined && hashOf(now) === sha256) continue;
+    const before = await keptContent(workspace, sha256);
+    if (before !== undefined) patches.push(await fileDiff(shown(path), before, now));
+  }
+  for (const path of made)
+    if (!arrived.has(path)) patches.push(await fileDiff(shown(path), undefined, await contentOf(workspace, path)));
+  return { folder, patch: patches.join("") };
 }
 
 async function contentOf(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {

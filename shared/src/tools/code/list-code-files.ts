@@ -1,3 +1,4 @@
+import { placeholdersAmong } from "../../sandbox/protected-names.ts";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { ToolContext } from "../tool.ts";
@@ -12,8 +13,8 @@ const listingMs = 20_000;
 export const unsearched = ["--hidden", "--no-require-git", "--no-config", "--glob=!.git", "--glob=!.manyhands/"];
 
 /**
- * The files below a folder of the workspace (or the one file), without those that `.gitignore` names, as ripgrep sees them inside the
- * sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
+ * The files below a folder of the workspace (or the one file), without those that `.gitignore` names and those whose names no tool takes (line
+ * breaks and the like), as ripgrep sees them inside the sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
  */
 export async function listCodeFiles(
   sandbox: Sandbox,
@@ -38,7 +39,9 @@ export async function listCodeFiles(
   const names = Buffer.concat(chunks).toString("utf8").split("\0");
   // What follows the last NUL is empty, or a name cut in the middle.
   const paths = names.slice(0, -1).map((name) => name.replace(/^\.\//, ""));
-  return { paths, complete: limit === undefined };
+  const placeholders = await placeholdersAmong(workspace.root, paths);
+  const fit = paths.filter((each) => !placeholders.has(each) && !/\p{Cc}/u.test(each));
+  return { paths: fit, complete: limit === undefined };
 }
 
 /** Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder. */

@@ -22,8 +22,8 @@ if __name__ == "__main__":
 test("a Python project's tests are found and run, and the failed one is named", async () => {
   const workspace = await place.project({ "test_sums.py": cases });
   const { text, isError } = await callIn(workspace)(runTestsTool(place), {});
-  expect(isError).toBe(true);
-  expect(text).toStartWith("FAILED: 1 passed, 1 failed\n- ");
+  expect(isError).toBe(false);
+  expect(text).toStartWith("1 of 2 tests failed.\n- ");
   expect(text).toContain("test_wrong");
   expect(text).toContain("[exit code 1, command: ");
 });
@@ -35,14 +35,31 @@ test("the command given runs in the folder given", async () => {
     path: "sub",
   });
   expect(isError).toBe(false);
-  expect(text).toStartWith("PASSED: 2 passed, 0 failed");
+  expect(text).toStartWith("All 2 tests passed.");
 });
 
 test("tests that do not end are stopped and said to be", async () => {
   const workspace = await place.project({});
   const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "sleep 60", timeout: 0.5 });
   expect(isError).toBe(true);
-  expect(text).toContain("stopped at its limit: wall time 0.5 s");
+  expect(text).toStartWith("The tests were stopped before their end (wall time 0.5 s).");
+});
+
+test("a run that could not be made is an error and not a count of failures", async () => {
+  const workspace = await place.project({});
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "no-such-runner --all" });
+  expect(isError).toBe(true);
+  expect(text).toStartWith("The tests could not be run or counted: the command ended with exit code 127.");
+});
+
+test("tests that pass under a command that fails are told apart", async () => {
+  const workspace = await place.project({ "test_sums.py": cases.replace("3)", "2)") });
+  const command = "python3 -m unittest -q test_sums.py; exit 3";
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command });
+  expect({ isError, first: text.split("\n")[0] }).toEqual({
+    isError: false,
+    first: "No test failed of 2, but the command ended with exit code 3.",
+  });
 });
 
 test("a folder without tests is said to have none", async () => {

@@ -6,7 +6,7 @@ import { defineTool, failure, type Tool, type ToolContext, type ToolResult } fro
 import { detectTests } from "./detect-tests.ts";
 import { listCodeFiles } from "./list-code-files.ts";
 import { relativePath } from "./relative-path.ts";
-import { readTestReport } from "./test-report.ts";
+import { readTestReport, type TestReport } from "./test-report.ts";
 
 const mostFailures = 30;
 const longestOutput = 8000;
@@ -55,18 +55,37 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       },
       { signal, onOutput: output.listen },
     );
-    const { passed, failed, failures } = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
-    const counts = passed === undefined ? "how many passed is not known" : `${passed} passed, ${failed} failed`;
+    const report = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
+    const { failures } = report;
     const left = failures.length - mostFailures;
+    const ended = limit === undefined ? { exitCode } : { limit };
     const text = [
-      `${exitCode === 0 && limit === undefined ? "PASSED" : "FAILED"}: ${counts}`,
+      verdict(report, ended),
       ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
       clipped(Bun.stripANSI(await output.text())),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
     ];
-    return { text: text.filter((line) => line !== "").join("\n"), isError: exitCode !== 0 || limit !== undefined };
+    const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);
+    return { text: text.filter((line) => line !== "").join("\n"), isError: !made };
   });
+}
+
+/** How the tests came out, in one sentence. Failing tests are a result; what could not be run or counted is said to be so. */
+function verdict(
+  { passed, failed = 0 }: TestReport,
+  ended: { readonly exitCode: number } | { readonly limit: string },
+): string {
+  if ("limit" in ended) return `The tests were stopped before their end (${ended.limit}).`;
+  const { exitCode } = ended;
+  if (passed === undefined)
+    return exitCode === 0
+      ? "The command succeeded; how many tests passed is not known."
+      : `The tests could not be run or counted: the command ended with exit code ${exitCode}.`;
+  const all = passed + failed;
+  if (failed > 0) return `${failed} of ${all} tests failed.`;
+  if (exitCode !== 0) return `No test failed of ${all}, but the command ended with exit code ${exitCode}.`;
+  return all === 1 ? "The 1 test passed." : `All ${all} tests passed.`;
 }
 
 async function detected(sandbox: Sandbox, folder: string, context: ToolContext): Promise<string | undefined> {

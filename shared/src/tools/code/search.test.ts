@@ -82,3 +82,35 @@ test("glob puts the last changed file first", async () => {
   await Bun.write(join(root, "src/newest.py"), "");
   expect((await glob({ pattern: "*.py" })).text.split("\n")[0]).toBe("src/newest.py");
 });
+
+test("glob leaves out what the sandbox puts in the place of guarded names, but not a file of such a name", async () => {
+  const shell = await place.sandbox.spawn({ argv: ["sleep", "60"], workspace: root });
+  try {
+    const names = async () => (await glob({ pattern: "{.bashrc,.profile,.mcp.json}" })).text;
+    expect(await names()).toStartWith("No file matches");
+  } finally {
+    shell.kill();
+    await shell.exited;
+  }
+  const other = await place.project({ ".mcp.json": "{}\n" });
+  expect((await callIn(other)(globTool(place), { pattern: ".*" })).text).toBe(".mcp.json");
+});
+
+test("names that look like options are names, and those with line breaks in them do not pass for several", async () => {
+  const other = await place.project({ "a\nb.py": "needle\n", "-rf.py": "needle\n", "ok.py": "needle\n" });
+  const { text } = await callIn(other)(searchTool(place), { pattern: "needle", glob: "*.py" });
+  expect(text).toBe("-rf.py\n1:needle\n\nok.py\n1:needle");
+  expect((await callIn(other)(globTool(place), { pattern: "*.py" })).text.split("\n").sort()).toEqual([
+    "-rf.py",
+    "ok.py",
+  ]);
+});
+
+test("a list of files without end is cut short and says so", async () => {
+  const other = await place.project({});
+  const deep = Array.from({ length: 15 }, () => "d".repeat(240)).join("/");
+  Bun.spawnSync(["bash", "-c", `mkdir -p ${deep} && cd ${deep} && seq 1300 | xargs touch`], { cwd: other.root });
+  const { text } = await callIn(other)(globTool(place), { pattern: "**/*" });
+  expect(text).toContain("[there were too many files to list them all]");
+  expect(text.split("\n").length).toBeLessThan(210);
+});

@@ -45,6 +45,8 @@ export type Edit = {
   readonly stats?: { readonly mode: number; readonly uid: number; readonly gid: number };
   /** Takes the last change back instead of adding one. */
   readonly undo?: boolean;
+  /** The call whose answer is forgotten with this edit, which takes its work back. */
+  readonly forget?: string;
 };
 
 /** The edits of one file, across restarts. One caller at a time may use it. */
@@ -111,7 +113,7 @@ export async function openEditHistory(workspace: Workspace, place: Place): Promi
   };
 }
 
-function nextState(state: State, { key, text, before, after, undo }: Edit): State {
+function nextState(state: State, { key, text, before, after, undo, forget }: Edit): State {
   const change = {
     snapshot: before === null ? null : state.next,
     size: before?.byteLength ?? 0,
@@ -119,7 +121,7 @@ function nextState(state: State, { key, text, before, after, undo }: Edit): Stat
   };
   return {
     changes: undo ? state.changes.slice(0, -1) : withinBounds([...state.changes, change]),
-    calls: [...state.calls, { key, text }].slice(-rememberedCalls),
+    calls: [...state.calls.filter((call) => call.key !== forget), { key, text }].slice(-rememberedCalls),
     next: state.next + 1,
   };
 }

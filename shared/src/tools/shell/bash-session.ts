@@ -1,3 +1,4 @@
+import { guardedFiles } from "../../sandbox/protected-names.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { createSession, type Session } from "../../sandbox/session.ts";
 
@@ -21,7 +22,10 @@ const environment = {
 };
 /** Where there is only `python3`, `python` is what models type all the same. */
 const python = 'type -P python >/dev/null || python() { python3 "$@"; }';
-const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2; ${python}\n`;
+/** What is in a workspace without being the task's, which git is not to take for it. */
+const notTheTasks = [...guardedFiles, ".manyhands", ".tmp"].map((name) => `/${name}`).join(" ");
+const ignoring = `printf '%s\\n' ${notTheTasks} >"$TMPDIR/.not-the-tasks"; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.excludesFile GIT_CONFIG_VALUE_0="$TMPDIR/.not-the-tasks"`;
+const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2; ${python}; ${ignoring}\n`;
 const greetingMs = 10_000;
 
 /** Starts the shell of a conversation; what bash says about having no terminal is passed over. */

@@ -83,6 +83,19 @@ describe("the bash tool", () => {
     expect(await shell.call({ command: "exit 4" })).toMatchObject({ isError: true });
     await shell.bash("true");
   });
+  test.if(Bun.which("git") !== null)(
+    "git does not take what the sandbox puts into a workspace for the task's",
+    async () => {
+      const folder = await shell.tier.folder("repository");
+      const workspace = { ...shell.context.workspace, root: folder };
+      const run = async (command: string) => (await shell.call({ command }, { workspace })).text;
+      await run("mkdir .manyhands; echo x > .manyhands/x; echo y > y.txt; git init -q");
+      expect(await run("git status --porcelain")).toStartWith("?? y.txt\n[exit code 0");
+      expect(await run("git add -A && git -c user.name=a commit -qm first && git ls-files")).toStartWith(
+        "y.txt\n[exit",
+      );
+    },
+  );
 
   test("an exit trap has its say", async () => {
     expect(await shell.bash("trap 'echo bye' EXIT; exit")).toStartWith("bye\n[the shell ended with exit code 0");

@@ -23,7 +23,8 @@ const input = z.strictObject({
 
 const description = `Runs a command in a bash shell that stays open for the whole conversation: folder, variables, functions and
 background jobs are kept between calls. Both outputs and the exit code are returned; a pipe's exit code is that of its last program. Put what is to go on running into the background
-with a trailing & and send its output to a file. The shell is confined: only the workspace can be written.`;
+with a trailing & and send its output to a file. The shell is confined: only the workspace can be written, and
+empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) that stand in it belong to the sandbox, not to the task.`;
 
 /** The shells of conversations. Closed by whoever made them, when the server stops. */
 export function createShellSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {

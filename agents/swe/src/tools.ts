@@ -1,0 +1,33 @@
+import type { Egress } from "@manyhands/shared/egress/egress";
+import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
+import { codeTools } from "@manyhands/shared/tools/code/code-tools";
+import { seeImage } from "@manyhands/shared/tools/files/see-image";
+import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { askHuman } from "@manyhands/shared/tools/human/ask-human";
+import { terminate } from "@manyhands/shared/tools/human/terminate";
+import { createKeyedQueue } from "@manyhands/shared/tools/keyed-queue";
+import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import type { Tool } from "@manyhands/shared/tools/tool";
+
+/** What the tools are made of. `shell` are those that run code, none where no sandbox could be had. */
+export type SweDeps = {
+  readonly shell: readonly Tool[];
+  readonly sandbox: Sandbox;
+  /** The way out for fetching repositories; undefined where the web is switched off. */
+  readonly egress: Egress | undefined;
+};
+
+/** The tools of SWE. */
+export function sweTools({ shell, sandbox, egress }: SweDeps): readonly Tool[] {
+  const edits = createKeyedQueue();
+  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, edits });
+  return [
+    createPlanning(),
+    ...shell.map(code.saved),
+    code.checkedEditor(createStrReplaceEditor(edits)),
+    ...code.tools,
+    seeImage,
+    askHuman(),
+    terminate,
+  ];
+}

@@ -1,0 +1,92 @@
+import { chmod, constants, copyFile, mkdir, open, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errnoOf } from "../../../errno.ts";
+import { AppError } from "../../../errors.ts";
+import type { ArchiveEntry } from "./archive-entry.ts";
+import { entryNames } from "./entry-path.ts";
+import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
+import { makeLinks } from "./make-links.ts";
+
+/** What came out: files with the hash of their content, and what was left out on purpose. */
+export type Extracted = {
+  readonly files: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
+  readonly leftOut: readonly string[];
+};
+
+const runLater = /(?:^|\/)\.git\/(?:.*\/)?hooks\/./i;
+
+/**
+ * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for names that lead elsewhere, occur twice or are odd, for
+ * devices and links to outside, `too_large` for more than the limits. Git's hooks and links that lead nowhere are left out.
+ */
+export async function extract(
+  entries: AsyncIterable<ArchiveEntry>,
+  folder: string,
+  options: { readonly packedBytes: number; readonly limits: ExtractLimits; readonly signal: AbortSignal },
+): Promise<Extracted> {
+  const extraction: Extraction = { folder, room: createRoom(options), files: new Map(), links: new Map() };
+  const leftOut: string[] = [];
+  for await (const entry of entries) {
+    extraction.room.takeEntry();
+    const path = entryNames(entry.path).join("/");
+    if (runLater.test(path)) leftOut.push(path);
+    else if (path !== "") await write(entry, path, extraction);
+  }
+  leftOut.push(...(await makeLinks(folder, extraction.links)));
+  const files = [...extraction.files].map(([path, written]) => ({ path, ...written }));
+  return { files, leftOut };
+}
+
+type Written = { readonly sha256: string; readonly size: number };
+
+type Extraction = {
+  readonly folder: string;
+  readonly room: Room;
+  readonly files: Map<string, Written>;
+  readonly links: Map<string, string>;
+};
+
+async function write(entry: ArchiveEntry, path: string, extraction: Extraction): Promise<void> {
+  const { folder, room, files, links } = extraction;
+  const place = join(folder, path);
+  try {
+    await mkdir(entry.kind === "folder" ? place : dirname(place), { recursive: true, mode: 0o755 });
+    if (entry.kind === "folder") return;
+    if (links.has(path)) throw taken(path);
+    if (entry.kind === "file") files.set(path, await writeFile(entry, place, room));
+    else if (entry.kind === "symlink") links.set(path, entry.target ?? "");
+    else if (entry.kind === "hard-link") files.set(path, await copy(entry, path, extraction));
+    else throw new AppError("rejected", `${path} in it is a device, a pipe or the like.`);
+  } catch (error) {
+    if (["EEXIST", "ENOTDIR", "EISDIR"].includes(errnoOf(error) ?? "")) throw taken(path);
+    throw error;
+  }
+}
+
+function taken(path: string): AppError {
+  return new AppError("rejected", `The name ${path} is in it twice.`);
+}
+
+async function writeFile({ content, executable }: ArchiveEntry, place: string, room: Room): Promise<Written> {
+  const hash = new Bun.CryptoHasher("sha256");
+  let size = 0;
+  await using file = await open(place, "wx", executable ? 0o755 : 0o644);
+  for await (const chunk of content()) {
+    size += chunk.length;
+    room.takeBytes(chunk.length);
+    hash.update(chunk);
+    await file.writeFile(chunk);
+  }
+  return { sha256: hash.digest("hex"), size };
+}
+
+/** A hard link becomes a file of its own: two names for one file would change together. */
+async function copy(entry: ArchiveEntry, path: string, { folder, room, files }: Extraction): Promise<Written> {
+  const from = entryNames(entry.target ?? "").join("/");
+  const written = files.get(from);
+  if (written === undefined) throw new AppError("rejected", `${path} in it is a link to something else.`);
+  room.takeBytes(written.size);
+  await copyFile(join(folder, from), join(folder, path), constants.COPYFILE_EXCL);
+  await chmod(join(folder, path), (await stat(join(folder, from))).mode);
+  return written;
+}

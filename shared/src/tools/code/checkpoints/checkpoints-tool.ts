@@ -1,0 +1,120 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import { keptContent } from "../../../workspace/kept-content.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { placeOf } from "../../../workspace/workspace-file.ts";
+import { defineTool, type Tool, type ToolContext } from "../../tool.ts";
+import { changesPatches } from "../changes-patch.ts";
+import { fileDiff } from "../file-diff.ts";
+import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";
+import type { Checkpoints } from "./checkpoint-store.ts";
+import { restore } from "./restore.ts";
+
+const description = `The states of the workspace before each call that changed it.
+- list: the calls that changed files, newest last, each with the id of the state before it.
+- diff: from the state with that id to now; without id, from the files as they were sent to now, which is what is handed over as changes.patch.
+- restore: brings all files, or those at path, back to the state with that id. Can be taken back by restoring in turn.
+Not covered: .git, node_modules and the like, files above 5 MB, links.`;
+
+const input = z.strictObject({
+  command: z.enum(["list", "diff", "restore"]),
+  id: z.int().min(1).optional().describe("The state, as list numbers them."),
+  path: z.string().min(1).optional().describe("Only this file or what is below this folder."),
+});
+
+/** The `checkpoints` tool over what `withCheckpoints` saved. */
+export function checkpointsTool(checkpoints: Checkpoints): Tool {
+  return defineTool({
+    name: "checkpoints",
+    description,
+    input,
+    effect: ({ command }) => (command === "restore" ? "idempotent" : "pure"),
+    async run({ command, id, path }, context) {
+      const { workspace } = context;
+      if (command === "list") return await list(checkpoints.all(workspace), await checkpoints.now(workspace));
+      const within = path === undefined ? "" : (await placeOf(workspace, path)).relative;
+      if (command === "diff" && id === undefined)
+        return sinceArrival(workspace, await checkpoints.now(workspace), within);
+      const state = await stateOf(checkpoints, workspace, id);
+      if (command === "restore") await checkpoints.take(workspace, occasion(context, id));
+      const changes = differences(state.files, await checkpoints.now(workspace)).filter((each) =>
+        lies(each.path, within),
+      );
+      return command === "diff" ? diff(workspace, changes) : restored(workspace, changes, id);
+    },
+  });
+}
+
+function occasion({ key }: ToolContext, id: number | undefined) {
+  return { key, tool: "checkpoints", about: `restore ${id}` };
+}
+
+async function list(all: AsyncIterable<Checkpoint>, now: Checkpoint["files"]): Promise<string> {
+  const lines: string[] = [];
+  let last: Checkpoint | undefined;
+  for await (const checkpoint of all) {
+    lines.push(...stepLines(last, checkpoint.files));
+    last = checkpoint;
+  }
+  lines.push(...stepLines(last, now));
+  return lines.length === 0 ? "No call has changed a file yet." : lines.join("\n");
+}
+
+/** The call that was made at a checkpoint, when files were different after it. */
+function stepLines(checkpoint: Checkpoint | undefined, after: Checkpoint["files"]): string[] {
+  if (checkpoint === undefined) return [];
+  const { id, tool, about, at, files, complete } = checkpoint;
+  const changes = differences(files, after);
+  if (changes.length === 0) return [];
+  const gap = complete ? "" : " [too many files to save them all]";
+  return [`${id}  ${new Date(at).toISOString().slice(11, 19)}  ${tool} ${about}${gap}`, `   ${touched(changes)}`];
+}
+
+const namedFiles = 8;
+
+function touched(changes: readonly Difference[]): string {
+  const names = changes.map(({ path, before, after }) => `${before ? (after ? "M" : "D") : "A"} ${path}`);
+  const more = names.length - namedFiles;
+  return names.slice(0, namedFiles).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: number | undefined): Promise<Checkpoint> {
+  if (id === undefined)
+    throw new AppError("invalid_input", "Give the id of the state to restore, as list numbers them.");
+  const state = await checkpoints.find(workspace, id);
+  if (state === undefined) throw new AppError("not_found", `There is no state ${id} (any more). See list.`);
+  return state;
+}
+
+async function sinceArrival(workspace: Workspace, now: Checkpoint["files"], within: string): Promise<string> {
+  const inside = (path: string) => lies(path, within);
+  const patches = await changesPatches(workspace, now.map(({ path }) => path).filter(inside), inside);
+  const parts = patches.map(({ folder, patch }) => (folder === "" ? patch : `[paths from ${folder}/]\n${patch}`));
+  return parts.join("\n") || "Nothing differs from what was sent.";
+}
+
+async function diff(workspace: Workspace, changes: readonly Difference[]): Promise<string> {
+  const content = (file: Difference["before"]) =>
+    file === undefined ? undefined : keptContent(workspace, file.sha256);
+  const parts: string[] = [];
+  for (const { path, before, after } of changes) {
+    const text = await fileDiff(path, await content(before), await content(after));
+    parts.push(text || `${path} differs, but not as text.\n`);
+  }
+  return parts.join("") || "Nothing differs.";
+}
+
+async function restored(workspace: Workspace, changes: readonly Difference[], id: number | undefined): Promise<string> {
+  if (changes.length === 0) return `Nothing to restore: the files are as in state ${id}.`;
+  await restore(workspace, changes);
+  const back = changes.map(({ path, before, after }) => ({
+    path,
+    ...(after && { before: after }),
+    ...(before && { after: before }),
+  }));
+  return `Restored state ${id}: ${touched(back)}`;
+}
+
+function lies(path: string, within: string): boolean {
+  return within === "" || path === within || path.startsWith(`${within}/`);
+}

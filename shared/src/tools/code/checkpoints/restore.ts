@@ -1,0 +1,59 @@
+import { rm, rmdir } from "node:fs/promises";
+import { errnoOf } from "../../../errno.ts";
+import { AppError } from "../../../errors.ts";
+import { holdFolder } from "../../../workspace/held-folder.ts";
+import { keptContent } from "../../../workspace/kept-content.ts";
+import { putFile } from "../../../workspace/save-file.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { type Place, placeOf } from "../../../workspace/workspace-file.ts";
+import type { Difference, SavedFile } from "./checkpoint.ts";
+
+/**
+ * Brings files from `after` back to `before`. Nothing is touched when a content is not there any more (`not_found`). Files that are changed by something else
+ * meanwhile are overwritten; a repetition after a crash completes what was begun.
+ */
+export async function restore(workspace: Workspace, changes: readonly Difference[]): Promise<void> {
+  for (const { path, before } of changes)
+    if (before !== undefined && (await keptContent(workspace, before.sha256)) === undefined)
+      throw new AppError("not_found", `The former content of ${path} is not kept any more; nothing was restored.`);
+  // What is to go may stand where a folder is to be.
+  for (const { path, before } of changes) if (before === undefined) await remove(workspace, path);
+  for (const { path, before } of changes) if (before !== undefined) await bringBack(workspace, path, before);
+}
+
+async function bringBack(workspace: Workspace, path: string, file: SavedFile): Promise<void> {
+  const place = await checkedPlace(workspace, path);
+  const content = await keptContent(workspace, file.sha256);
+  if (content !== undefined) await putFile(workspace, place, content, false, file.executable ? 0o755 : 0o644);
+}
+
+/** Removes a file, and the folders that are empty then. */
+async function remove(workspace: Workspace, path: string): Promise<void> {
+  const { folders, name } = await checkedPlace(workspace, path);
+  if (!(await removed(workspace, folders, name, rm))) return;
+  for (let depth = folders.length; depth > 0; depth--) {
+    if (!(await removed(workspace, folders.slice(0, depth - 1), folders[depth - 1] ?? "", rmdir))) return;
+  }
+}
+
+async function removed(
+  workspace: Workspace,
+  folders: readonly string[],
+  name: string,
+  act: (path: string) => Promise<void>,
+): Promise<boolean> {
+  try {
+    await using folder = await holdFolder(workspace.root, folders);
+    await act(folder.at(name));
+    return true;
+  } catch (error) {
+    if (error instanceof AppError || ["ENOENT", "ENOTEMPTY", "EISDIR"].includes(errnoOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+async function checkedPlace(workspace: Workspace, path: string): Promise<Place> {
+  const place = await placeOf(workspace, path);
+  if (place.relative === path) return place;
+  throw new AppError("conflict", `${path} is reached through a link now, so it is not restored.`);
+}

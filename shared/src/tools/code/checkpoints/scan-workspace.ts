@@ -1,0 +1,62 @@
+import { AppError } from "../../../errors.ts";
+import { keepContent } from "../../../workspace/kept-content.ts";
+import { listFiles } from "../../../workspace/list-files.ts";
+import { isProtected } from "../../../workspace/protected-names.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { openFile } from "../../../workspace/workspace-file.ts";
+import { hashOf } from "../../files/apply-staged.ts";
+import type { SavedFile } from "./checkpoint.ts";
+
+const mostFiles = 10_000;
+const largest = 5 * 1024 ** 2;
+const readTogether = 16;
+
+/** What can be made again, beside what is never listed. */
+const derived: ReadonlySet<string> = new Set([
+  ".gradle",
+  ".mypy_cache",
+  ".next",
+  ".pytest_cache",
+  ".ruff_cache",
+  ".tox",
+  "target",
+  "venv",
+]);
+
+/**
+ * The files of a workspace as they are, their content kept. Only what has another size or time than in `last` is read. Left out: files above 5 MB,
+ * links, protected names, and folders of what can be made again; `complete` is false beyond 10,000 files.
+ */
+export async function scanWorkspace(
+  workspace: Workspace,
+  last: readonly SavedFile[],
+): Promise<{ readonly files: readonly SavedFile[]; readonly complete: boolean }> {
+  const known = new Map(last.map((file) => [file.path, file]));
+  const listing = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
+  const fit = listing.files.filter(({ path, size }) => size <= largest && !isProtected(path));
+  const files: SavedFile[] = [];
+  for (let from = 0; from < fit.length; from += readTogether) {
+    const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt }) => {
+      const old = known.get(path);
+      return old?.size === size && old.modifiedAt === modifiedAt ? [old] : read(workspace, path);
+    });
+    files.push(...(await Promise.all(some)).flat());
+  }
+  return { files, complete: listing.complete };
+}
+
+/** The file, unless it is gone by now or may not be read. */
+async function read(workspace: Workspace, path: string): Promise<SavedFile[]> {
+  try {
+    await using file = await openFile(workspace, path);
+    const { size, mtimeMs, mode } = file.stats;
+    if (size > largest) return [];
+    const content = await file.handle.readFile();
+    const sha256 = hashOf(content);
+    await keepContent(workspace, sha256, content);
+    return [{ path, sha256, size, modifiedAt: mtimeMs, executable: (mode & 0o100) !== 0 }];
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Tool } from "../../tool.ts";
+import type { Checkpoints } from "./checkpoint-store.ts";
+
+const longestAbout = 80;
+
+/** The tool, with the workspace's state saved before each call that may change it. */
+export function withCheckpoints(tool: Tool, checkpoints: Checkpoints): Tool {
+  return {
+    ...tool,
+    async call(input, context) {
+      const { workspace, key, signal } = context;
+      signal.throwIfAborted();
+      if (tool.effect(input) === "pure") return tool.call(input, context);
+      const problem = await problemOf(checkpoints.take(workspace, { key, tool: tool.name, about: aboutOf(input) }));
+      const result = await tool.call(input, context);
+      if (problem === undefined) return result;
+      return { ...result, text: `${result.text}\n[the state before this call could not be saved: ${problem}]` };
+    },
+  };
+}
+
+/** Want of a checkpoint, on a full disk say, does not keep the work from going on. */
+async function problemOf(taking: Promise<void>): Promise<string | undefined> {
+  try {
+    await taking;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The command and the path among the arguments, or the beginning of a patch, on one line. */
+function aboutOf(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  const named = ["command", "path", "url", "patch"].map((name) => Reflect.get(input, name));
+  const words = named
+    .filter((value) => typeof value === "string")
+    .join(" ")
+    .replace(/\s+/g, " ");
+  return words.length <= longestAbout ? words : `${words.slice(0, longestAbout)}…`;
+}

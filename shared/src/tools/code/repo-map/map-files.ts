@@ -1,0 +1,40 @@
+import { resolve } from "node:path";
+import { AppError } from "../../../errors.ts";
+import { ownScriptArgv } from "../../../sandbox/own-script.ts";
+import { type MappedFile, mapReply } from "./map-protocol.ts";
+
+const timeoutMs = 15_000;
+const graceMs = 5_000;
+const mostOutput = 32 * 1024 ** 2;
+
+/** The root of the workspace that our packages and what they import lie below. */
+const code = resolve(import.meta.dir, "../../../../..");
+const worker = resolve(import.meta.dir, "map-worker.ts");
+
+/**
+ * The definitions in these files, in a process of its own that ends with the call: a file made to hang or crash a parser costs the map, not the server. Rejects
+ * with `unavailable` when the process did not answer, or the signal's reason.
+ */
+export async function mapFiles(
+  files: readonly { readonly path: string; readonly text: string }[],
+  signal: AbortSignal,
+): Promise<readonly MappedFile[]> {
+  signal.throwIfAborted();
+  const child = Bun.spawn(ownScriptArgv(worker, { code }), {
+    cwd: "/",
+    env: { LANG: "C.UTF-8" },
+    stdin: new Blob([JSON.stringify({ files, timeoutMs })]),
+    stdout: "pipe",
+    stderr: "ignore",
+    timeout: timeoutMs + graceMs,
+    killSignal: "SIGKILL",
+    maxBuffer: mostOutput,
+    signal,
+  });
+  const output = await new Response(child.stdout).text();
+  const exitCode = await child.exited;
+  signal.throwIfAborted();
+  if (exitCode !== 0)
+    throw new AppError("unavailable", "The files could not be parsed in time. Give a smaller folder as path.");
+  return mapReply.parse(JSON.parse(output)).files;
+}

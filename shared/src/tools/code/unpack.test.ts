@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pack } from "tar-stream";
+import { arrivalsOf } from "../../workspace/pristine.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { unpackTool } from "./unpack.ts";
+
+let place: CodePlace;
+let source: string;
+beforeAll(async () => {
+  place = await openCodePlace();
+  source = await mkdtemp(join(tmpdir(), "manyhands-archive-"));
+  await mkdir(join(source, "proj/src"), { recursive: true });
+  await mkdir(join(source, "proj/.git/hooks"), { recursive: true });
+  await writeFile(join(source, "proj/src/main.py"), "print('hi')\n");
+  await writeFile(join(source, "proj/run.sh"), "#!/bin/sh\n", { mode: 0o755 });
+  await writeFile(join(source, "proj/.git/hooks/pre-commit"), "evil\n");
+  await writeFile(join(source, "proj/.git/HEAD"), "ref: refs/heads/main\n");
+  await symlink("src/main.py", join(source, "proj/link.py"));
+  await symlink("gone", join(source, "proj/dangling"));
+});
+afterAll(async () => {
+  await place.close();
+  await rm(source, { recursive: true });
+});
+
+type Entry = {
+  readonly name: string;
+  readonly type?: "file" | "directory" | "symlink" | "link" | "fifo" | "character-device";
+  readonly linkname?: string;
+  readonly content?: string;
+};
+
+async function tarOf(entries: readonly Entry[]) {
+  const tar = pack();
+  for (const { content, ...header } of entries) tar.entry(header, content ?? "");
+  tar.finalize();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of tar) if (chunk instanceof Uint8Array) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const unpack = (workspace: Workspace, input: Record<string, unknown>) => callIn(workspace)(unpackTool(place), input);
+const run = (...argv: string[]) => {
+  const { exitCode, stderr } = Bun.spawnSync(argv, { cwd: source });
+  expect({ argv, exitCode, error: stderr.toString() }).toEqual({ argv, exitCode: 0, error: "" });
+};
+const bytesOf = (name: string) => Bun.file(join(source, name)).bytes();
+
+/** The programs that make each kind; one that this machine lacks is not tried. */
+const kinds: readonly (readonly [string, string, readonly string[]])[] = [
+  ["proj.tar", "tar", ["tar", "-cf", "proj.tar", "proj"]],
+  ["proj.tgz", "gzip", ["tar", "-czf", "proj.tgz", "proj"]],
+  ["proj.tar.bz2", "bzip2", ["tar", "-cjf", "proj.tar.bz2", "proj"]],
+  ["proj.tar.xz", "xz", ["tar", "-cJf", "proj.tar.xz", "proj"]],
+  ["proj.tar.zst", "zstd", ["tar", "--zstd", "-cf", "proj.tar.zst", "proj"]],
+  ["proj.zip", "python3", ["python3", "-c", "import shutil; shutil.make_archive('proj', 'zip', '.', 'proj')"]],
+];
+
+test.each(kinds.filter(([, program]) => Bun.which(program)))(
+  "%s becomes a folder, links and modes as they were, without hooks",
+  async (name, _, argv) => {
+    run(...argv);
+    const workspace = await place.project({ [name]: await bytesOf(name) });
+    const { text, isError } = await unpack(workspace, { path: name });
+    expect({ text, isError }).toMatchObject({ isError: false, text: expect.stringContaining("into proj/:\n") });
+    const folder = join(workspace.root, "proj");
+    expect(await Bun.file(join(folder, "src/main.py")).text()).toBe("print('hi')\n");
+    expect(await readdir(join(folder, ".git"))).not.toContain("pre-commit");
+    expect(text).toContain("proj/.git/hooks/pre-commit");
+    if (name !== "proj.zip") {
+      expect(await readlink(join(folder, "link.py"))).toBe("src/main.py");
+      expect(text).toContain("proj/dangling");
+      expect((await stat(join(folder, "run.sh"))).mode & 0o777).toBe(0o755);
+    }
+    expect((await stat(join(folder, "src/main.py"))).uid).toBe((await stat(workspace.root)).uid);
+    const [arrival] = await arrivalsOf(workspace);
+    expect(arrival?.root).toBe("proj");
+    expect(arrival?.files.map(({ path }) => path)).toContain("proj/src/main.py");
+  },
+);
+
+test("what lies loose in an archive goes into a folder named after it, or the one asked for, which must be free", async () => {
+  const tar = await tarOf([
+    { name: "a.txt", content: "a\n" },
+    { name: "./b/c.txt", content: "c\n" },
+  ]);
+  const workspace = await place.project({ "things.tar": tar });
+  expect((await unpack(workspace, { path: "things.tar" })).text).toBe(
+    "Unpacked 2 files (4 bytes) into things/:\n- a.txt\n- b/",
+  );
+  expect((await unpack(workspace, { path: "things.tar", into: "x/y" })).text).toContain("into x/y/");
+  for (const into of ["x", "things", ".", "things.tar"]) {
+    const { text, isError } = await unpack(workspace, { path: "things.tar", into });
+    expect({ into, isError, text }).toMatchObject({ isError: true, text: expect.stringContaining("already") });
+  }
+  const outside = await unpack(workspace, { path: "things.tar", into: "../out" });
+  expect(outside.text).toContain("outside the workspace");
+  expect((await unpack(workspace, { path: "things.tar", into: ".vscode" })).text).toContain("protected");
+});
+
+const hostile: readonly (readonly [string, readonly Entry[], string])[] = [
+  ["a name that leads upwards", [{ name: "a/../../evil.txt", content: "x" }], "leads out of the archive"],
+  ["an absolute name", [{ name: "/etc/evil", content: "x" }], "is absolute"],
+  ["a name of another system", [{ name: "C:\\evil.txt", content: "x" }], "is absolute"],
+  ["a line break in a name", [{ name: "a\nb", content: "x" }], "no name should have"],
+  ["a name that turns the writing around", [{ name: "a\u202efdp.exe", content: "x" }], "no name should have"],
+  [
+    "a name twice",
+    [
+      { name: "a", content: "x" },
+      { name: "./a", content: "y" },
+    ],
+    "is in it twice",
+  ],
+  [
+    "a file where a folder is",
+    [
+      { name: "a/b", content: "x" },
+      { name: "a", content: "y" },
+    ],
+    "is in it twice",
+  ],
+  ["a link outside", [{ name: "d/l", type: "symlink", linkname: "../../etc" }], "leads outside"],
+  ["an absolute link", [{ name: "l", type: "symlink", linkname: "/etc/passwd" }], "leads outside"],
+  [
+    "a link outside by way of another",
+    [
+      { name: "x/y/file", content: "x" },
+      { name: "x/y/up", type: "symlink", linkname: "../.." },
+      { name: "x/y/out", type: "symlink", linkname: "up/.." },
+    ],
+    "leads outside",
+  ],
+  [
+    "a file through a link",
+    [
+      { name: "l", type: "symlink", linkname: "d" },
+      { name: "d/x", content: "x" },
+      { name: "l/y", content: "y" },
+    ],
+    "twice",
+  ],
+  ["a hard link outside", [{ name: "h", type: "link", linkname: "../../../etc/passwd" }], "leads out of the archive"],
+  ["a hard link to nothing", [{ name: "h", type: "link", linkname: "gone" }], "link to something else"],
+  ["a pipe", [{ name: "p", type: "fifo" }], "device, a pipe"],
+  ["a device", [{ name: "d", type: "character-device" }], "device, a pipe"],
+  ["nothing but its own root", [{ name: "./", type: "directory" }], "There is nothing in it"],
+];
+
+test.each(hostile)("%s is refused, and nothing is written", async (_, entries, why) => {
+  const good = why === "There is nothing in it" ? [] : [{ name: "good.txt", content: "good\n" }];
+  const workspace = await place.project({ "t.tar": await tarOf([...good, ...entries]) });
+  const { text, isError } = await unpack(workspace, { path: "t.tar" });
+  expect({ text, isError }).toMatchObject({ isError: true, text: expect.stringContaining(why) });
+  expect(text).toStartWith("t.tar was not unpacked. ");
+  expect(await readdir(workspace.root)).toEqual(["t.tar"]);
+  expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+  expect(await arrivalsOf(workspace)).toEqual([]);
+});
+
+const limits = { entries: 100, bytes: 4_000_000, ratio: 50, unremarkableBytes: 500_000 };
+const zeros = (bytes: number) => Bun.gzipSync(new Uint8Array(bytes));
+
+test("bombs are stopped at their size, their ratio and their number of entries, and leave nothing", async () => {
+  const big = await tarOf([{ name: "zeros", content: "0".repeat(3_000_000) }]);
+  const bombs: Record<string, [Uint8Array, string]> = {
+    "ratio.tgz": [Bun.gzipSync(big), "50 times its size"],
+    "big.tar": [
+      await tarOf([1, 2].map((n) => ({ name: `${n}`, content: "0".repeat(3_000_000) }))),
+      "larger than 3.8 MB",
+    ],
+    "many.tar": [await tarOf(Array.from({ length: 101 }, (_, n) => ({ name: `${n}` }))), "more than 100 entries"],
+  };
+  for (const [name, [bytes, why]] of Object.entries(bombs)) {
+    const workspace = await place.project({ [name]: bytes });
+    const { text, isError } = await callIn(workspace)(unpackTool({ ...place, limits }), { path: name });
+    expect({ name, text, isError }).toMatchObject({ name, isError: true, text: expect.stringContaining(why) });
+    expect(await readdir(workspace.root)).toEqual([name]);
+    expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+  }
+});
+
+test("a header that claims to be huge does not fill the memory", async () => {
+  const header = Buffer.from(await tarOf([{ name: "x" }])).subarray(0, 512);
+  header.write("00777777777\0", 124, "latin1");
+  header.write("x", 156, "latin1");
+  header.write(" ".repeat(8), 148, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  const bomb = Bun.gzipSync(Buffer.concat([header, new Uint8Array(200 * 1024 ** 2)]));
+  const workspace = await place.project({ "pax.tgz": bomb });
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const { text } = await unpack(workspace, { path: "pax.tgz" });
+  expect(text).toContain("exceeds max size");
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 ** 2);
+});
+
+test("zip files that lie, are cut short or encrypted, and files that are no archive, are refused", async () => {
+  run(
+    "python3",
+    "-c",
+    `import warnings, zipfile
+warnings.simplefilter("ignore")
+z = zipfile.ZipFile("evil.zip", "w"); z.writestr("../evil.txt", "x"); z.close()
+z = zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED); z.writestr("zeros", b"0" * 3_000_000); z.close()
+z = zipfile.ZipFile("twice.zip", "w"); z.writestr("a", "x"); z.writestr("a", "y"); z.close()`,
+  );
+  const whole = await bytesOf("bomb.zip");
+  const files: Record<string, [Uint8Array, string]> = {
+    "evil.zip": [await bytesOf("evil.zip"), "invalid relative path"],
+    "bomb.zip": [whole, "50 times its size"],
+    "twice.zip": [await bytesOf("twice.zip"), "is in it twice"],
+    "cut.zip": [whole.slice(0, -30), "damaged or made up"],
+    "cut.tgz": [zeros(5000).slice(0, 20), "unexpected end of file"],
+    "text.txt": [Buffer.from("hello"), "no archive"],
+  };
+  for (const [name, [bytes, why]] of Object.entries(files)) {
+    const workspace = await place.project({ [name]: bytes });
+    const { text, isError } = await callIn(workspace)(unpackTool({ ...place, limits }), { path: name });
+    expect({ name, text, isError }).toMatchObject({ name, isError: true, text: expect.stringContaining(why) });
+    expect(await readdir(workspace.root)).toEqual([name]);
+  }
+});

@@ -1,0 +1,51 @@
+import { basename } from "node:path";
+import * as z from "zod";
+import { AppError } from "../../errors.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { openFile } from "../../workspace/workspace-file.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import type { ExtractLimits } from "./archive/extract-room.ts";
+import { unpackArchive } from "./archive/unpack-archive.ts";
+import { unpackedText } from "./archive/unpacked-text.ts";
+
+const input = z.strictObject({
+  path: z.string().min(1).describe("The archive in the workspace."),
+  into: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The folder to make of it, which must not exist yet; left out, it is named after what is in the archive.",
+    ),
+});
+
+const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) into a new folder of the workspace, all of it or nothing. One folder that
+everything in it lies in is taken off. What you change below that folder is handed over as a patch. Archives with paths or links that lead outside, devices, names that
+occur twice, or contents out of proportion are refused.`;
+
+/** The `unpack` tool. `sandbox` runs the programs that decompress what is neither plain, gzip nor zip. */
+export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: ExtractLimits }): Tool {
+  return defineTool({
+    name: "unpack",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: "once",
+    async run({ path, into }, { workspace, signal }) {
+      await using file = await openFile(workspace, path);
+      const archive = {
+        handle: file.handle,
+        size: file.stats.size,
+        workspace: { root: workspace.root, path: file.place.relative },
+      };
+      const otherwise = basename(path).replace(/(?:\.tar)?\.\w+$/, "") || "unpacked";
+      try {
+        return unpackedText(
+          await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...(into !== undefined && { into }) }),
+        );
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        throw new AppError(error.code, `${path} was not unpacked. ${error.message}`, { cause: error });
+      }
+    },
+  });
+}
