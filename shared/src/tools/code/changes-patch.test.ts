@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rememberArrival } from "../../workspace/pristine.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -81,20 +81,26 @@ test.if(Bun.which("git") !== null)("texts too different to be compared in time a
   expect(await file("a.txt").text()).toBe(noise(1));
 });
 
-test.if(Bun.which("git") !== null)("empty files, byte order marks and Windows line ends come through", async () => {
-  const before = { "mark.txt": "\ufeffone\ntwo\n", "dos.txt": "a\r\nb\r\n", "old.py": "" };
-  const workspace = await place.project({
-    "mark.txt": "\ufeffone\n2\n",
-    "dos.txt": "a\r\nc\r\n",
-    "pkg/__init__.py": "",
-  });
-  await arrived(workspace, before);
-  const [changes] = await changesPatches(workspace, ["pkg/__init__.py"]);
-  const file = await applied(before, changes?.patch);
-  expect(await file("mark.txt").bytes()).toEqual(new TextEncoder().encode("\ufeffone\n2\n"));
-  expect(await file("dos.txt").text()).toBe("a\r\nc\r\n");
-  expect([await file("pkg/__init__.py").exists(), await file("old.py").exists()]).toEqual([true, false]);
-});
+test.if(Bun.which("git") !== null)(
+  "empty files, byte order marks, Windows line ends and the right to be run come through",
+  async () => {
+    const before = { "mark.txt": "\ufeffone\ntwo\n", "dos.txt": "a\r\nb\r\n", "old.py": "" };
+    const workspace = await place.project({
+      "mark.txt": "\ufeffone\n2\n",
+      "dos.txt": "a\r\nc\r\n",
+      "pkg/__init__.py": "",
+    });
+    await arrived(workspace, before);
+    await Bun.write(join(workspace.root, "run.sh"), "#!/bin/sh\n");
+    await chmod(join(workspace.root, "run.sh"), 0o755);
+    const [changes] = await changesPatches(workspace, ["pkg/__init__.py", "run.sh"]);
+    const file = await applied(before, changes?.patch);
+    expect((await file("run.sh").stat()).mode & 0o100).toBe(0o100);
+    expect(await file("mark.txt").bytes()).toEqual(new TextEncoder().encode("\ufeffone\n2\n"));
+    expect(await file("dos.txt").text()).toBe("a\r\nc\r\n");
+    expect([await file("pkg/__init__.py").exists(), await file("old.py").exists()]).toEqual([true, false]);
+  },
+);
 
 test("nothing changed is no patch, and binary files are left out", async () => {
   const workspace = await place.project({

@@ -49,19 +49,27 @@ async function patchOf(
   const shown = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
   for (const { path, sha256 } of files) {
     const now = await contentOf(workspace, path);
-    if (now !== undefined && hashOf(now) === sha256) continue;
+    if (now !== undefined && hashOf(now.bytes) === sha256) continue;
     const before = await keptContent(workspace, sha256);
-    if (before !== undefined) patches.push(await fileDiff(shown(path), before, now));
+    if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
   }
   for (const path of made)
-    if (!arrived.has(path)) patches.push(await fileDiff(shown(path), undefined, await contentOf(workspace, path)));
+    if (!arrived.has(path)) {
+      const now = await contentOf(workspace, path);
+      patches.push(await fileDiff(shown(path), undefined, now?.bytes, now?.executable));
+    }
   return { folder, patch: patches.join("") };
 }
 
-async function contentOf(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
+async function contentOf(
+  workspace: Workspace,
+  path: string,
+): Promise<{ readonly bytes: Uint8Array; readonly executable: boolean } | undefined> {
   try {
     await using file = await openFile(workspace, path);
-    return file.stats.size > largest ? new Uint8Array(largest + 1) : await file.handle.readFile();
+    const { size, mode } = file.stats;
+    const bytes = size > largest ? new Uint8Array(largest + 1) : await file.handle.readFile();
+    return { bytes, executable: (mode & 0o100) !== 0 };
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;

@@ -5,17 +5,18 @@ const largest = 1024 ** 2;
 const diffMs = 1000;
 
 /**
- * The change of one file as git writes and takes it; undefined content stands for a file that is not there. Empty when nothing changed, and for
+ * The change of one file as git writes and takes it; undefined content stands for a file that is not there, and `executable` is told of a new one. Empty when nothing changed, and for
  * files that are no UTF-8 or above 1 MB.
  */
 export async function fileDiff(
   path: string,
   before: Uint8Array | undefined,
   after: Uint8Array | undefined,
+  executable = false,
 ): Promise<string> {
   const [old, now] = [textOf(before), textOf(after)];
   if (old === undefined || now === undefined) return "";
-  const head = `diff --git a/${path} b/${path}\n${mode(before, after)}`;
+  const head = `diff --git a/${path} b/${path}\n${mode(before, after, executable)}`;
   if (old === now) return before === undefined || after === undefined ? head : "";
   const { createTwoFilesPatch } = await import("diff");
   const names = [before ? `a/${path}` : "/dev/null", after ? `b/${path}` : "/dev/null"] as const;
@@ -48,8 +49,9 @@ function replacement([from, to]: readonly [string, string], before: string, afte
 }
 
 /** What git wants to read for a file that is made or removed. */
-function mode(before: Uint8Array | undefined, after: Uint8Array | undefined): string {
+function mode(before: Uint8Array | undefined, after: Uint8Array | undefined, executable: boolean): string {
   const empty = (before ?? after)?.length === 0;
-  if (before === undefined) return `new file mode 100644\n${empty ? "index 0000000..e69de29\n" : ""}`;
+  if (before === undefined)
+    return `new file mode ${executable ? "100755" : "100644"}\n${empty ? "index 0000000..e69de29\n" : ""}`;
   return after === undefined ? `deleted file mode 100644\n${empty ? "index e69de29..0000000\n" : ""}` : "";
 }

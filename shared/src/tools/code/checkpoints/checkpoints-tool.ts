@@ -98,7 +98,7 @@ async function diff(workspace: Workspace, changes: readonly Difference[]): Promi
     file === undefined ? undefined : keptContent(workspace, file.sha256);
   const parts: string[] = [];
   for (const { path, before, after } of changes) {
-    const text = await fileDiff(path, await content(before), await content(after));
+    const text = await fileDiff(path, await content(before), await content(after), after?.executable);
     parts.push(text || `${path} differs, but not as text.\n`);
   }
   return parts.join("") || "Nothing differs.";
