@@ -283,6 +283,25 @@ test("a person approves the plan first, edits it, says what should be different,
   expect(asks(await flow.events(stopped))).toEqual([]);
 });
 
+test("what was said before the plan was shown does not approve it, and is not forgotten", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("1") },
+    model: plannerForTest({
+      plans: [
+        { ...plan({ text: "A", agent: "one" }), delayMs: 200 },
+        (text) => revision(text.includes("The user added:\nyes") ? "enough" : "impossible"),
+      ],
+    }),
+  });
+  const id = await flow.start({ text: "Go", options: { approve: true } });
+  await flow.event(id, "message-heard");
+  await flow.say(id, "yes");
+  await flow.event(id, "question-asked");
+  expect(await flow.agent("one").tasks()).toEqual([]);
+  await flow.say(id, "go");
+  expect((await flow.until(id, "completed", "failed")).status).toBe("completed");
+});
+
 test("what the caller adds while steps are worked on is planned for", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: (_, n) => ({ text: `part ${n}`, delayMs: 200 }) },
