@@ -4,7 +4,7 @@ import { AppError, errorCodes } from "../errors.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
 import { collect } from "./collect.ts";
-import { type Followed, followChild } from "./follow-child.ts";
+import { type Followed, followChild, type Seen } from "./follow-child.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { AskOutcome, Fault } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
@@ -71,7 +71,11 @@ async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending>
     if (question === undefined) return finish(run, child, peers);
     const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (told === undefined) return givenUp(child, timedOut(ask));
-    if ("fault" in told) return givenUp(child, failed(ask, told.fault));
+    if ("fault" in told) {
+      // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
+      const now = await followChild(run, child, from, peers);
+      return isEnd(now) ? finish(run, child, peers) : givenUp(child, failed(ask, told.fault));
+    }
     from = { ...from, answered: question.id };
   }
 }
@@ -87,8 +91,8 @@ function mayPass({ code }: Fault): boolean {
   return errorCodes[code].retryable;
 }
 
-function isEnd(seen: Awaited<ReturnType<typeof followChild>>): boolean {
-  return "value" in seen && seen.value.state !== "working" && seen.value.question === undefined;
+function isEnd(seen: Tried<Seen>): boolean {
+  return "value" in seen && !["working", "input-required", "auth-required"].includes(seen.value.state);
 }
 
 function unauthorized({ title }: Child): Fault {

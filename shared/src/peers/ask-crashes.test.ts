@@ -28,16 +28,27 @@ type Asked = {
   readonly modelCalls: number;
 };
 
+type Mode = z.input<typeof askerSettings>["mode"];
+
+const scripts: Record<Mode, Parameters<typeof agentServerForTest>[0]["script"]> = {
+  plain: () => ({ text: "the answer", delayMs: 20 }),
+  cancel: () => ({ text: "never ending", stallAfter: 1 }),
+  questions: ({ messages }) => {
+    const { role, content } = messages.at(-1) ?? {};
+    const task = /one|two/.exec(JSON.stringify(messages.find((each) => each.role === "user")))?.[0];
+    if (role === "tool") return { text: `${task} heard ${content}` };
+    return { calls: [{ name: "ask_human", args: { inquire: `${task}?` } }] };
+  },
+};
+
 /** One ask whose process kills itself at this point and is started again. */
-async function ask(crashAt: string, { cancel }: { cancel: boolean }): Promise<Asked> {
+async function ask(crashAt: string, mode: Mode): Promise<Asked> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
-  await using helper = await agentServerForTest({
-    script: () => (cancel ? { text: "never ending", stallAfter: 1 } : { text: "the answer", delayMs: 20 }),
-  });
+  await using helper = await agentServerForTest({ script: scripts[mode] });
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   try {
     const { run } = await engine.start({ kind: "asker", input: null, principal: "p", contextId: "c" });
-    const settings = { home, url: helper.url, cancel };
+    const settings = { home, url: helper.url, mode };
     const first = await crashed({ ...settings, crashAt });
     if (first) await crashed(settings);
     const record = await engine.get(run.id);
@@ -55,23 +66,23 @@ async function ask(crashAt: string, { cancel }: { cancel: boolean }): Promise<As
   }
 }
 
-/** Goes on, from the first durable write to the last, in two lanes; how often a process was killed. */
-async function everyPoint(cancel: boolean, expectRight: (asked: Asked) => void): Promise<number> {
+/** Goes on, from the first durable write to the last, just before the odd ones and just after the even ones; how often a process was killed. */
+async function everyPoint(mode: Mode, expectRight: (asked: Asked) => void): Promise<number> {
   let crashes = 0;
-  const lane = async (suffix: string) => {
-    for (let n = 1; ; n++) {
-      const asked = await ask(`${n}${suffix}`, { cancel });
+  const lane = async (first: number, suffix: string) => {
+    for (let n = first; ; n += 2) {
+      const asked = await ask(`${n}${suffix}`, mode);
       expectRight(asked);
       if (!asked.crashed) return;
       crashes++;
     }
   };
-  await Promise.all([lane(""), lane("+")]);
+  await Promise.all([lane(1, ""), lane(2, "+")]);
   return crashes;
 }
 
-test("an asker killed at any durable write: the agent has one task, its model is asked once, and the answer is the outcome", async () => {
-  const crashes = await everyPoint(false, (asked) => {
+test("an asker killed around any durable write: the agent has one task, its model is asked once, and the answer is the outcome", async () => {
+  const crashes = await everyPoint("plain", (asked) => {
     expect(asked).toMatchObject({
       run: "completed",
       output: { state: "completed", answer: "the answer" },
@@ -82,12 +93,25 @@ test("an asker killed at any durable write: the agent has one task, its model is
       expect([type, asked.events.filter((each) => each === type).length]).toEqual([type, 1]);
     expect(asked.events.at(-1)).toBe("run-ended");
   });
-  expect(crashes).toBeGreaterThan(12);
+  expect(crashes).toBeGreaterThan(6);
 }, 90_000);
 
-test("an asker killed at any durable write of a run that is canceled: no task stays at work at the agent", async () => {
-  const crashes = await everyPoint(true, (asked) => {
+test("an asker killed around any durable write of a run that is canceled: no task stays at work at the agent", async () => {
+  const crashes = await everyPoint("cancel", (asked) => {
     expect(asked).toMatchObject({ run: "canceled", tasks: ["canceled"] });
   });
-  expect(crashes).toBeGreaterThan(12);
+  expect(crashes).toBeGreaterThan(6);
 }, 90_000);
+
+test("an asker killed around any durable write while two agents ask: each is answered once, with the answer to its own question", async () => {
+  const crashes = await everyPoint("questions", (asked) => {
+    expect(asked).toMatchObject({
+      run: "completed",
+      output: [{ answer: "one heard for one" }, { answer: "two heard for two" }],
+      tasks: ["completed", "completed"],
+      modelCalls: 4,
+    });
+    expect(asked.events.filter((type) => type === "question-asked")).toHaveLength(2);
+  });
+  expect(crashes).toBeGreaterThan(15);
+}, 120_000);

@@ -13,9 +13,9 @@ export type BadAgent = Disposable & {
 
 const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
 
-/** Starts one. With `ours` its card claims to be of our make, so that its journal is followed. Answers by method; `GET` answers any other path. */
+/** Starts one. With `ours` its card claims to be of our make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET` answers any other path. */
 export function badAgentForTest(
-  { ours = false, get }: { ours?: boolean; get?: (path: string) => Response },
+  { ours = false, legacy = false, get }: { ours?: boolean; legacy?: boolean; get?: (path: string) => Response },
   answers: Readonly<Record<string, BadAnswer>>,
 ): BadAgent {
   const calls: { method: string; params: Wire }[] = [];
@@ -26,7 +26,8 @@ export function badAgentForTest(
     idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      if (pathname.endsWith("agent-card.json")) return Response.json(card(server.url.origin, ours));
+      if (pathname.endsWith("agent-card.json"))
+        return Response.json(legacy ? legacyCard(server.url.origin) : card(server.url.origin, ours));
       if (request.method !== "POST") return get?.(pathname) ?? new Response("no", { status: 404 });
       const { id, method, params } = (await request.json()) as Wire;
       calls.push({ method, params });
@@ -69,6 +70,13 @@ export function badUpdate(state: string, seq: number, taskId = "t1") {
 
 function noSuchMethod() {
   return { error: { code: -32601, message: "No such method" } };
+}
+
+function legacyCard(url: string) {
+  const { name, description, version, skills } = card(url, false);
+  const modes = { defaultInputModes: ["text"], defaultOutputModes: ["text"] };
+  const about = { protocolVersion: "0.3.0", preferredTransport: "JSONRPC", capabilities: {}, ...modes };
+  return { name, description, version, skills, url: `${url}/`, ...about };
 }
 
 function card(url: string, ours: boolean) {

@@ -33,6 +33,17 @@ test("an agent of another make is polled, and what it says is its answer", async
   expect(agent.count("SendMessage")).toBe(1);
 });
 
+test("an agent of A2A 0.3 is asked in its own version", async () => {
+  const task = { kind: "task", id: "t1", contextId: "k1", status: { state: "working" } };
+  const artifacts = [{ artifactId: "a", parts: [{ kind: "text", text: "as ever" }] }];
+  using agent = badAgentForTest(
+    { legacy: true },
+    { "message/send": () => task, "tasks/get": () => ({ ...task, status: { state: "completed" }, artifacts }) },
+  );
+  expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", taskId: "t1", answer: "as ever" });
+  expect(agent.calls[0]?.params.configuration?.blocking).toBe(false);
+});
+
 test("an agent may answer with a message and no task", async () => {
   const message = { messageId: "r1", role: "ROLE_AGENT", parts: [{ text: "at once" }, { data: { n: 0 } }] };
   using agent = badAgentForTest({}, { SendMessage: () => ({ message }) });
@@ -225,4 +236,25 @@ test("what another agent calls itself and says is one plain line in our events",
   expect(await asker.events(id)).toContainEqual(
     expect.objectContaining({ type: "agent-progressed", text: "a ]0;b c" }),
   );
+});
+
+test("an agent that went on alone while a person thought is not failed for refusing the answer", async () => {
+  const status = { state: "TASK_STATE_INPUT_REQUIRED", message: { messageId: "q", role: "ROLE_AGENT", parts: [] } };
+  const refusal = { error: { code: -32004, message: "The task has ended" } };
+  let ended = false;
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: (_, n) => (n === 1 ? { task: working } : refusal),
+      GetTask: () => (ended ? done : badTask("WORKING", { status })),
+    },
+  );
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0 }, peers),
+  );
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  ended = true;
+  await asker.say(id, "too late");
+  expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "the answer" });
 });
