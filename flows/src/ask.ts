@@ -36,8 +36,7 @@ export async function ask(
       ...allotment,
       ...(contextId !== undefined && { contextId }),
     };
-    const outcome = await askAgent(run, request, deps.peers);
-    settle(state, allotment);
+    const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
     if (!mayPass(outcome) || attempt === retries) return outcome;
     await run.sleep(pauseMs);

@@ -1,3 +1,4 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { Run } from "@manyhands/shared/durable/run";
 import type { Model } from "@manyhands/shared/llm/model";
 import { cancelOpen } from "@manyhands/shared/peers/cancel-open";
@@ -16,7 +17,7 @@ import { createSlots } from "./slots.ts";
 export type FlowVerbDeps = AskDeps & { readonly model: Model };
 
 /** Names that tell a reader what an artifact is; a file of that name is called by its path. */
-const reservedNames = ["answer", "partial-answer"];
+const reservedNames = ["answer", "partial-answer", "plan.md"];
 
 /** The verbs of a flow over a run: the body's own or that of one of its branches. */
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
@@ -46,7 +47,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     write: (writing) => write(run, state, writing, deps.model),
     excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
-    heard: () => hearCaller(run),
+    heard: () => hearCaller(run, state),
     tell: (event) => run.emit(event),
     artifact,
     handOn(stored) {
@@ -95,5 +96,9 @@ async function write(
     { role: "user" as const, parts: [{ type: "text" as const, text }] },
   ];
   const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, model);
+  if (reply.finish === "length") {
+    const notice = "The model's text was cut off by the output limit.";
+    run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies AgentEvent);
+  }
   return reply.text;
 }

@@ -46,6 +46,8 @@ export type FlowState = {
   /** Milliseconds spent waiting for a person. */
   pausedMs: number;
   reached: string;
+  /** What the caller said that the body has not heard yet. */
+  readonly inbox: string[];
 };
 
 /** The state of a flow that has just begun. */
@@ -63,6 +65,7 @@ export function newState(begun: Begun, { hops, budget }: Pick<AgentInput, "hops"
     ownCalls: false,
     pausedMs: 0,
     reached: "",
+    inbox: [],
   };
 }
 

@@ -4,20 +4,28 @@ import { type MessageHeard, messageSignal, type UserMessage } from "@manyhands/s
 import type { FlowState } from "./flow-state.ts";
 
 /** What the caller has said to the working flow since the last look. */
-export async function hearCaller(run: Run): Promise<readonly string[]> {
-  const messages = await run.poll<UserMessage>(messageSignal);
-  for (const { messageId } of messages) {
-    run.emit({ type: "message-heard", messageId, as: "message" } satisfies MessageHeard);
-  }
-  return messages.map(textOf);
+export async function hearCaller(run: Run, state: FlowState): Promise<readonly string[]> {
+  await collect(run, state);
+  return state.inbox.splice(0);
 }
 
-/** Asks the caller and waits for the answer; the time this takes is not the flow's. */
+/**
+ * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said before the question is no answer to it, and
+ * stays to be heard.
+ */
 export async function askCaller(run: Run, state: FlowState, question: Omit<QuestionAsked, "type">): Promise<string> {
+  await collect(run, state);
   const askedAt = await clock(run);
   const answer = await askPerson(run, question);
   state.pausedMs += (await clock(run)) - askedAt;
   return answer === undefined ? "" : textOf(answer);
+}
+
+async function collect(run: Run, { inbox }: FlowState): Promise<void> {
+  for (const message of await run.poll<UserMessage>(messageSignal)) {
+    run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies MessageHeard);
+    inbox.push(textOf(message));
+  }
 }
 
 function clock(run: Run): Promise<number> {

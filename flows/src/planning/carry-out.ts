@@ -33,9 +33,13 @@ export async function carryOut(
   for (let replans = 0; ; replans++) {
     results = await round(flow, plan, results, board, { ...options, goal });
     const failed = results.filter(({ outcome }) => outcome !== "completed");
-    const added = await flow.heard();
+    let added = await flow.heard();
+    if (failed.length === 0 && added.length === 0) {
+      const report = await reportResult(flow, goal, results, board);
+      added = await flow.heard();
+      if (added.length === 0 || replans === options.replans) return report;
+    }
     if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;
-    if (failed.length === 0 && added.length === 0) return reportResult(flow, goal, results, board);
     if (replans === options.replans) {
       if (failed.length === 0) return reportResult(flow, goal, results, board);
       throw await unfinished(flow, goal, results, board, failed.map(reasonOf).join(" "));

@@ -3,7 +3,7 @@ import type { AgentEntry } from "../agents.ts";
 import type { Flow } from "../flow.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
-import { readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
+import { type ReadDraft, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
 
 /** What a plan is made of. */
 export type PlanBrief = {
@@ -42,7 +42,7 @@ export async function makePlan(flow: Flow, brief: PlanBrief): Promise<TaskPlan> 
       check: ({ steps }) => faultOf(readDraft(steps, bounds)),
     }),
   );
-  return { id: planId(flow.run.id), title: draft.title, steps: stepsOf(readDraft(draft.steps, bounds)) };
+  return { id: planId(flow.run.id), title: draft.title, steps: stepsOf(flow, readDraft(draft.steps, bounds)) };
 }
 
 /** How to go on: with these steps beside the finished ones, or not at all. */
@@ -75,7 +75,7 @@ export async function revisePlan(
   );
   const { verdict, reason } = revision;
   if (verdict !== "continue") return { verdict, reason };
-  const steps = [...finished, ...stepsOf(readDraft(revision.steps, bounds))];
+  const steps = [...finished, ...stepsOf(flow, readDraft(revision.steps, bounds))];
   return { verdict, reason, plan: { ...plan, steps } };
 }
 
@@ -99,12 +99,14 @@ function agentText({ name, description, skills }: AgentEntry): string {
   return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
 }
 
-function faultOf(read: ReturnType<typeof readDraft>): string | undefined {
+function faultOf(read: ReadDraft): string | undefined {
   return "fault" in read ? read.fault : undefined;
 }
 
-function stepsOf(read: ReturnType<typeof readDraft>): readonly TaskStep[] {
+/** The steps of a draft that was found right; why an agent was chosen by its skill is told. */
+function stepsOf(flow: Flow, read: ReadDraft): readonly TaskStep[] {
   if ("fault" in read) throw new AppError("rejected", read.fault);
+  for (const one of read.chosen) flow.tell({ type: "agent-chosen", ...one, note: one.reason });
   return read.steps;
 }
 

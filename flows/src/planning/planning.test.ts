@@ -150,6 +150,18 @@ test("a step that is not what was expected is tried again with the reason, in th
   expect(marksOf(events)).toEqual([" Count", "→Count", "→Count", "✓Count"]);
 });
 
+test("that a step is done has to be shown: a verdict without evidence is sent back", async () => {
+  let asked = 0;
+  const check = () => ({ verdict: "met", evidence: asked++ === 0 ? "" : "it says 42", reason: "fine" });
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("42") },
+    model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })], check }),
+  });
+  const { events } = await flow.run({ text: "Go" });
+  expect(events).toContainEqual(expect.objectContaining({ type: "step-ended", evidence: "it says 42" }));
+  expect(asked).toBe(2);
+});
+
 test("what fails is planned anew, what is done stays done, and what hung on it is blocked meanwhile", async () => {
   let failures = "";
   await using flow = await flowForTest(planning, {
@@ -281,6 +293,25 @@ test("a person approves the plan first, edits it, says what should be different,
     message: "The plan was not approved.",
   });
   expect(asks(await flow.events(stopped))).toEqual([]);
+});
+
+test("what was said before the plan was shown does not approve it, and is not forgotten", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("1") },
+    model: plannerForTest({
+      plans: [
+        { ...plan({ text: "A", agent: "one" }), delayMs: 200 },
+        (text) => revision(text.includes("The user added:\nyes") ? "enough" : "impossible"),
+      ],
+    }),
+  });
+  const id = await flow.start({ text: "Go", options: { approve: true } });
+  await flow.event(id, "message-heard");
+  await flow.say(id, "yes");
+  await flow.event(id, "question-asked");
+  expect(await flow.agent("one").tasks()).toEqual([]);
+  await flow.say(id, "go");
+  expect((await flow.until(id, "completed", "failed")).status).toBe("completed");
 });
 
 test("what the caller adds while steps are worked on is planned for", async () => {

@@ -26,12 +26,25 @@ test("what is meant is put right: spelling, skills, missing ids, numbers for ids
       { id: "b", text: "B", agent: "data-analysis", dependsOn: ["2"], expected: "" },
       { id: "3", text: "C", agent: "data-analysis", dependsOn: ["b"], expected: "a chart" },
     ],
+    chosen: [
+      {
+        wanted: "skill:plot something",
+        agent: "data-analysis",
+        reason: `data-analysis's skill "Draw charts" fits best: plot.`,
+      },
+      {
+        wanted: "draw charts",
+        agent: "data-analysis",
+        reason: `data-analysis's skill "Draw charts" fits best: draw, charts.`,
+      },
+    ],
   });
 });
 
 test("steps may depend on finished ones, whose ids are taken", () => {
   expect(read([{ text: "Next", agent: "swe", depends_on: ["1"] }], [done])).toEqual({
     steps: [{ id: "2", text: "Next", agent: "swe", dependsOn: ["1"], expected: "" }],
+    chosen: [],
   });
   expect(fault([{ id: "1", text: "Again", agent: "swe" }], [done])).toBe(
     "There is a step 1 already; give each its own id.",

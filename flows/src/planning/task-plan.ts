@@ -15,6 +15,14 @@ export type TaskStep = {
 /** A plan to carry out a task; its steps are in an order in which they could be done one by one. */
 export type TaskPlan = { readonly id: string; readonly title: string; readonly steps: readonly TaskStep[] };
 
+/** An agent that was meant by a skill, and why it is the one. */
+export type Chosen = { readonly wanted: string; readonly agent: string; readonly reason: string };
+
+/** What a draft comes to: steps that can be carried out, or what is wrong. */
+export type ReadDraft =
+  | { readonly steps: readonly TaskStep[]; readonly chosen: readonly Chosen[] }
+  | { readonly fault: string };
+
 /** What a draft is read against. */
 export type DraftBounds = {
   readonly agents: readonly AgentEntry[];
@@ -27,11 +35,9 @@ export type DraftBounds = {
  * The steps of a draft, put right where what is meant is plain: an agent by another spelling or by its skill, steps without ids, the order. What cannot
  * be put right is told as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each other in a ring.
  */
-export function readDraft(
-  draft: DraftSteps,
-  { agents, finished, mostSteps }: DraftBounds,
-): { readonly steps: readonly TaskStep[] } | { readonly fault: string } {
+export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: DraftBounds): ReadDraft {
   const steps: TaskStep[] = [];
+  const chosen: Chosen[] = [];
   const faults: string[] = [];
   const taken = new Set(finished.map(({ id }) => id));
   for (const [index, { id = freeId(index, taken), text, agent, depends_on, expected }] of draft.entries()) {
@@ -39,10 +45,11 @@ export function readDraft(
     if (meant === undefined) {
       faults.push(`Step ${id}: there is no agent "${agent}"; there are ${agents.map(({ name }) => name).join(", ")}.`);
     }
+    if (meant?.reason !== undefined) chosen.push({ wanted: agent, agent: meant.agent.name, reason: meant.reason });
     if (taken.has(id)) faults.push(`There is a step ${id} already; give each its own id.`);
     taken.add(id);
     const dependsOn = [...new Set(depends_on.map(String))];
-    steps.push({ id, text, agent: meant?.name ?? agent, dependsOn, expected });
+    steps.push({ id, text, agent: meant?.agent.name ?? agent, dependsOn, expected });
   }
   for (const { id, dependsOn } of steps) {
     const missing = dependsOn.filter((other) => !taken.has(other));
@@ -50,7 +57,8 @@ export function readDraft(
   }
   if (steps.length > mostSteps) faults.push(`The plan has ${steps.length} steps; ${mostSteps} is the most.`);
   if (faults.length > 0) return { fault: faults.join("\n") };
-  return inOrder(steps, new Set(finished.map(({ id }) => id)));
+  const ordered = inOrder(steps, new Set(finished.map(({ id }) => id)));
+  return "fault" in ordered ? ordered : { ...ordered, chosen };
 }
 
 /** The number of a step that was given no id, or the next one that is free. */
