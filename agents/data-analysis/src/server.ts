@@ -6,5 +6,6 @@ const databases = createDatabases();
 
 await serveAgent({
   name: "data-analysis",
-  define: ({ shell }, limits) => dataAnalysis({ shell, databases, limits }),
+  define: ({ shell, python }, limits) =>
+    dataAnalysis({ shell, databases, limits, ...(python && { libraries: python.libraries }) }),
 });

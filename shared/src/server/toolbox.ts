@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { findPython } from "../tools/python/find-python.ts";
+import { findPython, type Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -17,6 +17,8 @@ export type Toolbox = {
   readonly domains: readonly string[];
   /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
+  /** The Python that `python_execute` runs, where there is one. */
+  readonly python: Python | undefined;
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
   /** Ends every session and process. */
@@ -36,7 +38,8 @@ export async function openToolbox(
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
+  if (sandbox.tier === "none")
+    return { sandbox, domains: [], shell: [], python: undefined, web, close: () => sandbox.close() };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -48,6 +51,7 @@ export async function openToolbox(
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
+    python,
     web,
     async close() {
       await Promise.all([shells.close(), interpreters.close()]);

@@ -16,11 +16,13 @@ setInterval(() => {
 
 const connection = await openLocked(process.cwd());
 const foreign = createForeignTables(connection, process.cwd());
-for await (const line of createInterface({ input: process.stdin })) {
+const lines = createInterface({ input: process.stdin });
+// The server is gone, also in the middle of a query.
+lines.once("close", () => process.exit(0));
+for await (const line of lines) {
   const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
-process.exit(0);
 
 async function answer(connection: DuckDBConnection, request: DatabaseRequest): Promise<DatabaseReply> {
   const begun = performance.now();

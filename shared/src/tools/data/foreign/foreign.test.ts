@@ -138,18 +138,14 @@ test("a workbook that unpacks to far more than it is is refused, and the next qu
   expect((await sql("SELECT 1 AS one")).isError).toBe(false);
 }, 40_000);
 
-test("a view that never ends is stopped", async () => {
+test("a view, which might never end, is not read", async () => {
   const database = new Database(join(scene.workspace.root, "endless.db"));
-  database.run(
-    "CREATE VIEW v AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT max(i) AS m FROM r",
-  );
+  database.run("CREATE TABLE t (n INTEGER)");
+  const endless = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT max(i) AS m FROM r";
+  database.run(`CREATE VIEW v AS ${endless}`);
   database.close();
-  const begun = performance.now();
-  const { text } = await sql("FROM 'endless.db/v'", 0.3);
-  expect(text).toBe("The query was stopped at its limit of 0.3 s.");
-  expect(performance.now() - begun).toBeLessThan(9_000);
-  expect((await sql("SELECT 1 AS one")).isError).toBe(false);
-}, 20_000);
+  expect((await sql("FROM 'endless.db/v'")).text).toContain("Name one of 'endless.db/t'");
+});
 
 /** A small workbook whose one sheet unpacks to this many copies of a row. */
 async function bomb(row: string, copies: number): Promise<Uint8Array> {

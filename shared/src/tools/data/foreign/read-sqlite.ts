@@ -11,11 +11,11 @@ export async function isSqlite(path: string): Promise<boolean> {
   return (await Bun.file(path).slice(0, 15).text()) === "SQLite format 3";
 }
 
-/** The names of its tables and views. */
+/** The names of its tables. Its views are left out: what one computes may never end, and nothing could interrupt it. */
 export function sqliteTables(path: string): string[] {
   using database = open(path);
   const sql =
-    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
   return database
     .query<{ name: string }, []>(sql)
     .all()
