@@ -19,7 +19,7 @@ async function processesIn(folder: string): Promise<string[]> {
 
 test("a server that is killed in the middle of a query leaves no database behind", async () => {
   const home = await mkdtemp(join(tmpdir(), "databases-"));
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, "server-for-test.ts"), home], { stdout: "pipe" });
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, "server.fixture.ts"), home], { stdout: "pipe" });
   const { value } = await server.stdout.getReader().read();
   const folder = Buffer.from(value ?? [])
     .toString()
