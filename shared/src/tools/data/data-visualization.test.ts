@@ -122,6 +122,52 @@ test("hostile specs are refused, and do not keep the good chart from being drawn
   expect(text).not.toContain("root:x");
 });
 
+test("an expression reaches neither functions of this runtime nor files nor addresses", async () => {
+  const expressions = [
+    "constructor.constructor('return process')()",
+    "datum.constructor.constructor('return process.env')()",
+    "datum['__proto__']['constructor']('return 1')()",
+    "event.view.process.env",
+    "load('file:///etc/passwd')",
+    "import('node:fs')",
+    "(() => globalThis)()",
+    "replace('x', /(?=x)/, this)",
+  ];
+  const items = expressions.map((calculate, at) => ({
+    csvFilePath: "evil.csv",
+    chartTitle: `expression ${at}`,
+    spec: {
+      transform: [{ calculate, as: "reached" }],
+      mark: "text",
+      encoding: { text: { field: "reached", type: "nominal" } },
+    },
+  }));
+  const { text } = await draw(items, { output_type: "svg" });
+  for (const item of items) {
+    const told = text.slice(text.indexOf(`## ${item.chartTitle}\n`)).split("\n## ")[0] ?? "";
+    if (told.includes("Not drawn: ")) continue;
+    const svg = await scene.read(/Chart saved in: (\S+)/.exec(told)?.[1] ?? "");
+    expect({ told, svg }).not.toMatchObject({
+      svg: expect.stringMatching(/root:x|PATH|object (?:process|global)|LANG/),
+    });
+  }
+}, 20_000);
+
+test("data from an address is refused wherever a spec names it", async () => {
+  const from = { data: { url: "http://127.0.0.1:9/x.json" }, key: "a", fields: ["b"] };
+  const specs = [
+    { transform: [{ lookup: "name", from }], mark: "bar" },
+    { hconcat: [{ data: { url: "file:///etc/passwd", format: { type: "csv" } }, mark: "bar" }] },
+    { mark: "geoshape", data: { url: "data:application/json,[]" } },
+    { mark: { type: "bar", href: "javascript:alert(1)" } },
+    { datasets: { d: { url: "file:///etc/passwd" } }, mark: "bar" },
+  ];
+  const items = specs.map((spec, at) => ({ csvFilePath: "evil.csv", chartTitle: `address ${at}`, spec }));
+  const { text } = await draw(items, { output_type: "svg" });
+  expect(text).toStartWith("0 of 5 charts drawn.");
+  expect(text.match(/A chart loads nothing: take out spec\./g)).toHaveLength(5);
+});
+
 test("a spec that makes up a billion rows is stopped by its memory", async () => {
   const spec = { layer: [{ data: { sequence: { start: 0, stop: 1e9 } }, mark: "point" }] };
   const { text } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Bomb", spec }]);
