@@ -58,6 +58,23 @@ test("an HTML page holds picture and data, names no other place and runs nothing
   expect(html).toContain("default-src 'none'");
 });
 
+test("of more lines than can be told apart the largest are drawn, and rows that share a place are told", async () => {
+  const months = Array.from({ length: 8 }, (_, at) => `2024-0${at + 1}`);
+  const rows = months.flatMap((month) => Array.from({ length: 15 }, (_, at) => `${month},P${at},${100 + at}`));
+  await scene.write("lines.csv", `month,product,units\n${rows.join("\n")}\n`);
+  await scene.write(
+    "shared.csv",
+    `month,units\n${months.flatMap((month) => [`${month},1`, `${month},9`]).join("\n")}\n`,
+  );
+  const named = ["lines.csv", "shared.csv"].map((csvFilePath) => ({ csvFilePath, chartTitle: csvFilePath }));
+  const { text } = await draw(named, { output_type: "svg" });
+  expect(text).toContain("Only the 10 of 15 names in product with the largest sums are drawn.");
+  expect(text).toContain("Several rows share their month: sum them up first");
+  const svg = await scene.read("visualization/lines.svg");
+  expect(svg).toContain(">P14<");
+  expect(svg).not.toContain(">P4<");
+});
+
 test("insight mode draws the picked findings into a copy, says which, and leaves the plain chart as it was", async () => {
   await scene.write("turn.csv", await scene.read("sales.csv"));
   await draw([{ csvFilePath: "turn.csv", chartTitle: "Turn" }], { output_type: "svg" });

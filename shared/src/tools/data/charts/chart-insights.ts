@@ -7,6 +7,8 @@ import type { ChartTable, ChartValue } from "./chart-table.ts";
 
 const mostSeries = 12;
 const mostFindings = 6;
+/** Of more series the usual figures would crowd out what was found. */
+const mostBases = 2;
 
 /** The clearest findings of a chart, best first, and how many more there are. */
 export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
@@ -14,16 +16,18 @@ export type ChartFindings = { readonly found: readonly Finding[]; readonly left:
 /** What the measured columns of a table (`inOrder`) tell, series by series and pair by pair: the clearest six. */
 export function chartInsights(table: ChartTable): ChartFindings {
   const { along, measures, parts } = chartRoles(table);
-  const ordered = along !== undefined && table.columns[along]?.kind !== "name";
   const { rows } = table;
   const groups = parts === undefined ? [undefined] : [...new Set(rows.map((row) => row[parts]))];
   const seriesOf = (measure: number, chosen: typeof rows, group?: ChartValue): Series => {
     const name = table.columns[measure]?.name ?? "";
+    const labels = chosen.map((row, at) => (along === undefined ? `#${at + 1}` : String(row[along])));
+    const isOrder = along !== undefined && table.columns[along]?.kind !== "name";
     return {
       name: group === undefined ? name : seriesName(name, group),
-      labels: chosen.map((row, at) => (along === undefined ? `#${at + 1}` : String(row[along]))),
+      labels,
       values: chosen.map((row) => Number(row[measure])),
-      ordered,
+      // Several values of one day have no order among them.
+      ordered: isOrder && new Set(labels).size === labels.length,
       adds: addsUp(name),
     };
   };
@@ -47,9 +51,18 @@ export function chartInsights(table: ChartTable): ChartFindings {
       return [seriesOf(first, both), seriesOf(second, both)] as const;
     }),
   );
-  const all = [...series.flatMap(findInSeries), ...pairs.flatMap(([one, other]) => findInPair(one, other))];
+  const single = series.flatMap(findInSeries).filter((finding) => survivesLooks(finding, series.length));
+  const all = [...single, ...pairs.flatMap(([one, other]) => findInPair(one, other))];
   const found = all.toSorted((one, other) => other.strength - one.strength).slice(0, mostFindings);
   return { found, left: all.length - found.length };
+}
+
+/** Whether a finding is worth telling among so many series looked at: the more there are, the more chance alone finds. */
+function survivesLooks({ type, figures, strength }: Finding, looks: number): boolean {
+  if (type === "statistics_base") return looks <= mostBases;
+  if (looks < 2) return true;
+  if (figures.p !== undefined) return figures.p * looks < 0.05;
+  return !/abnormal/.test(type) || strength >= Math.min(0.8, 0.6 + 0.02 * looks);
 }
 
 /** What the series of one part of a measure is called in findings. */

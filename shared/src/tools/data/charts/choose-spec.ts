@@ -62,12 +62,13 @@ function ofNumbers(table: ChartTable, measures: readonly number[], count: string
 function ofCourse(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
   const type = table.columns[along]?.kind === "time" ? "temporal" : "ordinal";
   const { transform, y, color } = measured(table, roles, value);
+  const isLevel = new Set(table.rows.map((row) => row[roles.measures[0] ?? 0])).size < 2;
   return {
     ...transform,
     mark: { type: "line", point: table.rows.length <= mostMarked },
     encoding: {
       x: { ...channel(table, along), type, axis: flatLabels },
-      y: { ...y, scale: { zero: false } },
+      y: { ...y, scale: { zero: isLevel } },
       ...color,
     },
   };
@@ -89,7 +90,8 @@ function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: str
   const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
   const upright = labels.size <= mostUpright && labels.size * longest <= mostLetters;
   const names = { ...channel(table, along), type: "nominal", sort: null, axis: upright ? flatLabels : longLabels };
-  const beside = "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field } } : {};
+  const beside =
+    "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field, sort: color.color.sort } } : {};
   return {
     ...transform,
     ...(upright ? {} : { height: { step: barStep } }),
@@ -102,7 +104,7 @@ function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: str
 function measured(table: ChartTable, { measures, parts }: ChartRoles, value: string) {
   const [first = 0] = measures;
   if (measures.length === 1) {
-    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal" } };
+    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal", sort: null } };
     return { transform: {}, y: { ...channel(table, first), type: "quantitative" }, color };
   }
   const fold = measures.map((index) => channel(table, index).field);

@@ -11,7 +11,7 @@ import { chartInsights } from "./chart-insights.ts";
 import { chartTable } from "./chart-table.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
-import { fewNames } from "./few-names.ts";
+import { fewLines, fewNames, sharedPlaces } from "./few-enough.ts";
 import { inOrder } from "./in-order.ts";
 import { refuseLoading } from "./refuse-loading.ts";
 
@@ -40,9 +40,11 @@ export async function newChart(
     maxCharacters: mostCharacters,
   });
   if (result.total === 0) throw new AppError("invalid_input", `${csvFilePath} has no rows.`);
-  const whole = inOrder(chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }));
-  const { table, note } = spec === undefined ? fewNames(whole) : { table: whole, note: undefined };
-  const { found, left } = chartInsights(whole);
+  const read = inOrder(chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }));
+  const asItIs = { table: read, note: undefined };
+  const lines = spec === undefined ? fewLines(read) : asItIs;
+  const { table, note } = spec === undefined ? fewNames(lines.table) : asItIs;
+  const { found, left } = chartInsights(lines.table);
   const base = await newChartBase(workspace, csvFilePath);
   const chart = chartFile.parse({
     title: chartTitle,
@@ -55,12 +57,12 @@ export async function newChart(
   });
   const { path, warning } = await drawChart(context, base, chart, output);
   const cut =
-    whole.rows.length < result.total ? `Only the first ${mostRows} rows are drawn: sum the data up first.` : "";
+    read.rows.length < result.total ? `Only the first ${mostRows} rows are drawn: sum the data up first.` : "";
   const list = chart.insights.map(({ text }, index) => `${index + 1}. ${text}`).join("\n");
   const more = left > 0 ? `\n(${left} weaker ${left === 1 ? "finding" : "findings"} left out)` : "";
   const told = list === "" ? "No findings." : `Findings, clearest first, also in ${base}.md:\n${list}${more}`;
-  const lines = [`Chart saved in: ${path} (its data: ${base}.json)`, warning ?? "", note ?? "", cut, told];
-  return lines.filter((line) => line !== "").join("\n");
+  const notes = [warning, lines.note, note, spec === undefined ? sharedPlaces(table) : undefined, cut];
+  return [`Chart saved in: ${path} (its data: ${base}.json)`, ...notes, told].filter(Boolean).join("\n");
 }
 
 /** A bare name may also mean a file in the folder of charts, where Python puts it. */
