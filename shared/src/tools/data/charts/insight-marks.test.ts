@@ -91,6 +91,14 @@ test.each(planted)("%s is drawn into the picture (%s)", async (type, title, raw,
 test("a spec of another shape stays as it is", () => {
   const table = along((at) => 10 * at);
   const { found } = chartInsights(table);
-  for (const spec of [{ hconcat: [] }, { mark: "bar", encoding: { x: { field: "other" } } }, { mark: "geoshape" }])
+  const plain = chooseSpec(table, "T", "en");
+  const faceted = { ...plain, encoding: { ...Object(plain.encoding), row: { field: "month" } } };
+  expect(withMarks({ ...table, spec: plain, language: "en" }, found)).not.toEqual(plain);
+  for (const spec of [
+    { hconcat: [] },
+    { mark: "bar", encoding: { x: { field: "other" } } },
+    { mark: "geoshape" },
+    faceted,
+  ])
     expect(withMarks({ ...table, spec, language: "en" }, found)).toEqual(spec);
 });

@@ -13,6 +13,7 @@ export function withMarks(
   chart: ChartTable & { readonly spec: ChartSpec; readonly language: Language },
   findings: readonly Finding[],
 ): ChartSpec {
+  if (isFaceted(chart.spec.encoding)) return chart.spec;
   const frame = chartFrame(chart.spec, chart);
   const layers = findings.flatMap((finding) => {
     if (frame) return marksOf(finding, frame, chart.language);
@@ -21,6 +22,12 @@ export function withMarks(
   if (layers.length === 0) return chart.spec;
   const { mark, encoding, ...rest } = chart.spec;
   return { ...rest, layer: [{ mark, encoding }, ...layers] };
+}
+
+/** Small charts side by side cannot be layered. */
+function isFaceted(encoding: unknown): boolean {
+  const channels = typeof encoding === "object" && encoding !== null ? Object.keys(encoding) : [];
+  return channels.some((channel) => ["row", "column", "facet"].includes(channel));
 }
 
 function marksOf(finding: Finding, frame: ChartFrame, language: Language): ChartSpec[] {

@@ -73,6 +73,26 @@ test("another sheet is named after the file, without a header row its columns ar
   expect(text).toContain("Name one of 'book.xlsx/Sales 2024', 'book.xlsx/Plain'");
 });
 
+test("titles above a table are passed over, times of day are times, and an empty sheet is said to be", async () => {
+  const time = new Date(Date.UTC(1899, 11, 30, 13, 45, 30));
+  const made = await writeXlsx({
+    sheets: [
+      { name: "S", rows: [["Quarterly report"], [], ["Shift", "Begins"], ["late", time]] },
+      { name: "Nothing", rows: [] },
+    ],
+  });
+  await scene.write("titled.xlsx", made);
+  expect(await rowsOf("FROM 'titled.xlsx'")).toEqual([
+    "Shift | Begins",
+    "VARCHAR | TIME",
+    "late | 13:45:30",
+    "[1 row]",
+  ]);
+  expect((await sql("FROM 'titled.xlsx/Nothing'")).text).toBe(
+    "titled.xlsx could not be read: the sheet Nothing is empty.",
+  );
+});
+
 test("a changed file is read again", async () => {
   const make = (value: number) => writeXlsx({ sheets: [{ name: "S", rows: [["n"], [value]] }] });
   await scene.write("changing.xlsx", await make(1));

@@ -1,6 +1,8 @@
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
 
+const mostTitles = 5;
+
 /** The names of a workbook's sheets, in their order. */
 export async function sheetNames(content: Uint8Array): Promise<string[]> {
   const names: string[] = [];
@@ -13,7 +15,7 @@ export async function sheetNames(content: Uint8Array): Promise<string[]> {
 }
 
 /**
- * A sheet as a table: empty rows are left out, and the first row gives the names when it holds nothing but texts. Cells have the values that were last computed.
+ * A sheet as a table: empty rows are left out, and so are titles above it; the first row gives the names when it holds nothing but texts. Cells have the values that were last computed.
  * `goOn` is asked every thousand rows and ends the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
@@ -32,12 +34,23 @@ export async function readSheet(content: Uint8Array, sheet: string, goOn: () => 
     countText(row);
     rows.push(row);
   }
-  const [first = [], ...others] = rows;
+  if (width === 0) throw new Error(`the sheet ${sheet} is empty.`);
+  const [first = [], ...others] = rows.slice(titleRows(rows, width));
   const filled = first.filter((value) => value !== null);
   const isHeader = filled.length > 0 && filled.every((value) => typeof value === "string");
   const places = Array.from({ length: width }, (_, index) => index);
   const columns = columnNames(places.map((index) => (isHeader ? String(first[index] ?? "") : "")));
-  return { columns, rows: (isHeader ? others : rows).map((row) => places.map((index) => row[index] ?? null)) };
+  return {
+    columns,
+    rows: (isHeader ? others : [first, ...others]).map((row) => places.map((index) => row[index] ?? null)),
+  };
+}
+
+/** How many rows at the top hold one cell only, where a row of several follows soon. */
+function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): number {
+  const isTitle = (row: readonly ForeignValue[]) => row.filter((value) => value !== null).length < 2;
+  const count = rows.slice(0, mostTitles + 1).findIndex((row) => !isTitle(row));
+  return width > 1 && count > 0 ? count : 0;
 }
 
 /** An empty text is what a formula leaves where there is nothing to show. */

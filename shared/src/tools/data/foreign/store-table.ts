@@ -9,8 +9,10 @@ import {
   DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBTimestampValue,
+  DuckDBTimeValue,
   type DuckDBType,
   type DuckDBValue,
+  TIME,
   TIMESTAMP,
   VARCHAR,
 } from "@duckdb/node-api";
@@ -18,6 +20,8 @@ import type { ForeignTable, ForeignValue } from "./foreign-table.ts";
 
 const chunkRows = 2048;
 const dayMs = 86_400_000;
+/** A workbook keeps a time of day as a moment of its day nought. */
+const [dayNought, dayOne] = [Date.UTC(1899, 11, 30), Date.UTC(1900, 0, 1)];
 const [leastInteger, greatestInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /** A column as DuckDB keeps it: the type that all its values have, else text. */
@@ -67,7 +71,9 @@ function keepingOf(rows: ForeignTable["rows"], index: number): Keeping {
   if (only("boolean")) return { type: BOOLEAN, keep: Boolean };
   if (only("day"))
     return { type: DATE, keep: (value) => new DuckDBDateValue(Math.floor((value as Date).getTime() / dayMs)) };
-  if (only("day", "moment"))
+  if (only("time"))
+    return { type: TIME, keep: (value) => new DuckDBTimeValue(BigInt(timeOfDay(value as Date)) * 1000n) };
+  if (only("day", "moment", "time"))
     return { type: TIMESTAMP, keep: (value) => new DuckDBTimestampValue(BigInt((value as Date).getTime()) * 1000n) };
   if (only("blob")) return { type: BLOB, keep: (value) => new DuckDBBlobValue(value as Uint8Array) };
   return { type: VARCHAR, keep: textOf };
@@ -76,8 +82,17 @@ function keepingOf(rows: ForeignTable["rows"], index: number): Keeping {
 function kindOf(value: NonNullable<ForeignValue>): string {
   if (typeof value === "bigint") return value >= leastInteger && value <= greatestInteger ? "integer" : "real";
   if (typeof value === "number") return Number.isSafeInteger(value) ? "integer" : "real";
-  if (value instanceof Date) return value.getTime() % dayMs === 0 ? "day" : "moment";
+  if (value instanceof Date) return kindOfDate(value.getTime());
   return value instanceof Uint8Array ? "blob" : typeof value;
+}
+
+function kindOfDate(at: number): string {
+  if (at % dayMs === 0) return "day";
+  return at > dayNought && at < dayOne ? "time" : "moment";
+}
+
+function timeOfDay(value: Date): number {
+  return ((value.getTime() % dayMs) + dayMs) % dayMs;
 }
 
 function textOf(value: NonNullable<ForeignValue>): string {
