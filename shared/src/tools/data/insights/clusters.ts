@@ -1,5 +1,5 @@
 import { dbscan } from "./dbscan.ts";
-import { deviation, distance, mean, quantile } from "./statistics.ts";
+import { deviation, distance, mean, quantile, thinned } from "./statistics.ts";
 
 /** Heaps of points: their centres, the places in none, and how well they are parted (mean silhouette, 0 to 1). */
 export type Clusters = {
@@ -9,7 +9,7 @@ export type Clusters = {
 };
 
 const fewest = 12;
-const mostPoints = 400;
+const mostPoints = 200;
 const mostClusters = 6;
 const smallestShare = 0.1;
 const mostNoise = 0.1;
@@ -17,10 +17,12 @@ const parted = 0.6;
 
 /**
  * The heaps that pairs of values fall into (DBSCAN over robust units): undefined unless there are two to six, each a tenth of all points at least, with hardly any
- * point in none, and well parted by their silhouette. Looks at the first 400 points.
+ * point in none, and well parted by their silhouette. Of many points it looks at two hundred, evenly taken.
  */
 export function clusters(xs: readonly number[], ys: readonly number[]): Clusters | undefined {
-  const points = scaled(xs.slice(0, mostPoints), ys.slice(0, mostPoints));
+  const places = thinned(xs, mostPoints).map(({ at }) => at);
+  const of = (values: readonly number[]) => places.map((at) => values[at] ?? 0);
+  const points = scaled(of(xs), of(ys));
   if (points.length < fewest) return undefined;
   const labels = dbscan(points, radiusOf(points.length));
   const noise = [...labels.keys()].filter((at) => labels[at] === -1);
@@ -32,8 +34,8 @@ export function clusters(xs: readonly number[], ys: readonly number[]): Clusters
   const silhouette = mean(heaps.flatMap((heap) => heap.map((at) => silhouetteOf(points, at, heap, heaps))));
   if (silhouette < parted) return undefined;
   const centre = (heap: readonly number[]) =>
-    [mean(heap.map((at) => xs[at] ?? 0)), mean(heap.map((at) => ys[at] ?? 0))] as const;
-  return { centres: heaps.map(centre), noise, silhouette };
+    [mean(heap.map((at) => of(xs)[at] ?? 0)), mean(heap.map((at) => of(ys)[at] ?? 0))] as const;
+  return { centres: heaps.map(centre), noise: noise.map((at) => places[at] ?? 0), silhouette };
 }
 
 /** Both axes in robust units, so that neither outweighs the other. */

@@ -1,5 +1,5 @@
 import { twoSided } from "./probability.ts";
-import { mean, median, quantile, ranks, robustDeviation } from "./statistics.ts";
+import { deviation, mean, median, quantile, ranks, robustDeviation } from "./statistics.ts";
 import { trend } from "./trend.ts";
 
 /** Where a level changed, the mean before and from then on, and the difference in deviations of the values around their level. */
@@ -41,7 +41,7 @@ function fromMiddle(values: readonly number[]): number[] {
 }
 
 function alarmAt(values: readonly number[]): number | undefined {
-  const unit = Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
+  const unit = deviation(values);
   if (!(unit > 0)) return undefined;
   let [level, up, down] = [0, 0, 0];
   let [lowest, highest, lowAt, highAt] = [0, 0, 0, 0];
