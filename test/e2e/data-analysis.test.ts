@@ -64,7 +64,7 @@ afterAll(async () => {
 
 test("a CSV sent as a file comes back as chart, findings and report", async () => {
   const client = await new ClientFactory().createFromUrl(agent.url);
-  const csv = "region,amount\nnorth,10\nsouth,7\nnorth,32\n";
+  const csv = "region,amount\nnorth,10\nsouth,7\nnorth,32\neast,3\n";
   const rest = { filename: "", mediaType: "", metadata: undefined };
   const task = (await client.sendMessage({
     tenant: "",

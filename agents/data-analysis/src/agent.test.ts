@@ -15,10 +15,10 @@ const names = (tools: ReturnType<typeof dataAnalysis>["tools"]) => tools.map(({ 
 test("it has the tools OpenManus users know, and SQL", () => {
   expect(names(dataAnalysis({ shell, databases }).tools)).toEqual([
     "planning",
-    "describe_data",
-    "sql_query",
     "bash",
     "python_execute",
+    "describe_data",
+    "sql_query",
     "visualization_preparation",
     "data_visualization",
     "write_report",
@@ -35,10 +35,16 @@ test("without Python it neither has nor names a tool that needs it", () => {
   expect(instructions).not.toMatch(/python|visualization_preparation/i);
 });
 
+test("the prompt names the libraries that Python has here, or that it has none", () => {
+  const told = (libraries: readonly string[]) => dataAnalysis({ shell, libraries, databases }).instructions;
+  expect(told(["numpy", "pandas"])).toContain("it has numpy, pandas; nothing else");
+  expect(told([])).toContain("no pandas");
+});
+
 test("every tool its prompt names is there", () => {
   const { tools, instructions } = dataAnalysis({ shell, databases });
   const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
-  for (const name of ["by_month", "insights_id", "tool_type"]) named.delete(name);
+  for (const name of ["by_month", "insights_id", "tool_type", "by_month_new"]) named.delete(name);
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((name) => !names(tools).includes(name))).toEqual([]);
 });

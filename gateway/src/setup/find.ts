@@ -6,11 +6,21 @@ const macBrowsers = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** Where a program is on this machine, undefined when it is not. */
+const fontFolders = ["/usr/share/fonts", "/usr/local/share/fonts"];
+
+/** Where a program or a font is on this machine, undefined when it is not. */
 export function findProgram(program: Program): string | undefined {
   for (const command of program.commands) {
     const path = Bun.which(command);
     if (path !== null) return path;
   }
+  if (program.fonts !== undefined) return findFont(program.fonts);
   return program.name === "chromium" ? macBrowsers.find((path) => existsSync(path)) : undefined;
+}
+
+function findFont(names: string): string | undefined {
+  for (const cwd of fontFolders.filter((path) => existsSync(path))) {
+    for (const file of new Bun.Glob(names).scanSync({ cwd, followSymlinks: true, absolute: true })) return file;
+  }
+  return undefined;
 }

@@ -1,8 +1,10 @@
-/** A program of the system that some part of Manyhands uses. */
+/** A program of the system, or a font, that some part of Manyhands uses. */
 export type Program = {
   readonly name: string;
   /** Commands any of which will do, best first. */
   readonly commands: readonly string[];
+  /** Files below the folders of fonts any of which will do, for what is no command. */
+  readonly fonts?: string;
   readonly platforms: readonly NodeJS.Platform[];
   /** Package names by package manager. */
   readonly packages: Readonly<Record<PackageManager, string | undefined>>;
@@ -65,5 +67,22 @@ export const programs: readonly Program[] = [
     packages: { "apt-get": "chromium", brew: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
     without: "the browser agent is off",
     onRequest: true,
+  },
+  {
+    name: "cjk font",
+    commands: [],
+    // The names by which charts look for one too. Of the packages this is the small one: 2 MB to fetch, where fonts-noto-cjk is 57 MB.
+    fonts:
+      "**/{*CJK*,wqy-*,*Hei*,*Song*,*Mincho*,ipa*,Takao*,Nanum*,SourceHan*,DroidSansFallback*,unifont*}.{ttf,ttc,otf,pcf}",
+    platforms: ["linux"],
+    packages: {
+      "apt-get": "fonts-wqy-microhei",
+      brew: undefined,
+      dnf: "wqy-microhei-fonts",
+      pacman: "wqy-microhei",
+      apk: "font-wqy-zenhei",
+    },
+    without: "Chinese, Japanese and Korean in PNG charts are boxes; SVG and HTML are not affected",
+    onRequest: false,
   },
 ];

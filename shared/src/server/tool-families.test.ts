@@ -7,6 +7,7 @@ import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/tool-families.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createDatabases } from "../tools/data/databases.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
 import { defineTool } from "../tools/tool.ts";
@@ -35,12 +36,14 @@ const agent = defineAgent({
   instructions: "",
   tools: [own, tool("bash"), tool("special"), terminate],
 });
+const databases = createDatabases();
 const deps = () => ({
   sandbox,
   shell: [tool("bash"), tool("python_execute")],
   web: [tool("web_search")],
   desktop: [tool("computer_use")],
   egress: undefined,
+  databases,
   delegate: [tool("delegate")],
 });
 const namesWith = (chosen: Parameters<typeof withFamilies>[1]) =>
@@ -82,7 +85,7 @@ test("every family that can be named brings tools", () => {
 });
 
 test("an agent's prompt counts only on tools it is going to have", () => {
-  const toolbox = { ...deps(), domains: [], notes: [], close: async () => undefined };
+  const toolbox = { ...deps(), domains: [], notes: [], python: undefined, close: async () => undefined };
   const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);
   expect([chosen.shell.map(({ name }) => name), chosen.web, chosen.delegates]).toEqual([["python_execute"], [], []]);
   expect(chosenToolbox(toolbox, undefined, ["swe"]).delegates).toEqual(["swe"]);

@@ -1,12 +1,7 @@
 import type { AgentDefinition } from "../agent/agent.ts";
 import type { ToolFamily } from "../config/tool-families.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
-import { dataVisualization } from "../tools/data/data-visualization.ts";
-import { createDatabases } from "../tools/data/databases.ts";
-import { describeData } from "../tools/data/describe-data.ts";
-import { sqlQuery } from "../tools/data/sql-query.ts";
-import { visualizationPreparation } from "../tools/data/visualization-preparation.ts";
-import { writeReport } from "../tools/data/write-report.ts";
+import { dataTools } from "../tools/data/data-tools.ts";
 import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
@@ -16,7 +11,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */
-export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox" | "egress"> & {
+export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox" | "egress" | "databases"> & {
   readonly delegate: readonly Tool[];
 };
 
@@ -28,7 +23,7 @@ const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[
   files: () => [createStrReplaceEditor(), seeImage],
   web: ({ web }) => web,
   desktop: ({ desktop }) => desktop,
-  data: ({ shell }) => dataTools(shell),
+  data: ({ shell, databases }) => dataTools({ databases, python: shell.find(({ name }) => name === "python_execute") }),
   code: ({ sandbox, shell, egress }) =>
     codeTools({ sandbox, runsCode: shell.length > 0, egress, edits: createKeyedQueue() }).tools,
   human: () => [askHuman()],
@@ -83,16 +78,4 @@ function joined(own: readonly Tool[], others: readonly Tool[]): readonly Tool[] 
 
 function nameOf({ name }: Tool): string {
   return name;
-}
-
-function dataTools(shell: readonly Tool[]): readonly Tool[] {
-  const databases = createDatabases();
-  const python = shell.find(({ name }) => name === "python_execute");
-  return [
-    describeData({ databases }),
-    sqlQuery({ databases }),
-    ...(python === undefined ? [] : [visualizationPreparation({ python })]),
-    dataVisualization({ databases }),
-    writeReport(),
-  ];
 }

@@ -2,7 +2,8 @@ import type { Config } from "../config/config.ts";
 import type { Egress } from "../egress/egress.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { findPython } from "../tools/python/find-python.ts";
+import { createDatabases, type Databases } from "../tools/data/databases.ts";
+import { findPython, type Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -19,6 +20,8 @@ export type Toolbox = {
   readonly domains: readonly string[];
   /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
+  /** The Python that `python_execute` runs, where there is one. */
+  readonly python: Python | undefined;
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
   /** `computer_use`; none unless it is enabled and can be had. */
@@ -27,6 +30,8 @@ export type Toolbox = {
   readonly notes: readonly string[];
   /** The way out of this machine for tools that fetch; undefined where the web is switched off. */
   readonly egress: Egress | undefined;
+  /** The databases of the conversations, each in a process of its own. */
+  readonly databases: Databases;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -47,8 +52,11 @@ export async function openToolbox(
   });
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
-  if (sandbox.tier === "none")
-    return { sandbox, domains: [], shell: [], web, egress, desktop: [], notes, close: () => sandbox.close() };
+  const databases = createDatabases();
+  if (sandbox.tier === "none") {
+    const close = async () => void (await Promise.all([databases.close(), sandbox.close()]));
+    return { sandbox, domains: [], shell: [], python: undefined, web, egress, databases, desktop: [], notes, close };
+  }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -60,12 +68,14 @@ export async function openToolbox(
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
+    python,
     web,
     desktop: desktop.tools,
     notes,
     egress,
+    databases,
     async close() {
-      await Promise.all([shells.close(), interpreters.close(), desktop.close()]);
+      await Promise.all([shells.close(), interpreters.close(), desktop.close(), databases.close()]);
       await sandbox.close();
     },
   };

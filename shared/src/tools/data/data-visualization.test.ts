@@ -26,7 +26,7 @@ test("a PNG has the size of its chart, and chart and findings lie beside it", as
   const { text, isError } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Sales" }], { output_type: "png" });
   expect(isError).toBe(false);
   expect(text).toContain("visualization/sales.png");
-  expect(text).toContain("rises on the whole, by 10 a step");
+  expect(text).toContain("rises on the whole from 2024-01-01 to 2024-12-01, by about 10 a step");
   const png = Buffer.from(await Bun.file(join(scene.workspace.root, "visualization/sales.png")).bytes());
   expect(png.subarray(0, 8).toString("hex")).toBe("89504e470d0a1a0a");
   expect(png.readUInt32BE(16)).toBeGreaterThan(1000);
@@ -41,7 +41,7 @@ test("an SVG holds title, axis titles with units and labels, Chinese ones too", 
   ];
   const { text } = await draw(items, { output_type: "svg", language: "zh" });
   expect(text).toContain("2 of 2 charts drawn.");
-  expect(text).toContain("华东 占销售额（元）的一半以上");
+  expect(text).toContain("华东 占图中销售额（元）的一半以上");
   const svg = await scene.read("visualization/sales_new.svg");
   for (const label of [">Sales<", ">Revenue (EUR)<", ">month<"]) expect(svg).toContain(label);
   const chinese = await scene.read("visualization/地区.svg");
@@ -58,14 +58,57 @@ test("an HTML page holds picture and data, names no other place and runs nothing
   expect(html).toContain("default-src 'none'");
 });
 
-test("insight mode draws the chart again with the findings that were picked", async () => {
-  await draw([{ csvFilePath: "sales.csv", chartTitle: "Turn" }], { output_type: "svg" });
-  const again = [{ chartPath: "visualization/sales.png", insights_id: [2] }];
-  const { isError } = await draw(again, { output_type: "svg", tool_type: "insight" });
+test("of more lines than can be told apart the largest are drawn, and rows that share a place are told", async () => {
+  const months = Array.from({ length: 8 }, (_, at) => `2024-0${at + 1}`);
+  const rows = months.flatMap((month) => Array.from({ length: 15 }, (_, at) => `${month},P${at},${100 + at}`));
+  await scene.write("lines.csv", `month,product,units\n${rows.join("\n")}\n`);
+  await scene.write(
+    "shared.csv",
+    `month,units\n${months.flatMap((month) => [`${month},1`, `${month},9`]).join("\n")}\n`,
+  );
+  const named = ["lines.csv", "shared.csv"].map((csvFilePath) => ({ csvFilePath, chartTitle: csvFilePath }));
+  const { text } = await draw(named, { output_type: "svg" });
+  expect(text).toContain("Only the 10 of 15 names in product with the largest sums are drawn.");
+  expect(text).toContain("Several rows share their month: sum them up first");
+  const svg = await scene.read("visualization/lines.svg");
+  expect(svg).toContain(">P14<");
+  expect(svg).not.toContain(">P4<");
+});
+
+test("insight mode draws the picked findings into a copy, says which, and leaves the plain chart as it was", async () => {
+  await scene.write("turn.csv", await scene.read("sales.csv"));
+  await draw([{ csvFilePath: "turn.csv", chartTitle: "Turn" }], { output_type: "svg" });
+  const plain = await scene.read("visualization/turn.svg");
+  const again = [{ chartPath: "visualization/turn.svg", insights_id: [1] }];
+  const { text, isError } = await draw(again, { output_type: "svg", tool_type: "insight" });
   expect(isError).toBe(false);
-  expect(await scene.read("visualization/sales.svg")).toContain("Revenue (EUR) rises on the whole");
-  const wrong = await draw([{ chartPath: "visualization/sales.png", insights_id: [99] }], { tool_type: "insight" });
-  expect(wrong.text).toContain("There is no finding 99");
+  expect(text).toContain("visualization/turn_new.svg (visualization/turn.svg is as it was)\n1. Revenue (EUR) rises");
+  expect(await scene.read("visualization/turn.svg")).toBe(plain);
+  expect(await scene.read("visualization/turn_new.svg")).toContain("Revenue (EUR) rises on the whole");
+  const wrong = await draw([{ chartPath: "visualization/turn.svg", insights_id: [99] }], { tool_type: "insight" });
+  expect(wrong.text).toContain("There is no finding 99: visualization/turn.svg has 2.");
+  const none = await draw([{ chartPath: "visualization/none.png", insights_id: [1] }], { tool_type: "insight" });
+  expect(none.text).toContain("There is no chart visualization/none.png");
+});
+
+test("a missing file, an empty one and one without numbers are each told, and the rest is drawn", async () => {
+  await scene.write("visualization/beside.csv", "a,n\nx,1\ny,3\n");
+  await scene.write("empty-rows.csv", "a,n\n");
+  await scene.write("no-numbers.csv", "city\nBerlin\nRome\nBerlin\n");
+  const named = ["gone.csv", "empty-rows.csv", "no-numbers.csv", "beside.csv"];
+  const { text } = await draw(named.map((csvFilePath) => ({ csvFilePath, chartTitle: csvFilePath })));
+  expect(text).toStartWith("2 of 4 charts drawn.");
+  expect(text).toContain("Not drawn: The path gone.csv does not exist.");
+  expect(text).toContain("Not drawn: empty-rows.csv has no rows.");
+  expect(text).toContain("## no-numbers.csv\nChart saved in: visualization/no-numbers.html");
+});
+
+test("of more names than can be told apart the first are drawn, which is said", async () => {
+  const rows = Array.from({ length: 90 }, (_, at) => `A rather long product name, number ${at};${90 - at}`);
+  await scene.write("many.csv", `product;units\n${rows.join("\n")}\n`);
+  const { text } = await draw([{ csvFilePath: "many.csv", chartTitle: "Many" }], { output_type: "svg" });
+  expect(text).toContain("Only the first 60 of 90 names are drawn");
+  expect(await scene.read("visualization/many.svg")).toContain(">A rather long product name, number 59<");
 });
 
 test("a spec of the model's own is drawn with the file's data", async () => {
@@ -94,6 +137,52 @@ test("hostile specs are refused, and do not keep the good chart from being drawn
   expect(isError).toBe(true);
   expect(text).toStartWith("1 of 7 charts drawn.");
   expect(text).not.toContain("root:x");
+});
+
+test("an expression reaches neither functions of this runtime nor files nor addresses", async () => {
+  const expressions = [
+    "constructor.constructor('return process')()",
+    "datum.constructor.constructor('return process.env')()",
+    "datum['__proto__']['constructor']('return 1')()",
+    "event.view.process.env",
+    "load('file:///etc/passwd')",
+    "import('node:fs')",
+    "(() => globalThis)()",
+    "replace('x', /(?=x)/, this)",
+  ];
+  const items = expressions.map((calculate, at) => ({
+    csvFilePath: "evil.csv",
+    chartTitle: `expression ${at}`,
+    spec: {
+      transform: [{ calculate, as: "reached" }],
+      mark: "text",
+      encoding: { text: { field: "reached", type: "nominal" } },
+    },
+  }));
+  const { text } = await draw(items, { output_type: "svg" });
+  for (const item of items) {
+    const told = text.slice(text.indexOf(`## ${item.chartTitle}\n`)).split("\n## ")[0] ?? "";
+    if (told.includes("Not drawn: ")) continue;
+    const svg = await scene.read(/Chart saved in: (\S+)/.exec(told)?.[1] ?? "");
+    expect({ told, svg }).not.toMatchObject({
+      svg: expect.stringMatching(/root:x|PATH|object (?:process|global)|LANG/),
+    });
+  }
+}, 20_000);
+
+test("data from an address is refused wherever a spec names it", async () => {
+  const from = { data: { url: "http://127.0.0.1:9/x.json" }, key: "a", fields: ["b"] };
+  const specs = [
+    { transform: [{ lookup: "name", from }], mark: "bar" },
+    { hconcat: [{ data: { url: "file:///etc/passwd", format: { type: "csv" } }, mark: "bar" }] },
+    { mark: "geoshape", data: { url: "data:application/json,[]" } },
+    { mark: { type: "bar", href: "javascript:alert(1)" } },
+    { datasets: { d: { url: "file:///etc/passwd" } }, mark: "bar" },
+  ];
+  const items = specs.map((spec, at) => ({ csvFilePath: "evil.csv", chartTitle: `address ${at}`, spec }));
+  const { text } = await draw(items, { output_type: "svg" });
+  expect(text).toStartWith("0 of 5 charts drawn.");
+  expect(text.match(/A chart loads nothing: take out spec\./g)).toHaveLength(5);
 });
 
 test("a spec that makes up a billion rows is stopped by its memory", async () => {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { AppError } from "../../errors.ts";
 import { ownScriptArgv } from "../../sandbox/own-script.ts";
 import { type DatabaseReply, type DatabaseRequest, databaseReply } from "./database-protocol.ts";
+import { watchMemory } from "./memory-watch.ts";
 
 /** A running database, for one question at a time. */
 export interface DatabaseProcess {
@@ -15,6 +16,7 @@ export interface DatabaseProcess {
 /** How much longer than the statement's own limit an answer may take: an interrupt is looked at between chunks of work only. */
 const graceMs = 5_000;
 const outOfMemory = 77;
+const mostMemoryBytes = 2 * 2 ** 30;
 
 /** The root of the workspace that our packages and what they import lie below. */
 const code = resolve(import.meta.dir, "../../../..");
@@ -28,6 +30,13 @@ export function startDatabase(folder: string): DatabaseProcess {
     stdout: "pipe",
     stderr: "ignore",
   });
+  // It looks at its memory itself, but not while it unpacks a file.
+  let greedy = false;
+  const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
+    greedy = true;
+    child.kill("SIGKILL");
+  });
+  void child.exited.then(unwatch);
   // A server that stops does not wait for it: it ends with its input.
   child.unref();
   const lines = linesOf(child.stdout);
@@ -50,7 +59,7 @@ export function startDatabase(folder: string): DatabaseProcess {
       if (late) return { ok: false, message: "stopped", timeout: true };
       throw new AppError(
         "unavailable",
-        exitCode === outOfMemory
+        greedy || exitCode === outOfMemory
           ? "The database was stopped: it needed more than its 2 GB of memory. Its tables are gone; ask for less at a time."
           : `The database ended with exit code ${exitCode}; its tables are gone. The next query starts a new one.`,
       );

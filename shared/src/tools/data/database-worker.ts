@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { type DuckDBConnection, JsonDuckDBValueConverter } from "@duckdb/node-api";
 import { type Column, type DatabaseReply, type DatabaseRequest, databaseRequest } from "./database-protocol.ts";
+import { createForeignTables } from "./foreign/foreign-tables.ts";
 import { openLocked } from "./open-locked.ts";
 
 /** Started by `createDatabases` in a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
@@ -14,22 +15,30 @@ setInterval(() => {
 }, 100).unref();
 
 const connection = await openLocked(process.cwd());
-for await (const line of createInterface({ input: process.stdin })) {
+const foreign = createForeignTables(connection, process.cwd());
+const lines = createInterface({ input: process.stdin });
+// The server is gone, also in the middle of a query.
+lines.once("close", () => process.exit(0));
+for await (const line of lines) {
   const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
-process.exit(0);
 
 async function answer(connection: DuckDBConnection, request: DatabaseRequest): Promise<DatabaseReply> {
+  const begun = performance.now();
   let timeout = false;
   const timer = setTimeout(() => {
     timeout = true;
     connection.interrupt();
   }, request.timeoutMs);
   try {
+    await foreign.load(request.sql, () => {
+      if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
+    });
     return await query(connection, request, () => timeout);
   } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error), timeout };
+    const late = timeout || performance.now() - begun > request.timeoutMs;
+    return { ok: false, message: error instanceof Error ? error.message : String(error), timeout: late };
   } finally {
     clearTimeout(timer);
   }

@@ -51,10 +51,76 @@ test("a small file that unpacks to one huge line is stopped by the limits", asyn
 }, 30_000);
 
 test("what is no table, empty, missing or outside is said so", async () => {
+  await scene.write("x.pdf", "%PDF");
   await scene.write("x.xlsx", "PK");
   await scene.write("empty.csv", "");
-  expect((await describe("x.xlsx")).text).toContain("openpyxl");
+  expect((await describe("x.pdf")).text).toStartWith("x.pdf is not CSV, TSV, Parquet, JSON, Excel");
+  expect((await describe("x.xlsx")).text).toStartWith("x.xlsx could not be read: ");
   expect((await describe("empty.csv")).text).toBe("empty.csv is empty.");
   expect((await describe("none.csv")).text).toBe("The path none.csv does not exist.");
   expect((await describe("../../x.csv")).text).toContain("outside the workspace");
+});
+
+/** What is odd in a CSV file of these lines. */
+async function odd(...lines: readonly string[]): Promise<string[]> {
+  await scene.write("odd.csv", `${lines.join("\n")}\n`);
+  const { text } = await describe("odd.csv");
+  return (/^Odd:\n((?:- .*\n)+)/m.exec(text)?.[1] ?? "").split("\n").flatMap((line) => line.replace(/^- /, "") || []);
+}
+
+test("tidy data has nothing odd", async () => {
+  const lines = Array.from(
+    { length: 40 },
+    (_, at) => `2024-01-${String((at % 28) + 1).padStart(2, "0")},${at},name ${at}`,
+  );
+  expect(await odd("day,n,name", ...lines.slice(0, 28))).toEqual([]);
+  expect((await describe("odd.csv")).text).toContain("Nothing odd was found.");
+});
+
+test("dates that cannot be, cannot be read, are of several forms or out of order are told, with an example", async () => {
+  const days = Array.from({ length: 20 }, (_, at) => `2024-03-${String(at + 1).padStart(2, "0")}`);
+  expect(await odd("day,n", ...days.map((day, at) => `${at === 5 ? "2024-02-30" : day},${at}`))).toEqual([
+    "day: 1 date that cannot be, such as '2024-02-30'",
+  ]);
+  expect(await odd("day,n", ...days.map((day, at) => `${at === 5 ? "soon" : day},${at}`))).toEqual([
+    "day: 1 value among dates that cannot be read as one, such as 'soon'",
+  ]);
+  const mixed = days.map((day, at) => `${at % 2 === 0 ? day : `${at + 1}/03/2024`},${at}`);
+  expect((await odd("day,n", ...mixed))[0]).toContain("dates in more than one form");
+  const swapped = [...days.slice(0, 10), days[4], ...days.slice(10)];
+  expect(await odd("day,n", ...swapped.map((day, at) => `${day},${at}`))).toEqual([
+    "day: 1 row out of order: earlier than the row before, such as 2024-03-05",
+  ]);
+  expect((await odd("day,n", ...days.map((day, at) => `${at === 3 ? "1024-03-04" : day},${at}`)))[0]).toContain(
+    "1 date before 1900 or after 2100, such as 1024-03-04",
+  );
+});
+
+test("rows that are there twice, and keys that are", async () => {
+  const rows = Array.from({ length: 30 }, (_, at) => `${at},${at * 2}`);
+  expect(await odd("order_id,n", ...rows, "3,6", "4,99")).toEqual([
+    "1 row that came before, the same in every column",
+    "order_id: 1 value that came before, in a row that differs otherwise",
+  ]);
+});
+
+test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async () => {
+  const rows = Array.from({ length: 20 }, (_, at) => at);
+  expect(await odd("price,k", ...rows.map((at) => `"${at === 3 ? "n/a" : `1,${100 + at}`}",${at}`))).toEqual([
+    "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'",
+    "price: 1 stand-in for a missing value, such as 'n/a'",
+  ]);
+  expect((await odd("x,k", ...rows.map((at) => `${at % 2 ? "abc" : at},${at}`)))[0]).toBe(
+    "x: mixed types: 10 numbers such as '0' among 10 texts such as 'abc'",
+  );
+  expect(await odd("city,k", ...rows.map((at) => `${["Berlin", "Berlin ", "berlin", "Rome"][at % 4]},${at}`))).toEqual([
+    "city: 5 values with blanks before or after, such as 'Berlin '; 2 spellings that only case or blanks tell from another",
+  ]);
+});
+
+test("outliers and a few negative values are counted", async () => {
+  const rows = Array.from({ length: 50 }, (_, at) => (at === 7 ? 9000 : at === 9 ? -3 : 100 + (at % 9)));
+  expect(await odd("n,k", ...rows.map((n, at) => `${n},${at}`))).toEqual([
+    expect.stringMatching(/^n: 2 outliers \(below .*\); 1 negative value, all others are not$/),
+  ]);
 });

@@ -9,14 +9,18 @@ const shownRows = 50;
 const keptCharacters = 16 * 1024 * 1024;
 
 const input = z.strictObject({
-  sql: z.string().min(1).describe("DuckDB SQL. Files are read by name: SELECT * FROM 'sales.csv'."),
+  sql: z
+    .string()
+    .min(1)
+    .describe("DuckDB SQL. Files are read by name: SELECT * FROM 'sales.csv', FROM 'book.xlsx/Sheet 2'."),
   timeout: z.number().positive().max(600).default(60).describe("Seconds after which it is stopped."),
 });
 
-const description = `Runs SQL (DuckDB) over the workspace's CSV, Parquet and JSON files and returns the first ${shownRows} rows and
-how many there are; the rows of a longer result are put into a CSV file. COPY (SELECT …) TO 'file.csv' (or .parquet, .json) writes a file.
+const description = `Runs SQL (DuckDB) over the workspace's CSV, Parquet, JSON, Excel (.xlsx) and SQLite files and returns the first ${shownRows} rows and
+how many there are; the rows of a longer result are put into a CSV file. FROM 'book.xlsx' is its first sheet, FROM 'book.xlsx/Sheet 2' another, FROM 'shop.db/orders' a table
+of an SQLite file, and FROM 'book.xlsx/*' lists them. COPY (SELECT …) TO 'file.csv' (or .parquet, .json) writes a file.
 Tables you create last while the conversation goes on, but not for ever: write what you need later to a file. No network, no files
-outside the workspace, no extensions (so no Excel or SQLite files: convert those with Python).`;
+outside the workspace, no extensions.`;
 
 /** The `sql_query` tool. */
 export function sqlQuery({ databases }: { readonly databases: Databases }): Tool {

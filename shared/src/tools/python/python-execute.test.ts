@@ -30,8 +30,11 @@ describe.each(tiers)("tier %s", (tier) => {
     await open.close();
   });
 
-  test("Python is found", async () => {
-    expect(await findPython(open.sandbox)).toEqual({ version: expect.stringMatching(/^3\.\d+/) });
+  test("Python is found, with the libraries that can be imported", async () => {
+    const found = await findPython(open.sandbox);
+    expect(found?.version).toMatch(/^3\.\d+/);
+    const imported = await python(`import ${["sys", ...(found?.libraries ?? [])].join(", ")}\nprint("all there")`);
+    expect(imported).toStartWith("all there");
   });
 
   test.each([false, true])("both outputs, tracebacks and exit codes are told (session: %p)", async (session) => {

@@ -22,16 +22,19 @@ export const chartFile = z.looseObject({
       series: z.string(),
       at: z.array(z.string()),
       figures: z.record(z.string(), z.number()),
+      strength: z.number(),
       text: z.string(),
     }),
   ),
+  /** Numbers of the findings that the picture shows. */
+  shown: z.array(z.int()),
 });
 
 export type ChartFile = z.output<typeof chartFile>;
 
-/** The path without extension that a new chart of a CSV file gets: the file's name, with `_new` as long as there is such a chart. */
-export async function newChartBase(workspace: Workspace, csvFilePath: string): Promise<string> {
-  let base = posix.join(folder, posix.basename(csvFilePath).replace(/\.[^.]+$/, ""));
+/** The path without extension that a new chart of this file gets: the file's name, with `_new` as long as there is such a chart. */
+export async function newChartBase(workspace: Workspace, path: string): Promise<string> {
+  let base = posix.join(folder, posix.basename(path).replace(/\.[^.]+$/, ""));
   while ((await kindOf(workspace, `${base}.json`)) !== "missing") base += "_new";
   return base;
 }

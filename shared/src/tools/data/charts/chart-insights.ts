@@ -1,45 +1,71 @@
-import { type Finding, findInPair, findInSeries, type Series } from "../insights/find-insights.ts";
+import { addsUp } from "../insights/adds-up.ts";
+import { findInPair } from "../insights/find-in-pair.ts";
+import { findInSeries } from "../insights/find-in-series.ts";
+import type { Finding, Series } from "../insights/finding.ts";
 import { chartRoles } from "./chart-roles.ts";
-import type { ChartTable } from "./chart-table.ts";
+import type { ChartTable, ChartValue } from "./chart-table.ts";
 
 const mostSeries = 12;
+const mostFindings = 6;
+/** Of more series the usual figures would crowd out what was found. */
+const mostBases = 2;
 
-/** What the measured columns of a table tell, series by series and pair by pair. */
-export function chartInsights(table: ChartTable): Finding[] {
+/** The clearest findings of a chart, best first, and how many more there are. */
+export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
+
+/** What the measured columns of a table (`inOrder`) tell, series by series and pair by pair: the clearest six. */
+export function chartInsights(table: ChartTable): ChartFindings {
   const { along, measures, parts } = chartRoles(table);
-  const ordered = along !== undefined && table.columns[along]?.kind !== "name";
-  const groups = parts === undefined ? [undefined] : [...new Set(table.rows.map((row) => row[parts]))];
+  const { rows } = table;
+  const groups = parts === undefined ? [undefined] : [...new Set(rows.map((row) => row[parts]))];
+  const seriesOf = (measure: number, chosen: typeof rows, group?: ChartValue): Series => {
+    const name = table.columns[measure]?.name ?? "";
+    const labels = chosen.map((row, at) => (along === undefined ? `#${at + 1}` : String(row[along])));
+    const isOrder = along !== undefined && table.columns[along]?.kind !== "name";
+    return {
+      name: group === undefined ? name : seriesName(name, group),
+      labels,
+      values: chosen.map((row) => Number(row[measure])),
+      // Several values of one day have no order among them.
+      ordered: isOrder && new Set(labels).size === labels.length,
+      adds: addsUp(name),
+    };
+  };
+  const having = (...wanted: readonly number[]) =>
+    rows.filter((row) => wanted.every((measure) => typeof row[measure] === "number"));
   const series = groups.slice(0, mostSeries).flatMap((group) =>
-    measures.map((measure): Series => {
-      const rows = table.rows.filter(
-        (row) => typeof row[measure] === "number" && (parts === undefined || row[parts] === group),
-      );
-      const name = table.columns[measure]?.name ?? "";
-      return {
-        name: group === undefined ? name : `${name} (${group})`,
-        labels: rows.map((row, at) => (along === undefined ? `#${at + 1}` : String(row[along]))),
-        values: rows.map((row) => Number(row[measure])),
-        ordered,
-      };
+    measures.map((measure) => {
+      const measured = having(measure);
+      return group === undefined || parts === undefined
+        ? seriesOf(measure, measured)
+        : seriesOf(
+            measure,
+            measured.filter((row) => row[parts] === group),
+            group,
+          );
     }),
   );
-  const pairs = parts === undefined ? complete(table, measures, along) : [];
-  return [...series.flatMap(findInSeries), ...pairs.flatMap(([one, other]) => findInPair(one, other))];
+  const pairs = (parts === undefined ? measures : []).flatMap((first, place) =>
+    measures.slice(place + 1).map((second) => {
+      const both = having(first, second);
+      return [seriesOf(first, both), seriesOf(second, both)] as const;
+    }),
+  );
+  const single = series.flatMap(findInSeries).filter((finding) => survivesLooks(finding, series.length));
+  const all = [...single, ...pairs.flatMap(([one, other]) => findInPair(one, other))];
+  const found = all.toSorted((one, other) => other.strength - one.strength).slice(0, mostFindings);
+  return { found, left: all.length - found.length };
 }
 
-/** Each pair of measures over the rows that have both. */
-function complete(table: ChartTable, measures: readonly number[], along: number | undefined): [Series, Series][] {
-  return measures.flatMap((first, place) =>
-    measures.slice(place + 1).map((second): [Series, Series] => {
-      const rows = table.rows.filter((row) => typeof row[first] === "number" && typeof row[second] === "number");
-      const labels = rows.map((row, at) => (along === undefined ? `#${at + 1}` : String(row[along])));
-      const of = (measure: number): Series => ({
-        name: table.columns[measure]?.name ?? "",
-        labels,
-        values: rows.map((row) => Number(row[measure])),
-        ordered: false,
-      });
-      return [of(first), of(second)];
-    }),
-  );
+/** Whether a finding is worth telling among so many series looked at: the more there are, the more chance alone finds. */
+function survivesLooks({ type, figures, strength }: Finding, looks: number): boolean {
+  if (type === "statistics_base") return looks <= mostBases;
+  if (looks < 2) return true;
+  if (figures.p !== undefined) return figures.p * looks < 0.05;
+  return !/abnormal/.test(type) || strength >= Math.min(0.8, 0.6 + 0.02 * looks);
+}
+
+/** What the series of one part of a measure is called in findings. */
+export function seriesName(measure: string, part: ChartValue): string {
+  return `${measure} (${part})`;
 }

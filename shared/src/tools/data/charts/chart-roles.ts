@@ -8,7 +8,8 @@ export type ChartRoles = {
 };
 
 const mostMeasures = 5;
-const mostParts = 12;
+/** There are as many colours that can be told apart. */
+export const mostParts = 10;
 
 /** The roles that the kinds of the columns suggest. */
 export function chartRoles({ columns, rows }: ChartTable): ChartRoles {

@@ -1,6 +1,6 @@
 import type { QueryResult } from "../database-protocol.ts";
 
-/** What a column holds, as far as a chart is concerned. `order`: whole numbers that count up, such as years. */
+/** What a column holds, as far as a chart is concerned. `order`: years, months as 2024-03 and others whose values follow each other. */
 export type ColumnKind = "number" | "time" | "order" | "name";
 
 /** A value of a chart. */
@@ -14,6 +14,7 @@ export type ChartTable = {
 
 const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
 const temporal = /^(?:DATE|TIMESTAMP)/;
+const period = /^\d{4}[-/. ]?(?:Q[1-4]|W\d\d|H[12]|0[1-9]|1[0-2])$/;
 const counting = /year|quarter|month|week|day|年|季|月|周|日/i;
 
 /** A result as numbers, times and names. */
@@ -22,7 +23,9 @@ export function chartTable({ columns, rows }: Pick<QueryResult, "columns" | "row
   const values = rows.map((row) => row.map((value, index) => chartValue(value, isNumber[index] === true)));
   const kinds = columns.map(({ name, type }, index): ColumnKind => {
     if (temporal.test(type)) return "time";
-    if (isNumber[index] !== true) return "name";
+    const texts = values.flatMap((row) => (row[index] === null ? [] : [String(row[index])]));
+    if (isNumber[index] !== true)
+      return texts.length > 0 && texts.every((text) => period.test(text)) ? "order" : "name";
     return counting.test(name) && values.every((row) => Number.isInteger(row[index])) ? "order" : "number";
   });
   return { columns: columns.map(({ name }, index) => ({ name, kind: kinds[index] ?? "name" })), rows: values };

@@ -9,6 +9,12 @@ const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", v
 const wholes = /share|proportion|percent|breakdown|composition|占比|比例|份额|构成/i;
 const mostSlices = 6;
 const mostUpright = 15;
+/** More than these do not fit side by side below the bars, each given the room of the longest. */
+const mostLetters = 90;
+const barStep = 24;
+const flatLabels = { labelAngle: 0 };
+const longLabels = { labelLimit: 320 };
+const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const mostMarked = 60;
 
 /** The chart that suits a table: lines along time, bars for names, slices for shares of a whole, points for two measures, else counts. */
@@ -29,10 +35,11 @@ export function chooseSpec(table: ChartTable, title: string, language: Language)
 function ofCounts(table: ChartTable, along: number, count: string): ChartSpec {
   const { field, title } = channel(table, along);
   return {
+    height: { step: barStep },
     mark: "bar",
     encoding: {
-      y: { field, title, type: "nominal", sort: "-x" },
-      x: { aggregate: "count", title: count, type: "quantitative" },
+      y: { field, title, type: "nominal", sort: "-x", axis: longLabels },
+      x: { aggregate: "count", title: count, type: "quantitative", axis: wholeNumbers },
     },
   };
 }
@@ -41,7 +48,10 @@ function ofNumbers(table: ChartTable, measures: readonly number[], count: string
   const [first = 0, second] = measures;
   const x = { ...channel(table, first), type: "quantitative" };
   if (second === undefined)
-    return { mark: "bar", encoding: { x: { ...x, bin: true }, y: { aggregate: "count", title: count } } };
+    return {
+      mark: "bar",
+      encoding: { x: { ...x, bin: true }, y: { aggregate: "count", title: count, axis: wholeNumbers } },
+    };
   const scale = { zero: false };
   return {
     mark: { type: "point", filled: true },
@@ -52,10 +62,15 @@ function ofNumbers(table: ChartTable, measures: readonly number[], count: string
 function ofCourse(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
   const type = table.columns[along]?.kind === "time" ? "temporal" : "ordinal";
   const { transform, y, color } = measured(table, roles, value);
+  const isLevel = new Set(table.rows.map((row) => row[roles.measures[0] ?? 0])).size < 2;
   return {
     ...transform,
     mark: { type: "line", point: table.rows.length <= mostMarked },
-    encoding: { x: { ...channel(table, along), type }, y: { ...y, scale: { zero: false } }, ...color },
+    encoding: {
+      x: { ...channel(table, along), type, axis: flatLabels },
+      y: { ...y, scale: { zero: isLevel } },
+      ...color,
+    },
   };
 }
 
@@ -71,11 +86,15 @@ function ofSlices(table: ChartTable, along: number, measure: number): ChartSpec 
 
 function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
   const { transform, y, color } = measured(table, roles, value);
-  const names = { ...channel(table, along), type: "nominal", sort: null };
-  const upright = new Set(table.rows.map((row) => row[along])).size <= mostUpright;
-  const beside = "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field } } : {};
+  const labels = new Set(table.rows.map((row) => String(row[along])));
+  const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
+  const upright = labels.size <= mostUpright && labels.size * longest <= mostLetters;
+  const names = { ...channel(table, along), type: "nominal", sort: null, axis: upright ? flatLabels : longLabels };
+  const beside =
+    "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field, sort: color.color.sort } } : {};
   return {
     ...transform,
+    ...(upright ? {} : { height: { step: barStep } }),
     mark: "bar",
     encoding: { ...(upright ? { x: names, y } : { y: names, x: y }), ...color, ...beside },
   };
@@ -85,19 +104,24 @@ function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: str
 function measured(table: ChartTable, { measures, parts }: ChartRoles, value: string) {
   const [first = 0] = measures;
   if (measures.length === 1) {
-    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal" } };
+    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal", sort: null } };
     return { transform: {}, y: { ...channel(table, first), type: "quantitative" }, color };
   }
   const fold = measures.map((index) => channel(table, index).field);
   return {
     transform: { transform: [{ fold, as: ["series", "value"] }] },
     y: { field: "value", title: value, type: "quantitative" },
-    color: { color: { field: "series", title: null, type: "nominal" } },
+    color: { color: { field: "series", title: null, type: "nominal", sort: null } },
   };
 }
 
-/** A column's field, its name written so that Vega-Lite takes no part of it for a path, and its title. */
+/** A column's field and its title. */
 function channel({ columns }: ChartTable, index: number): { field: string; title: string } {
   const name = columns[index]?.name ?? "";
-  return { field: name.replaceAll(/[\\.[\]]/g, "\\$&"), title: name };
+  return { field: fieldOf(name), title: name };
+}
+
+/** The name of a column as Vega-Lite wants it, so that no part of it is taken for a path. */
+export function fieldOf(name: string): string {
+  return name.replaceAll(/[\\.[\]]/g, "\\$&");
 }

@@ -1,18 +1,40 @@
+import type { Language } from "../insights/say-finding.ts";
 import type { ChartValue } from "./chart-table.ts";
 import type { ChartSpec } from "./choose-spec.ts";
+import { wrapText } from "./wrap-text.ts";
 
-const font = "Noto Sans, Noto Sans CJK SC, Liberation Sans, DejaVu Sans, sans-serif";
+const titleSize = 16;
+const subtitleSize = 12;
+/** What fits over the chart and its axis, in pixels. */
+const titleWidth = 690;
+const weekdays = [..."日一二三四五六"];
+const months = Array.from({ length: 12 }, (_, at) => `${at + 1}月`);
+const chineseTime = {
+  dateTime: "%Y年%m月%d日 %H:%M:%S",
+  date: "%Y-%m-%d",
+  time: "%H:%M:%S",
+  periods: ["上午", "下午"],
+  days: weekdays.map((day) => `星期${day}`),
+  shortDays: weekdays.map((day) => `周${day}`),
+  months,
+  shortMonths: months,
+};
+const font =
+  "Noto Sans, Noto Sans CJK SC, Liberation Sans, DejaVu Sans, WenQuanYi Micro Hei, Droid Sans Fallback, sans-serif";
 
 /** A specification with its data, its title (findings below it as subtitle) and a look; what it says itself goes first. */
 export function finishedSpec(
   spec: ChartSpec,
   values: readonly Readonly<Record<string, ChartValue>>[],
-  title: { readonly text: string; readonly subtitle?: readonly string[] },
+  {
+    title,
+    subtitle,
+    language,
+  }: { readonly title: string; readonly subtitle: readonly string[]; readonly language: Language },
 ): ChartSpec {
   return {
     width: 640,
     height: 380,
-    autosize: { type: "fit-x", contains: "padding" },
     background: "white",
     padding: 16,
     ...spec,
@@ -20,10 +42,24 @@ export function finishedSpec(
     config: {
       font,
       axis: { labelLimit: 240, labelOverlap: "greedy" },
-      title: { anchor: "start", fontSize: 16 },
+      axisQuantitative: { tickCount: 8 },
+      axisTemporal: { tickCount: 8 },
+      ...(language === "zh" && { locale: { time: chineseTime } }),
+      title: {
+        anchor: "start",
+        fontSize: titleSize,
+        offset: 12,
+        subtitleFontSize: subtitleSize,
+        subtitleColor: "#444",
+        subtitlePadding: 6,
+      },
       ...objectOf(spec.config),
     },
-    title: { text: title.text, subtitle: title.subtitle ?? [], anchor: "start" },
+    title: {
+      text: wrapText(title, titleWidth / titleSize),
+      subtitle: subtitle.flatMap((line) => wrapText(line, titleWidth / subtitleSize)),
+      anchor: "start",
+    },
     data: { values },
   };
 }

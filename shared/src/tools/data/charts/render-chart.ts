@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../errors.ts";
 import { ownScriptArgv } from "../../../sandbox/own-script.ts";
+import { watchMemory } from "../memory-watch.ts";
 import type { ChartSpec } from "./choose-spec.ts";
-import { watchMemory } from "./memory-watch.ts";
 import { renderReply } from "./render-protocol.ts";
 
 const deadlineMs = 30_000;

@@ -1,12 +1,20 @@
 import { Resvg } from "@resvg/resvg-js";
+import * as vega from "vega";
 import { type Loader, logger, parse, View, Warn } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { type RenderReply, type RenderRequest, renderRequest } from "./render-protocol.ts";
+import { textWidth } from "./text-width.ts";
 
 /** Started by `renderChart`: draws the one chart on its standard input and ends. */
 
 const mostPixels = 4000;
 const zoom = 2;
+
+// Without a canvas Vega takes every letter for nearly as wide as high, and leaves empty margins and labels out.
+const { textMetrics } = vega as unknown as {
+  textMetrics: { width: (item: { fontSize?: number }, text: unknown) => number };
+};
+textMetrics.width = ({ fontSize = 11 }, text) => textWidth(String(text ?? "")) * fontSize;
 
 const reply = await draw(renderRequest.parse(await Bun.stdin.json())).catch(
   (error): RenderReply => ({ ok: false, message: error instanceof Error ? error.message : String(error) }),

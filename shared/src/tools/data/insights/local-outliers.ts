@@ -1,23 +1,47 @@
-import { distance, mean } from "./statistics.ts";
+import { mean, median } from "./statistics.ts";
 
-const outlying = 1.8;
+const neighbours = 5;
+const fewest = 12;
+const outlying = 5;
+const mostShare = 0.1;
+/** Distances below so many of the usual gap between different values count as equal, so that repeated values do not make every other one an outlier. */
+const grain = 2;
 
-/** The places of points in much thinner surroundings than their `k` nearest neighbours (local outlier factor above 1.8). */
-export function localOutliers(points: readonly (readonly number[])[], k = 5): number[] {
-  if (points.length <= k + 1) return [];
-  const near = points.map((point, at) =>
-    points
-      .map((other, index) => ({ index, far: distance(point, other) }))
-      .filter(({ index }) => index !== at)
-      .sort((one, other) => one.far - other.far)
-      .slice(0, k),
-  );
-  const reach = near.map((neighbours) => neighbours.at(-1)?.far ?? 0);
+/**
+ * The places of values between others in much thinner surroundings than their five nearest neighbours (local outlier factor above 5), such as one between two
+ * heaps. None when they are more than a tenth of all. What lies beyond all others is left to the tests that look from the middle: every tail is thin.
+ */
+export function localOutliers(values: readonly number[]): number[] {
+  if (values.length < fewest) return [];
+  const order = [...values.keys()].sort((one, other) => (values[one] ?? 0) - (values[other] ?? 0));
+  const sorted = order.map((at) => values[at] ?? 0);
+  const gaps = sorted.slice(1).map((_, place) => far(sorted, place, place + 1));
+  const least = grain * median(gaps.filter((gap) => gap > 0));
+  const near = sorted.map((_, place) => nearestOf(sorted, place));
+  const reach = near.map((around, place) => Math.max(least, ...around.map((other) => far(sorted, place, other))));
   const density = near.map(
-    (neighbours) => 1 / Math.max(mean(neighbours.map(({ index, far }) => Math.max(reach[index] ?? 0, far))), 1e-12),
+    (around, place) => 1 / mean(around.map((other) => Math.max(reach[other] ?? 0, far(sorted, place, other)))),
   );
-  return [...points.keys()].filter((at) => {
-    const around = mean((near[at] ?? []).map(({ index }) => density[index] ?? 0));
-    return around / (density[at] ?? 1) > outlying;
-  });
+  const factor = near.map((around, place) => mean(around.map((other) => density[other] ?? 0)) / (density[place] ?? 1));
+  const outliers = order.filter(
+    (_, place) => (factor[place] ?? 0) > outlying && place >= neighbours && place < order.length - neighbours,
+  );
+  return outliers.length > values.length * mostShare ? [] : outliers.sort((one, other) => one - other);
+}
+
+function far(sorted: readonly number[], one: number, other: number): number {
+  return Math.abs((sorted[one] ?? 0) - (sorted[other] ?? 0));
+}
+
+/** The nearest neighbours of a place among sorted values: a window around it. */
+function nearestOf(sorted: readonly number[], place: number): number[] {
+  let [low, high] = [place - 1, place + 1];
+  const found: number[] = [];
+  while (found.length < neighbours) {
+    const [below, above] = [sorted[low], sorted[high]];
+    const toLow = below === undefined ? Number.POSITIVE_INFINITY : far(sorted, place, low);
+    const toHigh = above === undefined ? Number.POSITIVE_INFINITY : far(sorted, place, high);
+    found.push(toLow <= toHigh ? low-- : high++);
+  }
+  return found;
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "./find-insights.ts";
+import type { Finding } from "./finding.ts";
 
 /** The languages findings are told in. */
 export type Language = "en" | "zh";
@@ -7,72 +7,98 @@ type Say = (finding: Finding, number: (name: string) => string, at: string) => s
 
 /** Smaller than this a probability says only that it is small. */
 const smallestProbability = 0.001;
+/** Two series that move together only as a whole, not from step to step, may share no more than a direction. */
+const together = 0.3;
 
 function probability(p = 0): string {
   return p < smallestProbability ? `p < ${smallestProbability}` : `p = ${p.toFixed(3)}`;
 }
 
+function sharesDirectionOnly({ figures }: Finding): boolean {
+  return figures.steps !== undefined && Math.abs(figures.steps) < together;
+}
+
 const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
   statistics_base: {
-    en: ({ series, at }, n) =>
-      `${series}: mean ${n("mean")}, median ${n("median")}, sum ${n("sum")}; least ${n("least")} (${at[0]}), greatest ${n("greatest")} (${at[1]}).`,
-    zh: ({ series, at }, n) =>
-      `${series}：均值 ${n("mean")}，中位数 ${n("median")}，合计 ${n("sum")}；最小 ${n("least")}（${at[0]}），最大 ${n("greatest")}（${at[1]}）。`,
+    en: ({ series, at, figures }, n) =>
+      `${series}: mean ${n("mean")}, median ${n("median")}${figures.sum === undefined ? "" : `, sum ${n("sum")}`}; least ${n("least")} (${at[0]}), greatest ${n("greatest")} (${at[1]}).`,
+    zh: ({ series, at, figures }, n) =>
+      `${series}：均值 ${n("mean")}，中位数 ${n("median")}${figures.sum === undefined ? "" : `，合计 ${n("sum")}`}；最小 ${n("least")}（${at[0]}），最大 ${n("greatest")}（${at[1]}）。`,
   },
   overall_trend: {
-    en: ({ series, figures }, n) =>
-      `${series} ${(figures.slope ?? 0) > 0 ? "rises" : "falls"} on the whole, by ${n("slope")} a step (${probability(figures.p)}).`,
-    zh: ({ series, figures }, n) =>
-      `${series}总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，每步约 ${n("slope")}（${probability(figures.p)}）。`,
+    en: ({ series, at, figures }, n) =>
+      `${series} ${(figures.slope ?? 0) > 0 ? "rises" : "falls"} on the whole from ${at[0]} to ${at[1]}, by about ${n("slope")} a step (${probability(figures.p)}).`,
+    zh: ({ series, at, figures }, n) =>
+      `${series}从 ${at[0]} 到 ${at[1]} 总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，每步约 ${n("slope")}（${probability(figures.p)}）。`,
   },
   turning_point: {
-    en: ({ series }, n, at) => `${series} turns at ${at} (${n("value")}).`,
-    zh: ({ series }, n, at) => `${series}在 ${at} 出现转折（${n("value")}）。`,
+    en: ({ series }, n, at) => `${series} changes its direction around ${at} (${n("value")}).`,
+    zh: ({ series }, n, at) => `${series}在 ${at} 前后改变走向（${n("value")}）。`,
   },
   page_hinkley: {
     en: ({ series }, n, at) =>
-      `${series} changes its level at ${at}: mean ${n("before")} before, ${n("after")} from then on.`,
-    zh: ({ series }, n, at) => `${series}自 ${at} 起水平改变：之前均值 ${n("before")}，之后 ${n("after")}。`,
+      `${series} moves to another level around ${at}: mean ${n("before")} before, ${n("after")} from then on.`,
+    zh: ({ series }, n, at) => `${series}在 ${at} 前后水平改变：之前均值 ${n("before")}，之后 ${n("after")}。`,
   },
   volatility: {
-    en: ({ series }, n) => `${series} is volatile: its changes from step to step are ${n("jumps")} of its mean.`,
-    zh: ({ series }, n) => `${series}波动较大：逐步变化为均值的 ${n("jumps")} 倍。`,
+    en: ({ series }, n) =>
+      `${series} goes up and down: a typical step is ${n("step")}, at a typical level of ${n("level")}.`,
+    zh: ({ series }, n) => `${series}起伏较大：典型的逐步变化为 ${n("step")}，典型水平为 ${n("level")}。`,
   },
   majority_value: {
-    en: ({ series }, n, at) => `${at} makes up more than half of ${series}: a share of ${n("share")}.`,
-    zh: ({ series }, n, at) => `${at} 占${series}的一半以上：占比 ${n("share")}。`,
+    en: ({ series, figures }, _, at) =>
+      `${at} makes up more than half of the ${series} shown here: ${percent(figures.share)}.`,
+    zh: ({ series, figures }, _, at) => `${at} 占图中${series}的一半以上：${percent(figures.share)}。`,
   },
   abnormal_value: {
-    en: ({ series }, n, at) => `${series} has ${n("count")} value(s) far from its median, at ${at}.`,
-    zh: ({ series }, n, at) => `${series}有 ${n("count")} 个远离中位数的值：${at}。`,
+    en: ({ series, figures }, n, at) =>
+      `${series} has ${n("count")} ${figures.count === 1 ? "value" : "values"} unlike the others, far from the median: ${at}.`,
+    zh: ({ series }, n, at) => `${series}有 ${n("count")} 个与其余不同、远离中位数的值：${at}。`,
   },
   statistics_abnormal: {
-    en: ({ series }, n, at) => `${series} has ${n("count")} value(s) outside 1.5 interquartile ranges: ${at}.`,
-    zh: ({ series }, n, at) => `${series}有 ${n("count")} 个值超出 1.5 倍四分位距：${at}。`,
+    en: ({ series, figures }, n, at) =>
+      `${series} has ${n("count")} ${figures.count === 1 ? "value" : "values"} more than three interquartile ranges outside the middle half: ${at}.`,
+    zh: ({ series }, n, at) => `${series}有 ${n("count")} 个值超出中间一半三倍四分位距以外：${at}。`,
   },
   lof_outlier: {
-    en: ({ series }, n, at) => `${series} has ${n("count")} isolated value(s) by local density: ${at}.`,
-    zh: ({ series }, n, at) => `按局部密度，${series}有 ${n("count")} 个孤立值：${at}。`,
+    en: ({ series, figures }, n, at) =>
+      `${series} has ${n("count")} ${figures.count === 1 ? "value" : "values"} with no others near: ${at}.`,
+    zh: ({ series }, n, at) => `${series}有 ${n("count")} 个周围没有其他值的孤立值：${at}。`,
   },
   pearson_correlation: {
-    en: ({ series }, n) => `${series}: linear correlation of ${n("coefficient")} (Pearson).`,
-    zh: ({ series }, n) => `${series}：线性相关系数 ${n("coefficient")}（皮尔逊）。`,
+    en: (finding, n) =>
+      `${finding.series}: linear correlation of ${n("coefficient")} (Pearson)${sharesDirectionOnly(finding) ? `, but their changes from step to step only ${n("steps")}: they may share no more than a direction` : ""}.`,
+    zh: (finding, n) =>
+      `${finding.series}：线性相关系数 ${n("coefficient")}（皮尔逊）${sharesDirectionOnly(finding) ? `，但逐步变化仅 ${n("steps")}：可能只是走向相同` : ""}。`,
   },
   spearman_correlation: {
-    en: ({ series }, n) => `${series}: rank correlation of ${n("coefficient")} (Spearman).`,
-    zh: ({ series }, n) => `${series}：秩相关系数 ${n("coefficient")}（斯皮尔曼）。`,
+    en: (finding, n) =>
+      `${finding.series}: go together in rank, not in a straight line: ${n("coefficient")} (Spearman)${sharesDirectionOnly(finding) ? `, but their changes from step to step only ${n("steps")}` : ""}.`,
+    zh: (finding, n) =>
+      `${finding.series}：秩次相关而非直线相关：${n("coefficient")}（斯皮尔曼）${sharesDirectionOnly(finding) ? `，但逐步变化仅 ${n("steps")}` : ""}。`,
   },
   dbscan_clusters: {
     en: ({ series }, n, at) =>
-      `${series}: ${n("clusters")} cluster(s) by density, ${n("noise")} point(s) in none${at === "" ? "" : `: ${at}`}.`,
+      `${series}: the points form ${n("clusters")} separate groups${at === "" ? "" : `, without ${at}`}.`,
     zh: ({ series }, n, at) =>
-      `${series}：按密度分为 ${n("clusters")} 类，${n("noise")} 个点不属于任何类${at === "" ? "" : `：${at}`}。`,
+      `${series}：这些点分为 ${n("clusters")} 个相互分开的组${at === "" ? "" : `，不含 ${at}`}。`,
   },
 };
 
+function percent(share = Number.NaN): string {
+  return `${(100 * share).toFixed(share < 0.995 ? 0 : 1)} %`;
+}
+
 /** A finding as one sentence. */
 export function sayFinding(finding: Finding, language: Language): string {
-  const number = (name: string) =>
-    (finding.figures[name] ?? Number.NaN).toLocaleString("en-US", { maximumSignificantDigits: 4 });
-  return sentences[finding.type]?.[language](finding, number, finding.at.join(", ")) ?? finding.type;
+  const number = (name: string) => sayNumber(finding.figures[name] ?? Number.NaN);
+  const { count = 0 } = finding.figures;
+  const more = count > finding.at.length ? " …" : "";
+  return sentences[finding.type]?.[language](finding, number, finding.at.join(", ") + more) ?? finding.type;
+}
+
+/** A number as a reader wants it: four significant digits, all digits before the point. */
+export function sayNumber(value: number): string {
+  const whole = Math.abs(value) >= 1000;
+  return value.toLocaleString("en-US", whole ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 });
 }

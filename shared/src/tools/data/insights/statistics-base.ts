@@ -1,4 +1,4 @@
-import { mean, quantile } from "./statistics.ts";
+import { mean, median } from "./statistics.ts";
 
 /** A series in a few numbers, with the places of its extremes. */
 export type BaseStatistics = {
@@ -9,15 +9,19 @@ export type BaseStatistics = {
   readonly greatest: { readonly value: number; readonly at: number };
 };
 
-/** Undefined of nothing. */
+const fewest = 3;
+
+/** Undefined of fewer than three values, and of equal ones. */
 export function statisticsBase(values: readonly number[]): BaseStatistics | undefined {
-  if (values.length === 0) return undefined;
   const extreme = (value: number) => ({ value, at: values.indexOf(value) });
+  const least = values.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const greatest = values.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+  if (values.length < fewest || least === greatest) return undefined;
   return {
     sum: values.reduce((sum, value) => sum + value, 0),
     mean: mean(values),
-    median: quantile(values, 0.5),
-    least: extreme(values.reduce((one, other) => Math.min(one, other))),
-    greatest: extreme(values.reduce((one, other) => Math.max(one, other))),
+    median: median(values),
+    least: extreme(least),
+    greatest: extreme(greatest),
   };
 }

@@ -1,32 +1,44 @@
-import { quantile } from "./statistics.ts";
+import { twoSided } from "./probability.ts";
+import { median, thinned } from "./statistics.ts";
 
-/** A monotonic movement: the median change a step, and how likely so much order is by chance. */
-export type Trend = { readonly direction: "up" | "down"; readonly slope: number; readonly p: number };
+/**
+ * A monotonic movement: the median change a step, the value that line has at the first place, how much of the order of the values it explains
+ * (Kendall's tau, -1 to 1), and how likely so much order is by chance.
+ */
+export type Trend = { readonly slope: number; readonly start: number; readonly tau: number; readonly p: number };
 
-const fewest = 4;
+const fewest = 5;
 const significant = 0.05;
+/** With more values chance makes less order, so that more can be asked for. */
+const many = 8;
+const significantOfMany = 0.01;
+const weakest = 0.35;
+const mostPoints = 400;
 
-/** Whether a series rises or falls on the whole (Mann-Kendall test, Sen's slope); undefined when it may be chance. */
+/** Whether a series rises or falls on the whole (Mann-Kendall test with ties, Sen's slope); undefined when it may be chance or is slight. */
 export function trend(values: readonly number[]): Trend | undefined {
-  const n = values.length;
+  const n = Math.min(values.length, mostPoints);
   if (n < fewest) return undefined;
+  const points = thinned(values, mostPoints);
   let order = 0;
   const slopes: number[] = [];
-  for (const [later, value] of values.entries())
-    for (const [earlier, before] of values.slice(0, later).entries()) {
-      order += Math.sign(value - before);
-      slopes.push((value - before) / (later - earlier));
+  for (const [later, { at, value }] of points.entries())
+    for (let earlier = 0; earlier < later; earlier++) {
+      const before = points[earlier] ?? { at: 0, value: 0 };
+      order += Math.sign(value - before.value);
+      slopes.push((value - before.value) / (at - before.at));
     }
-  const spread = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18);
-  const p = twoSided((order - Math.sign(order)) / spread);
-  if (p >= significant) return undefined;
-  return { direction: order > 0 ? "up" : "down", slope: quantile(slopes, 0.5), p };
+  const spread = Math.sqrt((n * (n - 1) * (2 * n + 5) - tied(points.map(({ value }) => value))) / 18);
+  const p = spread > 0 ? twoSided((order - Math.sign(order)) / spread) : 1;
+  const tau = order / ((n * (n - 1)) / 2);
+  if (p >= (n < many ? significant : significantOfMany) || Math.abs(tau) < weakest) return undefined;
+  const slope = median(slopes);
+  return slope === 0 ? undefined : { slope, start: median(points.map(({ at, value }) => value - slope * at)), tau, p };
 }
 
-/** The share of a normal distribution at least this far from its middle (Abramowitz and Stegun 7.1.26). */
-function twoSided(z: number): number {
-  const x = Math.abs(z) / Math.SQRT2;
-  const t = 1 / (1 + 0.3275911 * x);
-  const series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  return series * Math.exp(-x * x);
+/** What equal values take from the variance of the test. */
+function tied(values: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts.values()].reduce((sum, t) => sum + t * (t - 1) * (2 * t + 5), 0);
 }

@@ -1,20 +1,34 @@
-const fewest = 6;
-const nearest = 2;
-const better = 0.5;
+import { thinned } from "./statistics.ts";
+import { trend } from "./trend.ts";
 
-/** The place at which a series turns from rising to falling or back: where two lines fit at least twice as well as one; undefined when it does not turn. */
-export function turningPoint(values: readonly number[]): number | undefined {
-  if (values.length < fewest) return undefined;
-  const whole = line(values).error;
+/** Where a series turns, the value there, and how much better two lines fit than one (1: perfectly). */
+export type TurningPoint = { readonly at: number; readonly value: number; readonly gain: number };
+
+const nearest = 4;
+const better = 0.5;
+const mostPoints = 200;
+
+/**
+ * The place at which a series turns from rising to falling or back: where two lines leave at most half the error of one, and each side is a trend by itself;
+ * undefined when it does not turn.
+ */
+export function turningPoint(values: readonly number[]): TurningPoint | undefined {
+  const points = thinned(values, mostPoints);
+  const thin = points.map(({ value }) => value);
+  const whole = line(thin).error;
   let best: { at: number; error: number } | undefined;
-  for (let at = nearest; at < values.length - nearest; at++) {
-    const [before, after] = [line(values.slice(0, at + 1)), line(values.slice(at))];
+  for (let at = nearest; at < thin.length - nearest; at++) {
+    const [before, after] = [line(thin.slice(0, at + 1)), line(thin.slice(at))];
     const error = before.error + after.error;
     if (before.slope * after.slope < 0 && error < whole * better && error < (best?.error ?? Number.POSITIVE_INFINITY)) {
       best = { at, error };
     }
   }
-  return best?.at;
+  if (best === undefined) return undefined;
+  const [before, after] = [trend(thin.slice(0, best.at + 1)), trend(thin.slice(best.at))];
+  const point = points[best.at];
+  if (!before || !after || before.slope * after.slope > 0 || point === undefined) return undefined;
+  return { ...point, gain: 1 - best.error / whole };
 }
 
 /** The line of least squares: its slope, and the sum of squares it leaves. */

@@ -1,11 +1,26 @@
-import { deviation, mean } from "./statistics.ts";
+import { mean, median } from "./statistics.ts";
 
-const fewest = 4;
+/** The typical level, and how far a typical step goes beside the drift: as an amount and as a share of the level. */
+export type Volatility = { readonly level: number; readonly step: number; readonly share: number };
 
-/** How much a series jumps from step to step, as a share of its mean level (0.3: by about 30 %); undefined where it has no level. */
-export function volatility(values: readonly number[]): number | undefined {
-  if (values.length < fewest) return undefined;
-  const level = Math.abs(mean(values));
-  const changes = values.slice(1).map((value, at) => value - (values[at] ?? value));
-  return level > 0 ? deviation(changes) / level : undefined;
+const fewest = 8;
+const jumpy = 0.25;
+/** Of a series that keeps its direction the steps are a course, however large. */
+const fewestTurns = 1 / 3;
+
+/**
+ * Whether a series jumps up and down from step to step by a quarter of its level and more, in its typical (median) step, so that one outlier makes none;
+ * undefined otherwise, and where there is no level to compare with because values of both signs occur.
+ */
+export function volatility(values: readonly number[]): Volatility | undefined {
+  if (values.length < fewest || !(values.every((value) => value >= 0) || values.every((value) => value <= 0)))
+    return undefined;
+  const steps = values.slice(1).map((value, at) => value - (values[at] ?? value));
+  const turns = steps.slice(1).filter((step, at) => step * (steps[at] ?? 0) < 0).length;
+  const drift = mean(steps);
+  const step = median(steps.map((each) => Math.abs(each - drift)));
+  const level = median(values);
+  const share = step / Math.abs(level);
+  if (!(Number.isFinite(share) && share >= jumpy) || turns < fewestTurns * (steps.length - 1)) return undefined;
+  return { level, step, share };
 }

@@ -11,5 +11,6 @@ export function watchMemory(pid: number, most: number, over: () => void): () => 
     clearInterval(timer);
     over();
   }, everyMs);
+  timer.unref();
   return () => clearInterval(timer);
 }

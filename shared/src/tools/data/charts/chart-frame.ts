@@ -1,0 +1,60 @@
+import { seriesName } from "./chart-insights.ts";
+import { chartRoles } from "./chart-roles.ts";
+import type { ChartTable, ChartValue } from "./chart-table.ts";
+import { type ChartSpec, fieldOf } from "./choose-spec.ts";
+
+type Channel = "x" | "y";
+type Encoding = Readonly<Record<string, unknown>>;
+
+/** A point of a chart, by column name; `series` and `value` as when several measures are folded. */
+export type ChartPoint = Readonly<Record<string, ChartValue>>;
+
+/** How a chart's marks lie on its axes, so that others can be put beside them. */
+export type ChartFrame = {
+  readonly encoding: Encoding;
+  /** The axis of places and that of what is measured, and the names of the fields on them. */
+  readonly along: { readonly channel: Channel; readonly field: string };
+  readonly measure: { readonly channel: Channel; readonly field: string };
+  /** The points of the series that findings know by this name, in the order of the chart. */
+  pointsOf(series: string): readonly ChartPoint[];
+};
+
+/** The frame of a chart of one mark with a place and a measure on its axes; undefined for others, which a spec of the model's own may be. */
+export function chartFrame(spec: ChartSpec, table: ChartTable): ChartFrame | undefined {
+  const encoding = spec.encoding;
+  if (spec.mark === undefined || !isRecord(encoding)) return undefined;
+  const { along, measures, parts } = chartRoles(table);
+  const name = (index: number) => table.columns[index]?.name ?? "";
+  const channelOf = (fields: readonly string[]) => {
+    for (const channel of ["x", "y"] as const) {
+      const definition = encoding[channel];
+      if (!isRecord(definition) || definition.aggregate !== undefined || definition.bin !== undefined) continue;
+      const field = fields.find((each) => fieldOf(each) === definition.field);
+      if (field !== undefined) return { channel, field };
+    }
+    return undefined;
+  };
+  if (along === undefined) return undefined;
+  const place = channelOf([name(along)]);
+  const measured = channelOf(measures.length > 1 ? ["value"] : measures.map(name));
+  if (place === undefined || measured === undefined || place.channel === measured.channel) return undefined;
+  const points = measures.flatMap((measure) =>
+    table.rows
+      .filter((row) => typeof row[measure] === "number")
+      .map((row) => {
+        const values = Object.fromEntries(table.columns.map((column, index) => [column.name, row[index] ?? null]));
+        const series = parts === undefined ? name(measure) : seriesName(name(measure), row[parts] ?? null);
+        return { series, point: { ...values, series: name(measure), value: row[measure] ?? null } };
+      }),
+  );
+  return {
+    encoding,
+    along: place,
+    measure: measured,
+    pointsOf: (series) => points.filter((each) => each.series === series).map(({ point }) => point),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { gaussian, seeded } from "../insights/noise-for-test.ts";
+import { chartInsights } from "./chart-insights.ts";
+import type { ChartTable } from "./chart-table.ts";
+
+const months = Array.from(
+  { length: 24 },
+  (_, at) => `${2022 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}`,
+);
+
+/** Monthly values of several products. */
+function products(count: number, value: (product: number, at: number) => number): ChartTable {
+  const names = Array.from({ length: count }, (_, product) => product);
+  return {
+    columns: [
+      { name: "month", kind: "order" },
+      { name: "product", kind: "name" },
+      { name: "units", kind: "number" },
+    ],
+    rows: months.flatMap((month, at) => names.map((product) => [month, `P${product}`, value(product, at)])),
+  };
+}
+
+test("the clearest six are told, best first, and how many are left out", () => {
+  const { found, left } = chartInsights(products(8, (product, at) => at * (product + 1)));
+  expect(found.map(({ type }) => type)).toEqual(Array.from({ length: 6 }, () => "overall_trend"));
+  expect(left).toBe(2);
+  const strengths = found.map(({ strength }) => strength);
+  expect(strengths).toEqual(strengths.toSorted((one, other) => other - one));
+});
+
+test("ten series of noise are hardly ever told anything, in fifty tries", () => {
+  const tries = Array.from({ length: 50 }, (_, seed) => {
+    const random = seeded(seed);
+    return chartInsights(products(10, () => 100 + 10 * gaussian(random))).found.length;
+  });
+  expect(tries.filter((count) => count > 0).length).toBeLessThan(5);
+});
+
+test("values that share their place have no order among them", () => {
+  const { columns, rows } = products(2, (_, at) => at);
+  const table = {
+    columns: columns.filter(({ kind }) => kind !== "name"),
+    rows: rows.map(([month = null, , n = null]) => [month, n]),
+  };
+  expect(chartInsights(table).found.map(({ type }) => type)).toEqual(["statistics_base"]);
+});

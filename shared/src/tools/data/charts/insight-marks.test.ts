@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { gaussian, seeded } from "../insights/noise-for-test.ts";
+import { chartInsights } from "./chart-insights.ts";
+import { type ChartTable, records } from "./chart-table.ts";
+import { chooseSpec } from "./choose-spec.ts";
+import { finishedSpec } from "./finished-spec.ts";
+import { inOrder } from "./in-order.ts";
+import { withMarks } from "./insight-marks.ts";
+import { accent } from "./mark-look.ts";
+import { renderChart } from "./render-chart.ts";
+
+const random = seeded(11);
+const months = Array.from(
+  { length: 24 },
+  (_, at) => `${2022 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}`,
+);
+const along = (value: (at: number) => number): ChartTable => ({
+  columns: [
+    { name: "month", kind: "order" },
+    { name: "n [a.b]", kind: "number" },
+  ],
+  rows: months.map((month, at) => [month, value(at)]),
+});
+const named = (rows: readonly (readonly [string, number])[]): ChartTable => ({
+  columns: [
+    { name: "name", kind: "name" },
+    { name: "n", kind: "number" },
+  ],
+  rows,
+});
+const points = (value: (at: number) => readonly [number, number]): ChartTable => ({
+  columns: [
+    { name: "x", kind: "number" },
+    { name: "y", kind: "number" },
+  ],
+  rows: months.map((_, at) => value(at)),
+});
+
+const planted: readonly (readonly [type: string, title: string, table: ChartTable, shows: RegExp])[] = [
+  ["abnormal_value", "T", along((at) => (at === 7 ? 900 : 100 + (at % 3))), />900</],
+  ["overall_trend", "T", along((at) => 10 * at), /stroke-dasharray="6,4"/],
+  ["turning_point", "T", along((at) => 50 - Math.abs(12 - at)), />2023-01<[\s\S]*>2023-01</],
+  ["page_hinkley", "T", along((at) => (at < 12 ? 100 : 200) + (at % 3)), />101<[\s\S]*>201</],
+  ["volatility", "T", along((at) => 100 + 60 * (at % 2)), />typical step [\d.]+</],
+  ["statistics_base", "T", along((at) => 100 + (at % 5)), />mean 10[\d.]+</],
+  [
+    "majority_value",
+    "T",
+    named([
+      ["a", 10],
+      ["b", 70],
+      ["c", 20],
+    ]),
+    />70 %</,
+  ],
+  [
+    "majority_value",
+    "Share",
+    named([
+      ["a", 10],
+      ["b", 70],
+      ["c", 20],
+    ]),
+    />70 %</,
+  ],
+  ["pearson_correlation", "T", points((at) => [at, 2 * at + gaussian(random)]), /stroke-dasharray="6,4"/],
+  ["dbscan_clusters", "T", points((at) => [(at % 2) * 30 + gaussian(random), (at % 2) * 9 + gaussian(random)]), />2</],
+];
+
+test.each(planted)("%s is drawn into the picture (%s)", async (type, title, raw, shows) => {
+  const table = inOrder(raw);
+  const finding = chartInsights(table).found.find((each) => each.type === type);
+  const spec = chooseSpec(table, title, "en");
+  const options = { title, subtitle: [], language: "en" } as const;
+  const draw = async (changed: typeof spec) =>
+    (
+      await renderChart(finishedSpec(changed, records(table), options), {
+        png: false,
+        signal: AbortSignal.timeout(20_000),
+      })
+    ).svg;
+  const [plain, marked] = await Promise.all([
+    draw(spec),
+    draw(withMarks({ ...table, spec, language: "en" }, finding ? [finding] : [])),
+  ]);
+  expect(plain).not.toContain(accent);
+  expect(marked).toContain(accent);
+  expect(marked).toMatch(shows);
+});
+
+test("a spec of another shape stays as it is", () => {
+  const table = along((at) => 10 * at);
+  const { found } = chartInsights(table);
+  const plain = chooseSpec(table, "T", "en");
+  const faceted = { ...plain, encoding: { ...Object(plain.encoding), row: { field: "month" } } };
+  expect(withMarks({ ...table, spec: plain, language: "en" }, found)).not.toEqual(plain);
+  for (const spec of [
+    { hconcat: [] },
+    { mark: "bar", encoding: { x: { field: "other" } } },
+    { mark: "geoshape" },
+    faceted,
+  ])
+    expect(withMarks({ ...table, spec, language: "en" }, found)).toEqual(spec);
+});

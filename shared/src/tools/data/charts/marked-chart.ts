@@ -1,0 +1,32 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { ToolContext } from "../../tool.ts";
+import { chartBase, chartFile, newChartBase, readJsonFile } from "./chart-file.ts";
+import { drawChart, type OutputType } from "./draw-chart.ts";
+import { refuseLoading } from "./refuse-loading.ts";
+
+/** One chart of the JSON file for insight. */
+export const markedChartItem = z.looseObject({
+  chartPath: z.string().min(1),
+  insights_id: z.array(z.int().min(1)).min(1),
+});
+
+/** Draws a chart again with the findings of these numbers in it, beside the plain one, and tells which it shows. */
+export async function markedChart(
+  { chartPath, insights_id }: z.output<typeof markedChartItem>,
+  output: OutputType,
+  context: ToolContext,
+): Promise<string> {
+  const plain = await chartBase(context.workspace, chartPath);
+  const chart = await readJsonFile(context.workspace, `${plain}.json`, chartFile);
+  refuseLoading(chart.spec);
+  const shown = [...new Set(insights_id)];
+  const wrong = shown.find((id) => chart.insights[id - 1] === undefined);
+  if (wrong !== undefined)
+    throw new AppError("invalid_input", `There is no finding ${wrong}: ${chartPath} has ${chart.insights.length}.`);
+  const base = await newChartBase(context.workspace, `${plain}.json`);
+  const { path, warning } = await drawChart(context, base, { ...chart, shown }, output);
+  const told = shown.map((id) => `${id}. ${chart.insights[id - 1]?.text}`);
+  const lines = [`Chart with findings saved in: ${path} (${chartPath} is as it was)`, ...told];
+  return [...lines, ...(warning === undefined ? [] : [warning])].join("\n");
+}

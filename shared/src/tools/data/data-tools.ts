@@ -1,0 +1,24 @@
+import type { Tool } from "../tool.ts";
+import { dataVisualization } from "./data-visualization.ts";
+import type { Databases } from "./databases.ts";
+import { describeData } from "./describe-data.ts";
+import { sqlQuery } from "./sql-query.ts";
+import { visualizationPreparation } from "./visualization-preparation.ts";
+import { writeReport } from "./write-report.ts";
+
+/** The tools for data: queries, charts, reports. `python` is `python_execute`, where there is one. */
+export function dataTools({
+  databases,
+  python,
+}: {
+  readonly databases: Databases;
+  readonly python: Tool | undefined;
+}): readonly Tool[] {
+  return [
+    describeData({ databases }),
+    sqlQuery({ databases }),
+    ...(python === undefined ? [] : [visualizationPreparation({ python })]),
+    dataVisualization({ databases }),
+    writeReport(),
+  ];
+}

@@ -1,0 +1,62 @@
+import { isText } from "./derived.ts";
+import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
+
+const mostDates = 0.5;
+const mostSteps = 0.2;
+
+const isDate = ({ type }: ColumnProfile) => /^(?:DATE|TIMESTAMP)/.test(type);
+
+/** Texts that look like dates but are none, or not of one form. */
+export const impossibleDates: Oddity = {
+  looks: (column) =>
+    isText(column)
+      ? {
+          filled: "count(c)",
+          shaped: "count(*) FILTER (dated)",
+          bad: "count(*) FILTER (dated AND day IS NULL)",
+          badExample: "min(c) FILTER (dated AND day IS NULL)",
+          dashed: "count(*) FILTER (dated AND trim(c) LIKE '____-%')",
+          slashed: "count(*) FILTER (dated AND c LIKE '%/%/%')",
+          dotted: "count(*) FILTER (dated AND c LIKE '%.%.%' AND c NOT LIKE '%:%')",
+          otherExample: "min(c) FILTER (NOT dated)",
+        }
+      : undefined,
+  say(seen, example) {
+    const [filled, shaped] = [seen("filled"), seen("shaped")];
+    if (shaped === 0 || shaped < filled * mostDates) return undefined;
+    const bad = seen("bad");
+    const forms = ["dashed", "slashed", "dotted"].filter((form) => seen(form) > 0).length;
+    const parts = [
+      bad > 0 ? `${several(bad, "date")} that cannot be, such as '${example("badExample")}'` : "",
+      filled > shaped
+        ? `${several(filled - shaped, "value")} among dates that cannot be read as one, such as '${example("otherExample")}'`
+        : "",
+      forms > 1 ? "dates in more than one form (check which is day and which is month)" : "",
+    ].filter((part) => part !== "");
+    return parts.length === 0 ? "dates kept as text" : parts.join("; ");
+  },
+};
+
+/** Dates that go back in a file that otherwise goes forward, and such as nobody means. */
+export const strangeDates: Oddity = {
+  looks: (column) =>
+    isDate(column)
+      ? {
+          filled: "count(c)",
+          back: "count(*) FILTER (c < before)",
+          backExample: "min(CAST(c AS VARCHAR)) FILTER (c < before)",
+          far: "count(*) FILTER (year(c) < 1900 OR year(c) > 2100)",
+          farExample: "min(CAST(c AS VARCHAR)) FILTER (year(c) < 1900 OR year(c) > 2100)",
+        }
+      : undefined,
+  say(seen, example) {
+    const [back, far] = [seen("back"), seen("far")];
+    const parts = [
+      back > 0 && back <= seen("filled") * mostSteps
+        ? `${several(back, "row")} out of order: earlier than the row before, such as ${example("backExample")}`
+        : "",
+      far > 0 ? `${several(far, "date")} before 1900 or after 2100, such as ${example("farExample")}` : "",
+    ].filter((part) => part !== "");
+    return parts.length === 0 ? undefined : parts.join("; ");
+  },
+};

@@ -1,0 +1,31 @@
+import type { ColumnProfile } from "./oddity.ts";
+
+const dateShape = "'\\d{1,4}[-/.]\\d{1,2}[-/.]\\d{1,4}(?:[ T].*)?'";
+const numberShape = "'[-+(]?[$€£¥]?\\s?\\d[\\d.,''\\s]*(?:[eE][-+]?\\d+)?\\s?[%€$£¥]?\\)?'";
+const forms = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y"];
+const firstWord = "split_part(replace(trim(c), 'T', ' '), ' ', 1)";
+/** Longer texts are neither dates nor numbers. */
+const longest = 40;
+
+/**
+ * What is worked out once for each text `c` that several looks need, in two layers: `dated` (looks like a date) and `number` (looks like one), then `day` (the date
+ * it stands for).
+ */
+export const derivedOfText: readonly Readonly<Record<string, string>>[] = [
+  {
+    dated: `CASE WHEN length(c) <= ${longest} THEN regexp_full_match(trim(c), ${dateShape}) ELSE false END`,
+    number: `CASE WHEN length(c) <= ${longest} THEN regexp_full_match(trim(c), ${numberShape}) ELSE false END`,
+  },
+  {
+    day: `CASE WHEN dated THEN coalesce(TRY_CAST(trim(c) AS TIMESTAMP), try_strptime(${firstWord}, [${forms.map((form) => `'${form}'`).join(", ")}])) END`,
+  },
+];
+
+export function isText({ type }: ColumnProfile): boolean {
+  return type === "VARCHAR";
+}
+
+/** An expression over the one column of this number: every name in it gets the number. */
+export function numbered(expression: string, index: number): string {
+  return expression.replaceAll(/\b(c|before|dated|number|day)\b/g, `$1${index}`);
+}

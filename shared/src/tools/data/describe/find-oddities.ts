@@ -1,0 +1,95 @@
+import type { QueryResult } from "../database-protocol.ts";
+import { quoted } from "../table-of.ts";
+import { cellText } from "../text-table.ts";
+import { impossibleDates, strangeDates } from "./dates.ts";
+import { derivedOfText, isText, numbered } from "./derived.ts";
+import { strangeNumbers } from "./numbers.ts";
+import { type ColumnProfile, several } from "./oddity.ts";
+import { numbersAsText, untidyTexts } from "./texts.ts";
+
+const mostColumns = 40;
+const mostRowsCompared = 5_000_000;
+const mostlyDifferent = 0.9;
+const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
+const oddities = [impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
+
+/** What is odd in a table, a sentence each: by rows, then column by column. One pass over the data, and one more for rows that are there twice. */
+export async function findOddities(
+  query: (sql: string) => Promise<QueryResult>,
+  table: string,
+  { rows, columns }: { readonly rows: number; readonly columns: readonly ColumnProfile[] },
+): Promise<string[]> {
+  const looked = columns.slice(0, mostColumns);
+  return [...(await repeatedRows(query, table, rows, looked)), ...(await oddColumns(query, table, looked))];
+}
+
+async function repeatedRows(
+  query: (sql: string) => Promise<QueryResult>,
+  table: string,
+  rows: number,
+  columns: readonly ColumnProfile[],
+): Promise<string[]> {
+  if (rows > mostRowsCompared) return [`(rows that are there twice were not looked for among ${rows})`];
+  const keys = columns.filter(({ name, distinct }) => key.test(name) && distinct >= rows * mostlyDifferent);
+  const counts = ["count(*) - count(DISTINCT hash(t))", ...keys.map(({ name }) => repeated(quoted(name, '"')))];
+  const [row = []] = (await query(`SELECT ${counts.join(", ")} FROM ${table} AS t`)).rows;
+  const [whole, ...ofKeys] = row.map(Number);
+  const told = keys.flatMap(({ name }, index) => {
+    const count = (ofKeys[index] ?? 0) - (whole ?? 0);
+    return count > 0 ? [`${name}: ${several(count, "value")} that came before, in a row that differs otherwise`] : [];
+  });
+  return [...(whole ? [`${several(whole, "row")} that came before, the same in every column`] : []), ...told];
+}
+
+function repeated(column: string): string {
+  return `count(${column}) - count(DISTINCT ${column})`;
+}
+
+async function oddColumns(
+  query: (sql: string) => Promise<QueryResult>,
+  table: string,
+  columns: readonly ColumnProfile[],
+): Promise<string[]> {
+  const asked = columns.flatMap((column) =>
+    oddities.flatMap((oddity) => {
+      const looks = oddity.looks(column);
+      return looks === undefined ? [] : [{ column, oddity, looks }];
+    }),
+  );
+  const expressions = asked.flatMap(({ column, looks }) =>
+    Object.values(looks).map((look) => numbered(look, columns.indexOf(column))),
+  );
+  if (expressions.length === 0) return [];
+  // The row before is asked for where it is used only: it keeps the scan from running in parallel.
+  const values = columns.flatMap(({ name }, index) => {
+    const value = quoted(name, '"');
+    const lag = expressions.some((text) => text.includes(`before${index}`))
+      ? [`lag(${value}) OVER () AS before${index}`]
+      : [];
+    return [`${value} AS c${index}`, ...lag];
+  });
+  const source = derivedOfText.reduce(
+    (from, layer) =>
+      `(SELECT *${columns.map((column, index) => derivedFrom(column, layer, index)).join("")} FROM ${from})`,
+    `(SELECT ${values.join(", ")} FROM ${table})`,
+  );
+  const [row = []] = (await query(`SELECT ${expressions.join(", ")} FROM ${source}`)).rows;
+  let next = 0;
+  return asked.flatMap(({ column, oddity, looks }) => {
+    const seen = Object.fromEntries(Object.keys(looks).map((name) => [name, row[next++]]));
+    const said = oddity.say(
+      (name) => Number(seen[name] ?? 0),
+      (name) => cellText(seen[name]),
+      column,
+    );
+    return said === undefined ? [] : [`${column.name}: ${said}`];
+  });
+}
+
+function derivedFrom(column: ColumnProfile, layer: Readonly<Record<string, string>>, index: number): string {
+  if (!isText(column)) return "";
+  const derived = Object.entries(layer).map(
+    ([name, expression]) => `, ${numbered(expression, index)} AS ${name}${index}`,
+  );
+  return derived.join("");
+}

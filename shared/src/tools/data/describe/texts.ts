@@ -1,0 +1,62 @@
+import { isText } from "./derived.ts";
+import { type Oddity, several } from "./oddity.ts";
+
+const isNumber = "(number AND NOT dated)";
+const blank = "' ' || chr(9) || chr(10) || chr(13) || chr(160)";
+const placeholder = "lower(trim(c)) IN ('n/a', 'na', 'null', 'none', '-', '--', '?', 'unknown', 'nan', 'tbd', '#n/a')";
+const mostlyNumbers = 0.8;
+const someNumbers = 0.05;
+/** Of more different texts it is not looked for spellings. */
+const mostSpellings = 10_000;
+
+/** Numbers among texts, or written as texts. */
+export const numbersAsText: Oddity = {
+  looks: (column) =>
+    isText(column)
+      ? {
+          filled: "count(c)",
+          numbers: `count(*) FILTER (${isNumber})`,
+          numberExample: `min(c) FILTER (${isNumber})`,
+          otherExample: `min(c) FILTER (NOT ${isNumber})`,
+        }
+      : undefined,
+  say(seen, example) {
+    const [filled, numbers] = [seen("filled"), seen("numbers")];
+    if (filled === 0 || numbers < filled * someNumbers) return undefined;
+    if (numbers === filled) return `all values are numbers kept as text, such as '${example("numberExample")}'`;
+    const [one, other] = [example("numberExample"), example("otherExample")];
+    if (numbers >= filled * mostlyNumbers)
+      return `numbers kept as text: ${numbers} of ${filled} are numbers, the rest is not, such as '${other}'`;
+    return `mixed types: ${several(numbers, "number")} such as '${one}' among ${several(filled - numbers, "text")} such as '${other}'`;
+  },
+};
+
+/** What should have been trimmed, left empty or spelled one way. */
+export const untidyTexts: Oddity = {
+  looks: (column) =>
+    isText(column)
+      ? {
+          blanks: `count(*) FILTER (c <> trim(c, ${blank}))`,
+          blankExample: `min(c) FILTER (c <> trim(c, ${blank}))`,
+          empty: "count(*) FILTER (trim(c) = '')",
+          placeholders: `count(*) FILTER (${placeholder})`,
+          placeholderExample: `min(c) FILTER (${placeholder})`,
+          ...(column.distinct <= mostSpellings && { spellings: "count(DISTINCT c) - count(DISTINCT lower(trim(c)))" }),
+        }
+      : undefined,
+  say(seen, example) {
+    const parts = [
+      seen("blanks") > 0
+        ? `${several(seen("blanks"), "value")} with blanks before or after, such as '${example("blankExample")}'`
+        : "",
+      seen("empty") > 0 ? `${several(seen("empty"), "empty text")}` : "",
+      seen("placeholders") > 0
+        ? `${several(seen("placeholders"), "stand-in")} for a missing value, such as '${example("placeholderExample")}'`
+        : "",
+      seen("spellings") > 0
+        ? `${several(seen("spellings"), "spelling")} that only case or blanks tell from another`
+        : "",
+    ].filter((part) => part !== "");
+    return parts.length === 0 ? undefined : parts.join("; ");
+  },
+};

@@ -1,0 +1,44 @@
+/** A value as a workbook or an SQLite file holds it. */
+export type ForeignValue = string | number | bigint | boolean | Date | Uint8Array | null;
+
+/** A sheet or a table, whole. */
+export type ForeignTable = {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly ForeignValue[])[];
+};
+
+/** What one file may bring in. */
+const mostCells = 5_000_000;
+const mostColumns = 2_000;
+const mostTextBytes = 256 * 1024 * 1024;
+export const mostFileBytes = 200 * 1024 * 1024;
+
+/** Refuses a table of more cells than fit in memory. */
+export function checkCells(rows: number, columns: number, name: string): void {
+  if (columns > mostColumns) throw new Error(`${name} has more than ${mostColumns} columns.`);
+  if (rows * columns > mostCells)
+    throw new Error(
+      `${name} has more than ${mostCells / 1_000_000} million cells: convert it to CSV or Parquet first.`,
+    );
+}
+
+/** Counts the text of a table, and refuses more than fits in memory. */
+export function textCounter(name: string): (row: readonly ForeignValue[]) => void {
+  let total = 0;
+  return (row) => {
+    for (const value of row) total += typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
+    if (total > mostTextBytes) throw new Error(`${name} holds more than ${mostTextBytes / 2 ** 20} MB of text.`);
+  };
+}
+
+/** Names that are there and differ, ignoring case: `column_2` for none, `name_2` for a second one. */
+export function columnNames(given: readonly string[]): string[] {
+  const used = new Set<string>();
+  return given.map((text, index) => {
+    const base = text.trim() === "" ? `column_${index + 1}` : text.trim();
+    let name = base;
+    for (let next = 2; used.has(name.toLowerCase()); next++) name = `${base}_${next}`;
+    used.add(name.toLowerCase());
+    return name;
+  });
+}

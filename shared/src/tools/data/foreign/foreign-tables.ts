@@ -1,0 +1,74 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve, sep } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type ForeignName, foreignNames } from "./foreign-name.ts";
+import { type ForeignTable, mostFileBytes } from "./foreign-table.ts";
+import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
+import { readSheet, sheetNames } from "./read-workbook.ts";
+import { storeTable } from "./store-table.ts";
+
+/** The part of a name that stands for the list of parts: `book.xlsx/*`. */
+const everything = "*";
+
+/** The workbooks and SQLite files that statements name, as tables of a database. */
+export interface ForeignTables {
+  /**
+   * Makes a table of each sheet and SQLite table a statement names that is new or has changed since. Throws with a sentence for the model; `goOn` ends it by
+   * throwing.
+   */
+  load(sql: string, goOn: () => void): Promise<void>;
+}
+
+/** Looks below `folder` only, symlinks followed. */
+export function createForeignTables(connection: DuckDBConnection, folder: string): ForeignTables {
+  const loaded = new Map<string, string>();
+  return {
+    async load(sql, goOn) {
+      for (const named of foreignNames(sql)) {
+        const path = await pathOf(folder, named);
+        if (path === undefined) continue;
+        const { mtimeMs, size } = await stat(path);
+        const version = `${path} ${mtimeMs} ${size} ${named.part}`;
+        const key = named.name.toLowerCase();
+        if (loaded.get(key) === version) continue;
+        await storeTable(connection, named.name, await read(path, size, named, goOn));
+        loaded.set(key, version);
+      }
+    },
+  };
+}
+
+/** Where the file is; undefined for what is none of ours to read, which DuckDB then judges. */
+async function pathOf(folder: string, { file, kind }: ForeignName): Promise<string | undefined> {
+  const path = await realpath(resolve(folder, file)).catch(() => undefined);
+  if (path === undefined || !path.startsWith(folder + sep)) return undefined;
+  if (!(await stat(path)).isFile()) return undefined;
+  return kind === "workbook" || (await isSqlite(path)) ? path : undefined;
+}
+
+async function read(path: string, size: number, named: ForeignName, goOn: () => void): Promise<ForeignTable> {
+  if (size > mostFileBytes) throw new Error(`${named.file} is larger than ${mostFileBytes / 2 ** 20} MB.`);
+  try {
+    const content = named.kind === "workbook" ? await Bun.file(path).bytes() : undefined;
+    const all = content === undefined ? sqliteTables(path) : await sheetNames(content);
+    if (named.part === everything) return { columns: ["name"], rows: all.map((name) => [name]) };
+    if (content === undefined) return readSqliteTable(path, chosen(named, all, "table"), goOn);
+    return await readSheet(content, chosen(named, all, "sheet"), goOn);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${named.file} could not be read: ${reason}`);
+  }
+}
+
+/** The sheet or table that is meant: the one named, else the first sheet or the only table. */
+function chosen({ file, part }: ForeignName, all: readonly string[], word: "sheet" | "table"): string {
+  const [first] = all;
+  const found =
+    part === undefined && (word === "sheet" || all.length === 1)
+      ? first
+      : all.find((name) => name.toLowerCase() === part?.toLowerCase());
+  if (found !== undefined) return found;
+  if (first === undefined) throw new Error(`it has no ${word}.`);
+  const names = all.map((name) => `'${file}/${name}'`);
+  throw new Error(`it has no single ${word} of that name. Name one of ${names.join(", ")}.`);
+}

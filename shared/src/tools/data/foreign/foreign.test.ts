@@ -1,0 +1,192 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { writeXlsx } from "hucre/xlsx";
+import { type DataScene, dataScene } from "../data-for-test.ts";
+import { describeData } from "../describe-data.ts";
+import { sqlQuery } from "../sql-query.ts";
+import { foreignNames } from "./foreign-name.ts";
+
+let scene: DataScene;
+const day = (text: string) => new Date(`${text}Z`);
+beforeAll(async () => {
+  scene = await dataScene();
+  await scene.write("book.xlsx", await book());
+  const database = new Database(join(scene.workspace.root, "shop.db"));
+  database.run("CREATE TABLE orders (id INTEGER, at TEXT, note TEXT, big INTEGER)");
+  database.run("INSERT INTO orders VALUES (1, '2024-03-01 10:00:00', '007', 9007199254740993), (0, NULL, '', NULL)");
+  database.run('CREATE TABLE "odd name" (x REAL)');
+  database.run('INSERT INTO "odd name" VALUES (1.5), (2)');
+  database.close();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const sql = (text: string, timeout?: number) => scene.call(sqlQuery(scene), { sql: text, timeout: timeout ?? null });
+const rowsOf = async (text: string) => (await sql(text)).text.split("\n");
+
+function book(): Promise<Uint8Array> {
+  return writeXlsx({
+    sheets: [
+      {
+        name: "Sales 2024",
+        rows: [
+          ["Region", "Amount", "Day", "When", "Paid", "Code", null],
+          ["北", 10, day("2024-02-29T00:00:00"), day("2024-02-29T13:45:30"), true, "001", 1],
+          [],
+          ["south", 0.5, day("1999-12-31T00:00:00"), day("1999-12-31T00:00:00"), false, 7, null],
+        ],
+      },
+      {
+        name: "Plain",
+        rows: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+    ],
+  });
+}
+
+test("names between quotes that are workbooks or SQLite files are found, with their part", () => {
+  expect(foreignNames(`SELECT 'it''s' FROM 'a b.xlsx' JOIN "shop.DB/odd ""name""" USING (x), 'sales.csv'`)).toEqual([
+    { name: "a b.xlsx", file: "a b.xlsx", part: undefined, kind: "workbook" },
+    { name: 'shop.DB/odd "name"', file: "shop.DB", part: 'odd "name"', kind: "sqlite" },
+  ]);
+});
+
+test("the first sheet is the workbook's table, with types, dates and times as they are", async () => {
+  expect(await rowsOf("FROM 'book.xlsx'")).toEqual([
+    "Region | Amount | Day | When | Paid | Code | column_7",
+    "VARCHAR | DOUBLE | DATE | TIMESTAMP | BOOLEAN | VARCHAR | BIGINT",
+    "北 | 10 | 2024-02-29 | 2024-02-29 13:45:30 | true | 001 | 1",
+    "south | 0.5 | 1999-12-31 | 1999-12-31 00:00:00 | false | 7 | NULL",
+    "[2 rows]",
+  ]);
+});
+
+test("another sheet is named after the file, without a header row its columns are numbered, and * lists them", async () => {
+  expect((await rowsOf(`SELECT sum(column_2) AS n FROM "book.xlsx/Plain"`))[2]).toBe("6");
+  expect((await rowsOf("FROM 'book.xlsx/*'")).slice(2, 4)).toEqual(["Sales 2024", "Plain"]);
+  const { text, isError } = await sql("FROM 'book.xlsx/None'");
+  expect(isError).toBe(true);
+  expect(text).toContain("Name one of 'book.xlsx/Sales 2024', 'book.xlsx/Plain'");
+});
+
+test("titles above a table are passed over, times of day are times, and an empty sheet is said to be", async () => {
+  const time = new Date(Date.UTC(1899, 11, 30, 13, 45, 30));
+  const made = await writeXlsx({
+    sheets: [
+      { name: "S", rows: [["Quarterly report"], [], ["Shift", "Begins"], ["late", time]] },
+      { name: "Nothing", rows: [] },
+    ],
+  });
+  await scene.write("titled.xlsx", made);
+  expect(await rowsOf("FROM 'titled.xlsx'")).toEqual([
+    "Shift | Begins",
+    "VARCHAR | TIME",
+    "late | 13:45:30",
+    "[1 row]",
+  ]);
+  expect((await sql("FROM 'titled.xlsx/Nothing'")).text).toBe(
+    "titled.xlsx could not be read: the sheet Nothing is empty.",
+  );
+});
+
+test("a changed file is read again", async () => {
+  const make = (value: number) => writeXlsx({ sheets: [{ name: "S", rows: [["n"], [value]] }] });
+  await scene.write("changing.xlsx", await make(1));
+  expect((await rowsOf("FROM 'changing.xlsx'"))[2]).toBe("1");
+  await scene.write("changing.xlsx", await make(12345));
+  expect((await rowsOf("FROM 'changing.xlsx'"))[2]).toBe("12345");
+});
+
+test("tables of an SQLite file are joined with other files, its texts stay texts and its integers whole", async () => {
+  expect(await rowsOf("FROM 'shop.db/orders' ORDER BY id DESC")).toEqual([
+    "id | at | note | big",
+    "BIGINT | TIMESTAMP | VARCHAR | BIGINT",
+    "1 | 2024-03-01 10:00:00 | 007 | 9007199254740993",
+    "0 | NULL |  | NULL",
+    "[2 rows]",
+  ]);
+  expect((await rowsOf("SELECT x, n FROM 'shop.db/odd name', 'changing.xlsx' AS c ORDER BY x"))[2]).toBe("1.5 | 12345");
+  expect((await sql("FROM 'shop.db'")).text).toContain("Name one of 'shop.db/odd name', 'shop.db/orders'");
+});
+
+test("an SQLite file that is being written is read with what is in its log, and nothing is left beside one that is not", async () => {
+  const open = new Database(join(scene.workspace.root, "live.sqlite"));
+  open.run("PRAGMA journal_mode = WAL");
+  open.run("CREATE TABLE t (n INTEGER)");
+  open.run("INSERT INTO t VALUES (42)");
+  expect((await rowsOf("FROM 'live.sqlite'"))[2]).toBe("42");
+  open.close();
+  expect(await scene.exists("shop.db-wal")).toBe(false);
+  expect(await scene.exists("shop.db-shm")).toBe(false);
+});
+
+test("describing one lists its parts and tells of the first, or of the one that is named", async () => {
+  const { text } = await scene.call(describeData(scene), { path: "book.xlsx" });
+  expect(text).toStartWith(
+    "book.xlsx holds, as a query names them: 'book.xlsx/Sales 2024', 'book.xlsx/Plain'\nHere is 'book.xlsx/Sales 2024'.",
+  );
+  expect(text).toContain("book.xlsx: 2 rows, 7 columns");
+  expect((await scene.call(describeData(scene), { path: "shop.db/odd name" })).text).toContain(
+    "x | DOUBLE | 0.00 % | 2 | 1.5 | 2.0",
+  );
+});
+
+test("what only has the name of such a file, lies outside or is none is refused, with the reason", async () => {
+  await scene.write("fake.xlsx", "not a zip");
+  await scene.write("fake.sqlite", "not a database");
+  expect((await sql("FROM 'fake.xlsx'")).text).toStartWith("fake.xlsx could not be read: ");
+  expect((await sql("FROM 'fake.sqlite'")).isError).toBe(true);
+  await Bun.write(join(scene.home, "secret.db"), await Bun.file(join(scene.workspace.root, "shop.db")).bytes());
+  await symlink(join(scene.home, "secret.db"), join(scene.workspace.root, "innocent.db"));
+  for (const name of ["innocent.db/orders", "../../../secret.db/orders", `${scene.home}/secret.db/orders`]) {
+    const { text, isError } = await sql(`FROM '${name}'`);
+    expect({ name, isError }).toEqual({ name, isError: true });
+    expect(text).not.toContain("007");
+  }
+});
+
+test("a workbook that unpacks to far more than it is is refused, and the next query is answered", async () => {
+  const cell = `<row><c t="inlineStr"><is><t>${"a".repeat(1000)}</t></is></c></row>`;
+  await scene.write("bomb.xlsx", await bomb(cell, 400_000));
+  const { text, isError } = await sql("FROM 'bomb.xlsx'", 20);
+  expect(isError).toBe(true);
+  expect(text).toBe("bomb.xlsx could not be read: S holds more than 256 MB of text.");
+  expect((await sql("SELECT 1 AS one")).isError).toBe(false);
+}, 40_000);
+
+test("a view, which might never end, is not read", async () => {
+  const database = new Database(join(scene.workspace.root, "endless.db"));
+  database.run("CREATE TABLE t (n INTEGER)");
+  const endless = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT max(i) AS m FROM r";
+  database.run(`CREATE VIEW v AS ${endless}`);
+  database.close();
+  expect((await sql("FROM 'endless.db/v'")).text).toContain("Name one of 'endless.db/t'");
+});
+
+/** A small workbook whose one sheet unpacks to this many copies of a row. */
+async function bomb(row: string, copies: number): Promise<Uint8Array> {
+  const folder = join(scene.home, "bomb");
+  const program = `
+import sys, zipfile
+source, target, row, copies = sys.argv[1:]
+with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new:
+    for item in old.infolist():
+        if item.filename != "xl/worksheets/sheet1.xml":
+            new.writestr(item, old.read(item))
+    with new.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
+        sheet.write(b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>')
+        block = row.encode() * 1000
+        for _ in range(int(copies) // 1000):
+            sheet.write(block)
+        sheet.write(b"</sheetData></worksheet>")
+`;
+  await Bun.write(join(folder, "plain.xlsx"), await writeXlsx({ sheets: [{ name: "S", rows: [["a"]] }] }));
+  const files = [join(folder, "plain.xlsx"), join(folder, "bomb.xlsx")];
+  const child = Bun.spawn(["python3", "-c", program, ...files, row, String(copies)], { stderr: "inherit" });
+  expect(await child.exited).toBe(0);
+  return Bun.file(join(folder, "bomb.xlsx")).bytes();
+}

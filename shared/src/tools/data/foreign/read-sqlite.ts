@@ -1,0 +1,68 @@
+import { constants, Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { checkCells, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
+
+const everyRows = 1000;
+const moment = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$/;
+
+/** Whether a file begins as SQLite files do. */
+export async function isSqlite(path: string): Promise<boolean> {
+  return (await Bun.file(path).slice(0, 15).text()) === "SQLite format 3";
+}
+
+/** The names of its tables. Its views are left out: what one computes may never end, and nothing could interrupt it. */
+export function sqliteTables(path: string): string[] {
+  using database = open(path);
+  const sql =
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+  return database
+    .query<{ name: string }, []>(sql)
+    .all()
+    .map(({ name }) => name);
+}
+
+/** One of them, whole. Columns of texts that are all dates come as dates. `goOn` is asked every thousand rows and ends the reading by throwing. */
+export function readSqliteTable(path: string, table: string, goOn: () => void): ForeignTable {
+  using database = open(path);
+  using statement = database.prepare<Record<string, ForeignValue>, []>(
+    `SELECT * FROM "${table.replaceAll('"', '""')}"`,
+  );
+  // Integers beyond 2^53 stay what they are.
+  statement.safeIntegers(true);
+  const columns = statement.columnNames;
+  const rows: ForeignValue[][] = [];
+  const countText = textCounter(table);
+  for (const record of statement.iterate()) {
+    if (rows.length % everyRows === 0) goOn();
+    checkCells(rows.length, columns.length, table);
+    const row = columns.map((name) => record[name] ?? null);
+    countText(row);
+    rows.push(row);
+  }
+  for (const index of columns.keys()) datesOf(rows, index);
+  return { columns, rows };
+}
+
+/** Read-only; and where nobody has it open, without the files that SQLite puts beside one. */
+function open(path: string): Database {
+  const uri = `${pathToFileURL(path).href}${existsSync(`${path}-wal`) ? "" : "?immutable=1"}`;
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+  const database = new Database(uri, flags);
+  database.run("PRAGMA trusted_schema = OFF");
+  return database;
+}
+
+function datesOf(rows: ForeignValue[][], index: number): void {
+  const texts = rows.map((row) => row[index] ?? null);
+  if (!texts.some((value) => value !== null)) return;
+  const dates = texts.map((value) =>
+    value === null
+      ? null
+      : typeof value === "string" && moment.test(value)
+        ? new Date(`${value.replace(" ", "T")}${value.length > 10 ? "Z" : ""}`)
+        : undefined,
+  );
+  if (dates.some((date) => date === undefined || (date !== null && Number.isNaN(date.getTime())))) return;
+  for (const [at, row] of rows.entries()) row[index] = dates[at] ?? null;
+}

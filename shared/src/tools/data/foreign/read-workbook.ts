@@ -1,0 +1,59 @@
+import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
+import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
+
+const mostTitles = 5;
+
+/** The names of a workbook's sheets, in their order. */
+export async function sheetNames(content: Uint8Array): Promise<string[]> {
+  const names: string[] = [];
+  const note = ({ name }: { readonly name: string }) => {
+    names.push(name);
+    return false;
+  };
+  await readXlsx(content, { sheets: note });
+  return names;
+}
+
+/**
+ * A sheet as a table: empty rows are left out, and so are titles above it; the first row gives the names when it holds nothing but texts. Cells have the values that were last computed.
+ * `goOn` is asked every thousand rows and ends the reading by throwing.
+ */
+export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
+  const rows: ForeignValue[][] = [];
+  let width = 0;
+  const countText = textCounter(sheet);
+  for await (const { index, values } of streamXlsxRows(content, { sheet })) {
+    if (index % 1000 === 0) {
+      goOn();
+      await Bun.sleep(0);
+    }
+    const row = values.map(plain);
+    if (row.every((value) => value === null)) continue;
+    width = Math.max(width, row.length);
+    checkCells(rows.length, width, sheet);
+    countText(row);
+    rows.push(row);
+  }
+  if (width === 0) throw new Error(`the sheet ${sheet} is empty.`);
+  const [first = [], ...others] = rows.slice(titleRows(rows, width));
+  const filled = first.filter((value) => value !== null);
+  const isHeader = filled.length > 0 && filled.every((value) => typeof value === "string");
+  const places = Array.from({ length: width }, (_, index) => index);
+  const columns = columnNames(places.map((index) => (isHeader ? String(first[index] ?? "") : "")));
+  return {
+    columns,
+    rows: (isHeader ? others : [first, ...others]).map((row) => places.map((index) => row[index] ?? null)),
+  };
+}
+
+/** How many rows at the top hold one cell only, where a row of several follows soon. */
+function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): number {
+  const isTitle = (row: readonly ForeignValue[]) => row.filter((value) => value !== null).length < 2;
+  const count = rows.slice(0, mostTitles + 1).findIndex((row) => !isTitle(row));
+  return width > 1 && count > 0 ? count : 0;
+}
+
+/** An empty text is what a formula leaves where there is nothing to show. */
+function plain(value: CellValue): ForeignValue {
+  return value === "" ? null : value;
+}

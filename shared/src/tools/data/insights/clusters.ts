@@ -1,0 +1,64 @@
+import { dbscan } from "./dbscan.ts";
+import { deviation, distance, mean, quantile, thinned } from "./statistics.ts";
+
+/** Heaps of points: their centres, the places in none, and how well they are parted (mean silhouette, 0 to 1). */
+export type Clusters = {
+  readonly centres: readonly (readonly [x: number, y: number])[];
+  readonly noise: readonly number[];
+  readonly silhouette: number;
+};
+
+const fewest = 12;
+const mostPoints = 200;
+const mostClusters = 6;
+const smallestShare = 0.1;
+const mostNoise = 0.1;
+const parted = 0.6;
+
+/**
+ * The heaps that pairs of values fall into (DBSCAN over robust units): undefined unless there are two to six, each a tenth of all points at least, with hardly any
+ * point in none, and well parted by their silhouette. Of many points it looks at two hundred, evenly taken.
+ */
+export function clusters(xs: readonly number[], ys: readonly number[]): Clusters | undefined {
+  const places = thinned(xs, mostPoints).map(({ at }) => at);
+  const of = (values: readonly number[]) => places.map((at) => values[at] ?? 0);
+  const points = scaled(of(xs), of(ys));
+  if (points.length < fewest) return undefined;
+  const labels = dbscan(points, radiusOf(points.length));
+  const noise = [...labels.keys()].filter((at) => labels[at] === -1);
+  const heaps = Array.from({ length: Math.max(...labels) + 1 }, (_, heap) =>
+    [...labels.keys()].filter((at) => labels[at] === heap),
+  );
+  if (heaps.length < 2 || heaps.length > mostClusters || noise.length > points.length * mostNoise) return undefined;
+  if (heaps.some((heap) => heap.length < points.length * smallestShare)) return undefined;
+  const silhouette = mean(heaps.flatMap((heap) => heap.map((at) => silhouetteOf(points, at, heap, heaps))));
+  if (silhouette < parted) return undefined;
+  const centre = (heap: readonly number[]) =>
+    [mean(heap.map((at) => of(xs)[at] ?? 0)), mean(heap.map((at) => of(ys)[at] ?? 0))] as const;
+  return { centres: heaps.map(centre), noise: noise.map((at) => places[at] ?? 0), silhouette };
+}
+
+/** Both axes in robust units, so that neither outweighs the other. */
+function scaled(xs: readonly number[], ys: readonly number[]): number[][] {
+  const unit = (values: readonly number[]) => quantile(values, 0.75) - quantile(values, 0.25) || deviation(values) || 1;
+  const [unitX, unitY] = [unit(xs), unit(ys)];
+  return xs.map((x, at) => [x / unitX, (ys[at] ?? 0) / unitY]);
+}
+
+function radiusOf(points: number): number {
+  return Math.min(0.5, 3 / Math.sqrt(points));
+}
+
+/** How much nearer a point is to its own heap than to the next one. */
+function silhouetteOf(
+  points: readonly (readonly number[])[],
+  at: number,
+  own: readonly number[],
+  heaps: readonly (readonly number[])[],
+): number {
+  const to = (heap: readonly number[]) =>
+    mean(heap.filter((other) => other !== at).map((other) => distance(points[at] ?? [], points[other] ?? [])));
+  const inside = to(own);
+  const outside = Math.min(...heaps.filter((heap) => heap !== own).map(to));
+  return (outside - inside) / Math.max(inside, outside, Number.MIN_VALUE);
+}

@@ -1,0 +1,37 @@
+import { pearson } from "./pearson.ts";
+import { chanceOfCorrelation } from "./probability.ts";
+import { spearman } from "./spearman.ts";
+
+/** Two correlations of the same pairs of values, each only when it is worth telling. */
+export type Correlation = { readonly linear: number | undefined; readonly ranked: number | undefined };
+
+const fewest = 8;
+const strong = 0.5;
+const lasting = 0.4;
+const significant = 0.01;
+/** By so much ranks must agree more than values for the relation to be called a curved one. */
+const clearlyMore = 0.1;
+
+/**
+ * Which correlations hold: at least 0.5, not by chance, and the linear one neither made by a single pair nor against the ranks. The one of ranks only
+ * where the linear one says clearly less.
+ */
+export function correlation(xs: readonly number[], ys: readonly number[]): Correlation {
+  const [linear, ranked] = [pearson(xs, ys) ?? 0, spearman(xs, ys) ?? 0];
+  const holds = (coefficient: number) =>
+    xs.length >= fewest && Math.abs(coefficient) >= strong && chanceOfCorrelation(coefficient, xs.length) < significant;
+  const rest = withoutHeaviest(xs, ys);
+  const isLinear = holds(linear) && linear * ranked > 0 && Math.abs(rest) >= lasting && rest * linear > 0;
+  const isCurved = holds(ranked) && (!isLinear || Math.abs(ranked) - Math.abs(linear) >= clearlyMore);
+  return { linear: isLinear ? linear : undefined, ranked: isCurved ? ranked : undefined };
+}
+
+/** The linear correlation without the pair that weighs most in it. */
+function withoutHeaviest(xs: readonly number[], ys: readonly number[]): number {
+  const middle = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [middleX, middleY] = [middle(xs), middle(ys)];
+  const weights = xs.map((x, at) => Math.abs((x - middleX) * ((ys[at] ?? middleY) - middleY)));
+  const heaviest = weights.indexOf(weights.reduce((one, other) => Math.max(one, other), 0));
+  const rest = (values: readonly number[]) => values.filter((_, at) => at !== heaviest);
+  return pearson(rest(xs), rest(ys)) ?? 0;
+}

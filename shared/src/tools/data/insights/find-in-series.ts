@@ -1,0 +1,89 @@
+import { abnormal } from "./abnormal.ts";
+import { type Finding, labelsAt, type Series } from "./finding.ts";
+import { flattened } from "./flattened.ts";
+import { localOutliers } from "./local-outliers.ts";
+import { majority } from "./majority.ts";
+import { pageHinkley } from "./page-hinkley.ts";
+import { standsApart } from "./stands-apart.ts";
+import { statisticsAbnormal } from "./statistics-abnormal.ts";
+import { statisticsBase } from "./statistics-base.ts";
+import { trend } from "./trend.ts";
+import { turningPoint } from "./turning-point.ts";
+import { volatility } from "./volatility.ts";
+
+/** Facts that every series has come after all findings. */
+const weakest = 0.1;
+const ofLocal = 0.5;
+
+/** What can be said about one series. */
+export function findInSeries(series: Series): Finding[] {
+  return [...baseOf(series), ...majorityOf(series), ...(series.ordered ? inOrder(series) : []), ...outliersOf(series)];
+}
+
+function baseOf({ name, labels, values, adds }: Series): Finding[] {
+  const base = statisticsBase(values);
+  if (!base) return [];
+  const { sum, mean, median, least, greatest } = base;
+  const figures = { ...(adds && { sum }), mean, median, least: least.value, greatest: greatest.value };
+  const at = labelsAt({ labels }, [least.at, greatest.at]);
+  return [{ type: "statistics_base", series: name, at, figures, strength: weakest }];
+}
+
+function majorityOf({ name, labels, values, ordered, adds }: Series): Finding[] {
+  const found = ordered || !adds ? undefined : majority(values);
+  if (!found) return [];
+  const at = labelsAt({ labels }, [found.at]);
+  return [{ type: "majority_value", series: name, at, figures: { share: found.share }, strength: found.share }];
+}
+
+function inOrder({ name, labels, values }: Series): Finding[] {
+  const found: Finding[] = [];
+  const shift = pageHinkley(values);
+  if (shift) {
+    const { at, size, ...figures } = shift;
+    found.push({
+      type: "page_hinkley",
+      series: name,
+      at: labelsAt({ labels }, [at]),
+      figures,
+      strength: 1 - 1 / size,
+    });
+  }
+  // Two levels are no movement, though one is higher than the other.
+  const movement = shift ? undefined : trend(values);
+  if (movement) {
+    const { tau, ...figures } = movement;
+    const at = labelsAt({ labels }, [0, values.length - 1]);
+    found.push({ type: "overall_trend", series: name, at, figures, strength: Math.abs(tau) });
+  }
+  const turn = turningPoint(values);
+  if (turn) {
+    const at = labelsAt({ labels }, [turn.at]);
+    found.push({ type: "turning_point", series: name, at, figures: { value: turn.value }, strength: turn.gain });
+  }
+  const jumps = volatility(values);
+  if (jumps) {
+    const strength = jumps.share / (jumps.share + 0.5);
+    found.push({ type: "volatility", series: name, at: [], figures: jumps, strength });
+  }
+  return found;
+}
+
+/** Places that several tests point at are told once, by the first. */
+function outliersOf({ name, labels, values, ordered }: Series): Finding[] {
+  const flat = flattened(values, ordered);
+  const told = new Set<number>();
+  return (["abnormal_value", "statistics_abnormal", "lof_outlier"] as const).flatMap((type): Finding[] => {
+    const places = outlierTests[type](flat);
+    const strength = type === "lof_outlier" ? ofLocal : standsApart(flat, places);
+    if (strength === 0 || places.every((at) => told.has(at))) return [];
+    for (const at of places) told.add(at);
+    return [{ type, series: name, at: labelsAt({ labels }, places), figures: { count: places.length }, strength }];
+  });
+}
+
+const outlierTests = {
+  abnormal_value: abnormal,
+  statistics_abnormal: statisticsAbnormal,
+  lof_outlier: localOutliers,
+};

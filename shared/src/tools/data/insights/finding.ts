@@ -1,0 +1,25 @@
+/** Numbers with the labels of their places. `ordered`: the places follow each other, as in time. `adds`: their sum means something. */
+export type Series = {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly values: readonly number[];
+  readonly ordered: boolean;
+  readonly adds: boolean;
+};
+
+/** What was found in which series. `at` are the labels it is about; the figures are what its sentence and its marks are made of. */
+export type Finding = {
+  readonly type: string;
+  readonly series: string;
+  readonly at: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+  /** How clear it is, 0 to 1, to compare findings by. */
+  readonly strength: number;
+};
+
+const mostPlaces = 10;
+
+/** The labels of places, as many as a sentence can name. */
+export function labelsAt(series: Pick<Series, "labels">, places: readonly number[]): string[] {
+  return places.slice(0, mostPlaces).map((at) => series.labels[at] ?? "");
+}
