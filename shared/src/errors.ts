@@ -17,6 +17,7 @@ export const errorCodes = {
   token_limit: { status: 422, retryable: false },
   cost_limit: { status: 422, retryable: false },
   time_limit: { status: 422, retryable: false },
+  hop_limit: { status: 422, retryable: false },
   stuck: { status: 422, retryable: false },
   task_failed: { status: 422, retryable: false },
   interrupted: { status: 409, retryable: false },

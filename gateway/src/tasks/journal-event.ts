@@ -3,9 +3,10 @@ import type { RunEnded } from "@manyhands/shared/durable/engine";
 import * as z from "zod";
 
 const text = z.string();
+const file = { sha256: text, name: text, mediaType: text, size: z.number() };
 const part = z.union([
   z.looseObject({ type: z.literal("text"), text }),
-  z.looseObject({ type: z.literal("file"), sha256: text, name: text, mediaType: text, size: z.number() }),
+  z.looseObject({ type: z.literal("file"), ...file }),
   z.looseObject({ type: z.literal("url"), url: text }),
   z.looseObject({ type: z.literal("data"), data: z.json() }),
 ]);
@@ -16,6 +17,8 @@ const usage = z.looseObject({
   costUsd: z.number().nullable(),
   source: z.enum(["provider", "estimate"]),
 });
+const taskUsage = z.looseObject({ tokens: z.number(), usd: z.number(), unpriced: z.boolean() });
+const ask = { askId: text, agent: text };
 const call = z.looseObject({ id: text, name: text, arguments: text });
 
 const journalEvent = z.discriminatedUnion("type", [
@@ -39,6 +42,16 @@ const journalEvent = z.discriminatedUnion("type", [
     milliseconds: z.number(),
   }),
   z.looseObject({ type: z.literal("context-compacted"), summary: text, kept: z.number() }),
+  z.looseObject({ type: z.literal("agent-asked"), ...ask, text }),
+  z.looseObject({ type: z.literal("agent-progressed"), ...ask, text }),
+  z.looseObject({
+    type: z.literal("agent-answered"),
+    ...ask,
+    state: z.enum(["completed", "failed", "canceled", "rejected", "timed-out"]),
+    files: z.array(z.looseObject(file)),
+    usage: taskUsage.optional(),
+    error: z.looseObject({ code: text, message: text }).optional(),
+  }),
   z.looseObject({ type: z.literal("question-asked"), question: text, kind: text }),
   z.looseObject({ type: z.literal("notice-given"), kind: text, text }),
   z.looseObject({ type: z.literal("artifact-added"), artifactId: text, name: text, parts: z.array(part) }),

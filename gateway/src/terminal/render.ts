@@ -1,11 +1,12 @@
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText } from "./arguments-text.ts";
 import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
-import { addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
+import { addOthers, addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
 
 /** What the renderer remembers between items. A value: rendering is a function of it and the next item. */
 export type View = {
@@ -85,6 +86,8 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
       ]);
     case "tool-output":
       return renderOutput(view, event.text, style);
+    case "agent-output":
+      return lines(view, outputLines(event.text, `${safeLine(event.agent, 30)} │`, style));
   }
 }
 
@@ -110,6 +113,11 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
       return renderResult(view, event, style);
     case "context-compacted":
       return lines(view, [`  ${paint(style, "dim", "~ older messages were folded into a summary")}`]);
+    case "agent-asked":
+    case "agent-accepted":
+    case "agent-progressed":
+    case "agent-answered":
+      return renderPeer(view, event, style);
     case "question-asked":
       return renderQuestion(view, event.question, style);
     case "notice-given":
@@ -161,8 +169,37 @@ function renderOutput(view: View, text: string, style: Style): Rendered {
   if (room <= 0) return { view, text: "" };
   const all = text.split("\n").filter((line) => line.trim() !== "");
   const cut = all.length > room ? [...all.slice(0, room), "… more follows"] : all;
-  const shown = cut.map((line) => `    ${paint(style, "dim", `│ ${safeLine(line, style.columns - 6)}`)}`);
+  const shown = outputLines(cut.join("\n"), "│", style);
   return lines({ ...view, outputLines: view.outputLines + all.length }, shown);
+}
+
+/** Live output, each line behind a mark of whose it is. */
+function outputLines(text: string, mark: string, style: Style): string[] {
+  const written = text.split("\n").filter((line) => line.trim() !== "");
+  return written.map(
+    (line) => `    ${paint(style, "dim", `${mark} ${safeLine(line, style.columns - mark.length - 5)}`)}`,
+  );
+}
+
+/** What another agent was asked, does and answered. Its answer itself is in the result of the call that asked. */
+function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
+  const agent = safeLine(event.agent, 30);
+  const room = style.columns - agent.length - 8;
+  switch (event.type) {
+    case "agent-asked":
+      return lines(view, [`  ${paint(style, "cyan", `⇢ ${agent}`)} ${safeLine(event.text, room)}`]);
+    case "agent-accepted":
+      return lines(view, []);
+    case "agent-progressed":
+      return lines(view, [`    ${paint(style, "dim", `${agent} · ${safeLine(event.text, room)}`)}`]);
+    case "agent-answered": {
+      const mark = event.state === "completed" ? paint(style, "green", "✓") : paint(style, "red", "✗");
+      const files = event.files.map(({ name }) => safeLine(name, 40)).join(", ");
+      const facts = [event.error?.message ?? "", files].filter(Boolean).map((fact) => ` · ${fact}`);
+      const totals = event.usage === undefined ? view.totals : addOthers(view.totals, event.usage);
+      return lines({ ...view, totals }, [`    ${mark} ${agent} ${event.state}${safeLine(facts.join(""), room)}`]);
+    }
+  }
 }
 
 /** Whole lines, after ending a line that is open. */

@@ -1,3 +1,4 @@
+import type { TaskUsage } from "@manyhands/shared/agent/task-usage";
 import type { Usage } from "@manyhands/shared/llm/model";
 
 /** What a task used so far. Cost counts only calls whose price is known; the others are counted beside it. */
@@ -8,6 +9,9 @@ export type Totals = {
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly callsOfUnknownCost: number;
+  /** Input and output of other agents that were asked; what they cost is in `costUsd` as far as it is known. */
+  readonly tokensOfOthers: number;
+  readonly othersUnpriced: boolean;
 };
 
 /** Nothing used. */
@@ -18,11 +22,14 @@ export const noTotals: Totals = {
   outputTokens: 0,
   costUsd: 0,
   callsOfUnknownCost: 0,
+  tokensOfOthers: 0,
+  othersUnpriced: false,
 };
 
 /** The totals after one more model call. */
 export function addUsage(totals: Totals, usage: Usage): Totals {
   return {
+    ...totals,
     calls: totals.calls + 1,
     inputTokens: totals.inputTokens + usage.inputTokens,
     cachedInputTokens: totals.cachedInputTokens + usage.cachedInputTokens,
@@ -32,11 +39,22 @@ export function addUsage(totals: Totals, usage: Usage): Totals {
   };
 }
 
+/** The totals with what another agent used. */
+export function addOthers(totals: Totals, { tokens, usd, unpriced }: TaskUsage): Totals {
+  return {
+    ...totals,
+    costUsd: totals.costUsd + usd,
+    tokensOfOthers: totals.tokensOfOthers + tokens,
+    othersUnpriced: totals.othersUnpriced || unpriced,
+  };
+}
+
 /** Tokens and cost in words. Unknown cost is said to be unknown, never shown as nothing. */
 export function totalsText(totals: Totals): string {
   const cached = totals.cachedInputTokens === 0 ? "" : ` (${count(totals.cachedInputTokens)} cached)`;
   const calls = `${totals.calls} model ${totals.calls === 1 ? "call" : "calls"}`;
-  return `${calls} · ${count(totals.inputTokens)} tokens in${cached} · ${count(totals.outputTokens)} out · ${costText(totals)}`;
+  const others = totals.tokensOfOthers === 0 ? "" : ` · ${count(totals.tokensOfOthers)} by other agents`;
+  return `${calls} · ${count(totals.inputTokens)} tokens in${cached} · ${count(totals.outputTokens)} out${others} · ${costText(totals)}`;
 }
 
 /** A duration for people. */
@@ -52,11 +70,13 @@ export function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function costText({ calls, costUsd, callsOfUnknownCost }: Totals): string {
-  if (calls === 0) return "no cost";
-  if (callsOfUnknownCost === calls) return "cost unknown";
+function costText({ calls, costUsd, callsOfUnknownCost, tokensOfOthers, othersUnpriced }: Totals): string {
+  if (calls === 0 && tokensOfOthers === 0) return "no cost";
+  if (callsOfUnknownCost === calls && (tokensOfOthers === 0 || (othersUnpriced && costUsd === 0)))
+    return "cost unknown";
   const known = `$${costUsd.toFixed(costUsd >= 1 || costUsd === 0 ? 2 : 4)}`;
-  return callsOfUnknownCost === 0 ? known : `${known} and ${callsOfUnknownCost} calls of unknown cost`;
+  if (callsOfUnknownCost > 0) return `${known} and ${callsOfUnknownCost} calls of unknown cost`;
+  return othersUnpriced ? `${known} and calls of other agents of unknown cost` : known;
 }
 
 function count(value: number): string {

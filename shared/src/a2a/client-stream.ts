@@ -57,7 +57,7 @@ async function* readStream(
   try {
     for await (const response of openStream(peer, what, position)) {
       const update = taskUpdate(response);
-      if (update === undefined || isRepeated(update, position)) continue;
+      if (update === undefined || isRepeated(update, position) || isForeign(response, position)) continue;
       move(position, response, update);
       yield update;
     }
@@ -77,6 +77,12 @@ function openStream(peer: Peer, what: Following, position: Position): AsyncGener
 
 function isRepeated(update: TaskUpdate, position: Position): boolean {
   return "seq" in update && update.seq !== undefined && position.seq !== undefined && update.seq <= position.seq;
+}
+
+/** A frame about another task than the one that is followed: an agent's slip or an attack, and in no case news of this task. */
+function isForeign({ payload }: StreamResponse, { taskId }: Position): boolean {
+  if (taskId === undefined || payload === undefined || payload.$case === "message") return false;
+  return (payload.$case === "task" ? payload.value.id : payload.value.taskId) !== taskId;
 }
 
 function move(position: Position, { payload }: StreamResponse, update: TaskUpdate): void {

@@ -28,6 +28,8 @@ export type OutgoingMessage = {
   readonly contextId?: string;
   readonly budget?: AgentInput["budget"];
   readonly hops?: number;
+  /** A JSON Schema the answer has to fit. */
+  readonly outputSchema?: AgentInput["outputSchema"];
 };
 
 /** Options of every call. */
@@ -39,6 +41,13 @@ export type CallOptions = { readonly signal?: AbortSignal };
  */
 export type A2aClient = {
   readonly card: AgentCard;
+  /** Whether the card says that the agent is one of ours: a message sent to it twice is the same task. */
+  readonly ours: boolean;
+  /**
+   * Sends a message and resolves as soon as the agent has it. An agent may answer at once, without any task: `isReply` then tells
+   * that the task is made up here and cannot be asked for again.
+   */
+  submit(message: OutgoingMessage, options?: CallOptions): Promise<{ readonly task: Task; readonly isReply: boolean }>;
   /** Sends a message and tells what happens until the task ends or asks something. */
   stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Tells what happens in a task until it ends; with `after`, everything after that place in its journal. */
@@ -113,6 +122,8 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   };
   return {
     card,
+    ours,
+    submit: (message, options = {}) => submit(peer, sendRequest(message, true), options),
     stream,
     send,
     get,
@@ -127,23 +138,29 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
 
 /** For agents that do not stream: sends without waiting, then asks until the task has settled. */
 async function poll(peer: Peer, request: SendMessageRequest, options: CallOptions): Promise<Task> {
-  const { sdk, retry, ours, requestOptions, get } = peer;
-  const once = ours ? retry : { ...retry, retries: 0 };
-  const sent = await retrying(once, options.signal, () => sdk.sendMessage(request, requestOptions(options)));
-  if ("messageId" in sent) return replyAsTask(sent);
-  let task = sent;
+  const sent = await submit(peer, request, options);
+  if (sent.isReply) return sent.task;
+  let { task } = sent;
   for (let pauseMs = 500; !isSettled(task.status?.state ?? 0); pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
     await sleep(pauseMs, options.signal);
-    task = await get(task.id, options);
+    task = await peer.get(task.id, options);
   }
   return task;
 }
 
+async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendMessageRequest, options: CallOptions) {
+  const once = ours ? retry : { ...retry, retries: 0 };
+  const sent = await retrying(once, options.signal, () => sdk.sendMessage(request, requestOptions(options)));
+  return "messageId" in sent ? { task: replyAsTask(sent), isReply: true } : { task: sent, isReply: false };
+}
+
 function sendRequest(message: OutgoingMessage, returnImmediately: boolean): SendMessageRequest {
-  const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "", budget, hops } = message;
+  const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
+  const { budget, hops, outputSchema } = message;
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
+    ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
   };
   return {
     tenant: "",

@@ -12,6 +12,8 @@ export const agentExtension = "urn:manyhands:agent:1";
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */
   seq: "manyhands/seq",
+  /** On a Task: what it has used so far, a TaskUsage. */
+  usage: "manyhands/usage",
   /** On a status update, with the journal extension: `{ at, event }`. */
   event: "manyhands/event",
   /** On a status update that is not stored, with the journal extension: an AgentProgress. */

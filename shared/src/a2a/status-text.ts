@@ -19,6 +19,12 @@ export function statusText(stored: RunEvent): string | undefined {
       return event.isError ? short(`${event.name} failed: ${event.text}`) : undefined;
     case "notice-given":
       return short(event.text);
+    case "agent-asked":
+      return short(`Asks ${event.agent}: ${event.text}`);
+    case "agent-progressed":
+      return short(`${event.agent}: ${event.text}`);
+    case "agent-answered":
+      return short(`${event.agent} ${answered(event)}`);
     case "question-asked":
       return event.question;
     case "run-paused":
@@ -32,6 +38,10 @@ export function statusText(stored: RunEvent): string | undefined {
 
 /** The engine's own event when a run stops with a cause that a person has to remove. */
 type EngineEvent = { readonly type: "run-paused"; readonly error?: { readonly message: string } };
+
+function answered({ state, error }: Extract<AgentEvent, { type: "agent-answered" }>): string {
+  return error === undefined ? state : `${state}: ${error.message} (${error.code})`;
+}
 
 function endText(end: RunEnded): string | undefined {
   return end.error === undefined ? undefined : `${end.error.message} (${end.error.code})`;

@@ -1,4 +1,5 @@
 import type { AgentEvent, Part } from "../agent/events.ts";
+import { addUsage, noUsage, type TaskUsage, usageOfCall } from "../agent/task-usage.ts";
 import type { RunEnded, StoredEvent } from "../durable/engine.ts";
 import type { RunEvent } from "../durable/run.ts";
 import { statusText } from "./status-text.ts";
@@ -29,11 +30,21 @@ export type TaskFold = {
   /** The newest thing worth a line of status, and the event it came from. */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
+  /** What the task has used so far, the agents it asked included. */
+  readonly usage: TaskUsage;
   readonly end?: RunEnded;
 };
 
 /** The fold of no events. */
-export const emptyFold: TaskFold = { seq: 0, at: 0, started: false, history: [], artifacts: [], paused: false };
+export const emptyFold: TaskFold = {
+  seq: 0,
+  at: 0,
+  started: false,
+  history: [],
+  artifacts: [],
+  paused: false,
+  usage: noUsage,
+};
 
 /** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
 export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
@@ -69,6 +80,12 @@ function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
       const { type: _, ...artifact } = event;
       return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
     }
+    case "model-replied":
+      return { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
+    case "context-compacted":
+      return event.usage === undefined ? fold : { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
+    case "agent-answered":
+      return event.usage === undefined ? fold : { ...fold, usage: addUsage(fold.usage, event.usage) };
     case "run-paused":
       return { ...fold, paused: true };
     case "run-resumed": {
@@ -83,7 +100,19 @@ function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
 }
 
 type KnownEvent =
-  | Extract<AgentEvent, { type: "message-received" | "question-asked" | "step-started" | "artifact-added" }>
+  | Extract<
+      AgentEvent,
+      {
+        type:
+          | "message-received"
+          | "question-asked"
+          | "step-started"
+          | "model-replied"
+          | "context-compacted"
+          | "agent-answered"
+          | "artifact-added";
+      }
+    >
   | { readonly type: "run-paused" | "run-resumed" }
   | RunEnded;
 
@@ -91,6 +120,9 @@ const knownTypes: ReadonlySet<string> = new Set<KnownEvent["type"]>([
   "message-received",
   "question-asked",
   "step-started",
+  "model-replied",
+  "context-compacted",
+  "agent-answered",
   "artifact-added",
   "run-paused",
   "run-resumed",

@@ -37,6 +37,7 @@ const progressEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
   z.object({ type: z.literal("deltas-void"), cause: z.string() }),
   z.object({ type: z.literal("tool-output"), callId: z.string(), text: z.string() }),
+  z.object({ type: z.literal("agent-output"), askId: z.string(), agent: z.string(), text: z.string() }),
 ]);
 const fileFacts = z.object({ sha256: z.string(), size: z.number() });
 

@@ -34,7 +34,7 @@ export function taskView(
     status: taskStatus(identity, fold, run),
     artifacts: detail.artifacts ? fold.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
     history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
-    metadata: { [metadataKeys.seq]: fold.seq },
+    metadata: { [metadataKeys.seq]: fold.seq, [metadataKeys.usage]: fold.usage },
   };
 }
 

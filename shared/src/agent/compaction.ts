@@ -52,7 +52,7 @@ async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Pr
       throw error;
     });
     const text = answer?.text.trim() ? answer.text : listing(older);
-    step.emit({ type: "context-compacted", summary: text, kept });
+    step.emit({ type: "context-compacted", summary: text, kept, ...(answer && { usage: answer.usage }) });
     return { summary: text, reply: answer };
   });
   if (reply !== undefined) spend(task, reply.usage, reply.milliseconds);

@@ -3,6 +3,7 @@ import type { ToolCall, Usage } from "../llm/model.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { MessageHeard, Part } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
+import type { PeerEvent, PeerProgress } from "./peer-events.ts";
 
 export type { Part };
 
@@ -39,7 +40,14 @@ export type AgentEvent =
       readonly images?: readonly StoredFile[];
     }
   /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed. */
-  | { readonly type: "context-compacted"; readonly summary: string; readonly kept: number }
+  | {
+      readonly type: "context-compacted";
+      readonly summary: string;
+      readonly kept: number;
+      /** What the model call for the summary used, where it answered. */
+      readonly usage?: Usage;
+    }
+  | PeerEvent
   | QuestionAsked
   /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer. */
   | { readonly type: "notice-given"; readonly kind: "stuck" | "budget" | "truncated"; readonly text: string }
@@ -57,4 +65,5 @@ export type AgentProgress =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "deltas-void"; readonly cause: string }
-  | { readonly type: "tool-output"; readonly callId: string; readonly text: string };
+  | { readonly type: "tool-output"; readonly callId: string; readonly text: string }
+  | PeerProgress;

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentApp } from "../a2a/agent-app.ts";
+import type { AgentDefinition } from "../agent/agent.ts";
+import { agentRun } from "../agent/agent-run.ts";
+import { defineAgent } from "../agent/define-agent.ts";
+import type { ApprovalPolicy } from "../agent/plan-call.ts";
+import { releasingEngine } from "../agent/release-tools.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import type { Engine, RunRecord } from "../durable/engine.ts";
+import { modelConfigSchema } from "../llm/config.ts";
+import { createModel } from "../llm/create-model.ts";
+import { type ScriptedModel, startScriptedModel } from "../llm/scripted-model.ts";
+import { serve } from "../serve.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { createKeyedQueue } from "../tools/keyed-queue.ts";
+import type { Tool } from "../tools/tool.ts";
+import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+
+/** An agent of ours on a real port, with a scripted model. */
+export type AgentServerForTest = AsyncDisposable & {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly model: ScriptedModel;
+  /** Its tasks. */
+  tasks(): Promise<readonly RunRecord[]>;
+};
+
+type Options = {
+  readonly script: Parameters<typeof startScriptedModel>[0];
+  readonly tools?: readonly Tool[];
+  readonly approval?: ApprovalPolicy;
+  readonly agent?: Partial<AgentDefinition>;
+};
+
+/** Starts one; it goes away with `await using`. */
+export async function agentServerForTest({ script, tools, approval, agent }: Options): Promise<AgentServerForTest> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
+  const model = await startScriptedModel(script);
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
+  const definition = defineAgent({
+    name: "helper",
+    title: "Helper",
+    description: "Helps.",
+    version: "1.0.0",
+    skills: [{ id: "help", name: "Help", description: "Does what it is told.", tags: ["test"], examples: [] }],
+    instructions: "Help.",
+    tools: tools ?? [createStrReplaceEditor(createKeyedQueue()), askHuman()],
+    ...agent,
+  });
+  const config = modelConfigSchema.parse({
+    name: "scripted",
+    baseUrl: model.url,
+    price: { inputPerMillion: 1, outputPerMillion: 2 },
+  });
+  const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+  engine.work([agentRun(definition, deps)]);
+  let app: ReturnType<typeof agentApp> | undefined;
+  const served = serve(
+    { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
+    { port: 0, graceMs: 100, close: () => engine.close({ graceMs: 100 }) },
+  );
+  app = agentApp({
+    definition,
+    facts: { publicUrl: served.url.origin, model: { name: "scripted", provider: "test" }, sandbox: "none" },
+    engine: releasingEngine(engine, definition, { openWorkspace: open }),
+    artifacts,
+    identify: () => "local",
+    report: () => undefined,
+  });
+  return {
+    url: served.url.origin,
+    engine,
+    model,
+    tasks: async () => (await engine.list({ kind: definition.name, limit: 100 })).runs,
+    async [Symbol.asyncDispose]() {
+      await served.stop();
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

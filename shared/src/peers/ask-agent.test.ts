@@ -1,0 +1,276 @@
+import { expect, test } from "bun:test";
+import type { Run } from "../durable/run.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
+import { terminate } from "../tools/human/terminate.ts";
+import type { Part } from "../tools/human/user-message.ts";
+import { createKeyedQueue } from "../tools/keyed-queue.ts";
+import { agentServerForTest } from "./agent-server-for-test.ts";
+import type { AskRequest } from "./ask.ts";
+import { askAgent } from "./ask-agent.ts";
+import { askerForTest } from "./asker-for-test.ts";
+import { cancelOpen } from "./cancel-open.ts";
+import type { AskOutcome } from "./outcome.ts";
+
+const text = (said: string): Part[] => [{ type: "text", text: said }];
+const to = (url: string, more: Partial<AskRequest> = {}): AskRequest => ({
+  agent: { name: "helper", url },
+  parts: text("Do it."),
+  hops: 0,
+  ...more,
+});
+const create = (path: string, content: string) => ({
+  calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: content } }],
+});
+const question = { calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] };
+const never = { text: "never ending", stallAfter: 1 } as const;
+
+async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10)) if (await check()) return;
+  throw new Error("It did not happen within ten seconds");
+}
+
+test("an agent is asked with files, and its answer, files and usage come back with events that tell of it", async () => {
+  await using helper = await agentServerForTest({
+    script: [
+      { calls: [{ name: "str_replace_editor", args: { command: "view", path: "in.txt" } }] },
+      create("out.txt", "made here"),
+      { text: "Done:\nsee out.txt" },
+    ],
+  });
+  await using asker = await askerForTest(async (run, { artifacts }) => {
+    const file = await run.step("file", () => artifacts.put(new TextEncoder().encode("given"), { name: "in.txt" }));
+    return askAgent(
+      run,
+      to(helper.url, { parts: [...text("Work on in.txt"), { type: "file", ...file }] }),
+      asker.peers,
+    );
+  });
+  const id = await asker.start();
+  const outcome = (await asker.until(id, "completed")).output as unknown as AskOutcome;
+  const [task] = await helper.tasks();
+  expect(outcome).toMatchObject({
+    agent: "helper",
+    taskId: task?.id,
+    contextId: task?.contextId,
+    state: "completed",
+    answer: "Done:\nsee out.txt",
+    files: [{ name: "out.txt", size: 9 }],
+  });
+  expect(outcome.usage?.tokens).toBeGreaterThan(10);
+  expect(outcome.usage?.usd).toBeGreaterThan(0);
+  expect(outcome.error).toBeUndefined();
+  expect(await (await asker.artifacts.get(outcome.files[0]?.sha256 ?? ""))?.text()).toBe("made here");
+  expect(JSON.stringify(helper.model.requests.at(1)?.body)).toContain("given");
+  const events = (await asker.events(id)).filter(({ type }) => type.startsWith("agent-"));
+  expect(events.map(({ type }) => type)).toEqual([
+    "agent-asked",
+    "agent-accepted",
+    ...Array.from({ length: events.length - 3 }, () => "agent-progressed" as const),
+    "agent-answered",
+  ]);
+  expect(events).toContainEqual(expect.objectContaining({ type: "agent-progressed", agent: "helper" }));
+  expect(events.at(-1)).toMatchObject({ state: "completed", usage: outcome.usage, files: [{ name: "out.txt" }] });
+});
+
+test("what an agent says is shown live, in whole lines", async () => {
+  const said = "First this.\nThen that, and after it much more of the same.";
+  await using helper = await agentServerForTest({ script: [{ text: said, deltaDelayMs: 40 }] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+  expect(await asker.run<AskOutcome>()).toMatchObject({ answer: said });
+  expect(asker.progress).toContainEqual(expect.objectContaining({ type: "agent-output", text: "First this.\n" }));
+});
+
+test("a conversation with an agent goes on where it was", async () => {
+  await using helper = await agentServerForTest({ script: [{ text: "one" }, { text: "two" }] });
+  await using asker = await askerForTest(async (run, peers) => {
+    const first = await askAgent(run, to(helper.url), peers);
+    const second = await askAgent(run, to(helper.url, { contextId: first.contextId, parts: text("And?") }), peers);
+    return [first, second];
+  });
+  const [first, second] = await asker.run<AskOutcome[]>();
+  expect([first?.answer, second?.answer]).toEqual(["one", "two"]);
+  expect(second?.contextId).toBe(first?.contextId ?? "");
+  expect(second?.taskId).not.toBe(first?.taskId ?? "");
+  expect(JSON.stringify(helper.model.requests[1]?.body)).toContain("Do it.");
+});
+
+test("an answer in a form that was asked for comes back as data", async () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  await using helper = await agentServerForTest({
+    script: [{ calls: [{ name: "create_chat_completion", args: { response: { n: 0 } } }] }],
+  });
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, to(helper.url, { outputSchema: schema }), peers),
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", data: { n: 0 } });
+});
+
+test("an agent's question is asked under its name, and the answer goes to its task", async () => {
+  await using helper = await agentServerForTest({ script: [question, { text: "It is 2026." }] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+  const id = await asker.start();
+  const waiting = await asker.until(id, "waiting");
+  expect(waiting.waiting?.reason).toBe("input-required");
+  expect(await asker.events(id)).toContainEqual({
+    type: "question-asked",
+    question: "Helper asks:\n\nWhich year?",
+    kind: "question",
+  });
+  await asker.say(id, "2026");
+  expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "It is 2026." });
+  expect(JSON.stringify(helper.model.requests[1]?.body.messages.at(-1))).toContain("2026");
+  expect(await helper.tasks()).toHaveLength(1);
+});
+
+test("an approval an agent needs is asked for in its own words, and is not taken for a question", async () => {
+  await using helper = await agentServerForTest({
+    script: [create("a.txt", "x"), { text: "ok" }],
+    approval: ({ name }) => (name === "str_replace_editor" ? "ask" : "allow"),
+  });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  const asked = (await asker.events(id)).find((event) => event.type === "question-asked");
+  const [task] = await helper.tasks();
+  const own = (await helper.engine.events(task?.id ?? "")).find(({ event }) => event.type === "question-asked");
+  expect(asked).toEqual({
+    type: "question-asked",
+    kind: "approval",
+    question: `Helper asks:\n\n${String(own?.event.question)}`,
+  });
+  await asker.say(id, /"(yes \w{6})"/.exec(String(own?.event.question))?.[1] ?? "");
+  expect((await asker.until(id, "completed")).output).toMatchObject({ answer: "ok", files: [{ name: "a.txt" }] });
+});
+
+test("of two agents that ask at the same time one is heard after the other, each with its own answer", async () => {
+  const asks = (name: string) => ({ calls: [{ name: "ask_human", args: { inquire: `${name}?` } }] });
+  const echo =
+    (name: string): Parameters<typeof agentServerForTest>[0]["script"] =>
+    (request, n) =>
+      n === 0 ? asks(name) : { text: `${name} heard ${request.messages.at(-1)?.content}` };
+  await using one = await agentServerForTest({ script: echo("one") });
+  await using other = await agentServerForTest({ script: echo("other") });
+  await using asker = await askerForTest((run, peers) =>
+    run.all(
+      [one, other].map(
+        ({ url }) =>
+          (own: Run) =>
+            askAgent(own, to(url), peers),
+      ),
+    ),
+  );
+  const id = await asker.start();
+  const answers: string[] = [];
+  for (let n = 1; n <= 2; n++) {
+    await eventually(async () => (await asker.events(id)).filter((e) => e.type === "question-asked").length === n);
+    const asked = (await asker.events(id)).findLast((event) => event.type === "question-asked");
+    const name = /\n(\w+)\?/.exec(asked?.type === "question-asked" ? asked.question : "")?.[1] ?? "";
+    answers.push(`${name} heard for ${name}`);
+    await asker.say(id, `for ${name}`);
+  }
+  const outcomes = (await asker.until(id, "completed")).output as unknown as AskOutcome[];
+  expect(outcomes.map(({ answer }) => answer).toSorted()).toEqual(answers.toSorted());
+});
+
+test("an agent that is too slow for the deadline is timed out, and its task canceled", async () => {
+  await using helper = await agentServerForTest({ script: [never] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 400 }), peers));
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
+  await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
+});
+
+test("a deadline holds too while an agent's question waits for a person", async () => {
+  await using helper = await agentServerForTest({ script: [question] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 700 }), peers));
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out" });
+  await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
+});
+
+test("an agent that fails, and a bound it hits, are outcomes with their cause", async () => {
+  await using helper = await agentServerForTest({
+    script: [
+      { calls: [{ name: "terminate", args: { status: "failure", summary: "No such file." } }] },
+      create("part.txt", "half"),
+    ],
+    tools: [terminate, createStrReplaceEditor(createKeyedQueue())],
+  });
+  await using asker = await askerForTest(async (run, peers) => [
+    await askAgent(run, to(helper.url), peers),
+    await askAgent(run, to(helper.url, { budget: { steps: 1 } }), peers),
+  ]);
+  const [gaveUp, bound] = await asker.run<AskOutcome[]>();
+  expect(gaveUp).toMatchObject({ state: "failed", error: { code: "task_failed", message: "No such file." } });
+  expect(bound).toMatchObject({ state: "failed", error: { code: "step_limit" }, files: [{ name: "part.txt" }] });
+});
+
+test("a task that went through too many agents asks none", async () => {
+  await using helper = await agentServerForTest({ script: [] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { hops: 8 }), peers));
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "failed", error: { code: "hop_limit" }, taskId: "" });
+  expect(await helper.tasks()).toHaveLength(0);
+});
+
+test("an agent that cannot be reached is tried for a while, and then that is the outcome", async () => {
+  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { origin } = closed.url;
+  await closed.stop(true);
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(origin), peers));
+  const id = await asker.start();
+  const { output } = await asker.until(id, "completed");
+  expect(output).toMatchObject({ state: "failed", error: { code: "unavailable" }, taskId: "" });
+});
+
+test("what an aborted branch had asked is canceled by the branch's parent", async () => {
+  await using slow = await agentServerForTest({ script: [never] });
+  await using asker = await askerForTest(async (run, peers) => {
+    const asked = run.all<AskOutcome>([
+      (own) => askAgent(own, to(slow.url), peers),
+      async (own) => {
+        await own.step("until the other is at work", () =>
+          eventually(() => slow.model.requests.length === 1).then(() => null),
+        );
+        throw await own.step("give up", async () => null).then(() => new Error("no more"));
+      },
+    ]);
+    await asked.catch(() => undefined);
+    const left = await cancelOpen(run, peers);
+    return { left, states: (await slow.tasks()).map(({ status }) => status) };
+  });
+  const id = await asker.start();
+  expect((await asker.until(id, "completed")).output).toEqual({ left: 0, states: ["canceled"] });
+  expect(await asker.events(id)).toContainEqual(expect.objectContaining({ type: "agent-answered", state: "canceled" }));
+});
+
+test("what lost a race is canceled at the run's end, and nobody's finished ask is", async () => {
+  await using slow = await agentServerForTest({ script: [never] });
+  await using quick = await agentServerForTest({ script: [{ text: "first" }] });
+  await using asker = await askerForTest((run, peers) =>
+    run.race<AskOutcome>([
+      (own) => askAgent(own, to(slow.url), peers),
+      async (own) => {
+        await own.step("until the other is at work", () =>
+          eventually(() => slow.model.requests.length === 1).then(() => null),
+        );
+        return askAgent(own, to(quick.url), peers);
+      },
+    ]),
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ answer: "first" });
+  expect((await slow.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
+  expect((await quick.tasks()).map(({ status }) => status)).toEqual(["completed"]);
+});
+
+for (const [state, script] of [
+  ["at work", never],
+  ["asking", question],
+] as const)
+  test(`a run that is canceled while the agent is ${state} cancels its task`, async () => {
+    await using helper = await agentServerForTest({ script: [script] });
+    await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+    const id = await asker.start();
+    if (state === "asking") await asker.until(id, "waiting");
+    else await eventually(() => helper.model.requests.length === 1);
+    await asker.engine.cancel(id);
+    await asker.until(id, "canceled");
+    await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
+  });

@@ -1,0 +1,141 @@
+import type { AskState, PeerEvent } from "../agent/peer-events.ts";
+import type { Run } from "../durable/run.ts";
+import { AppError, errorCodes } from "../errors.ts";
+import type { Ask, AskRequest, Child, Met } from "./ask.ts";
+import { beginAsk, meetAgain } from "./begin-ask.ts";
+import { collect } from "./collect.ts";
+import { type Followed, followChild } from "./follow-child.ts";
+import type { OpenAsk } from "./open-asks.ts";
+import type { AskOutcome, Fault } from "./outcome.ts";
+import type { Peers } from "./peers.ts";
+import { relayQuestion } from "./relay-question.ts";
+import { sendAsk } from "./send-ask.ts";
+import { faultOf, patiently, type Tried } from "./tried.ts";
+import { withdraw } from "./withdraw.ts";
+
+/** How a conversation with another agent came out: its task has ended there, or it was given up here and may still be at work. */
+type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
+
+/**
+ * Asks another agent over A2A and waits for what comes of it, in steps that each end by themselves: begin (its card, the intent), send,
+ * follow, collect. Rejects only when the run is cancelled, its branch is aborted, or with a bug: that an agent cannot be reached, fails,
+ * refuses or takes too long is an outcome with its cause.
+ *
+ * Promised, whatever process is killed when: an agent of ours gets the message as one task and answers once, a finished step is not repeated,
+ * the deadline counts from the recorded start. At any other agent a send whose process died is not repeated, but said to be `interrupted`.
+ * A task given up here is canceled there. For an abort nothing can be done in here: `cancelOpen` does it after an aborted branch, `recalling`
+ * at the end of every run, `recallingEngine` for a run that is canceled. Not promised: that a task is found which an agent that is not of ours
+ * began without its answer having arrived.
+ */
+export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
+  const { ask, ...begun } = await beginAsk(run, request, peers);
+  if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
+  const { outcome, open } = await attend(run, ask, begun.met, peers);
+  const left = open !== undefined && !(await withdraw(run, open, peers));
+  return answered(run, ask, outcome, left);
+}
+
+/** The conversation up to its end or to where it is given up. */
+async function attend(run: Run, ask: Ask, first: Tried<Met> | undefined, peers: Peers): Promise<Ending> {
+  let child: Child | undefined;
+  try {
+    const met = first !== undefined && "value" in first ? first : await meetAgain(run, ask, peers);
+    if ("fault" in met) return { outcome: given(ask, met) };
+    const sent = await sendAsk(run, ask, met.value, peers);
+    // A message whose answer was lost may have got there.
+    if ("fault" in sent) return { outcome: given(ask, sent), ...(mayPass(sent.fault) && { open: openAsk(ask) }) };
+    const { reply, ...ids } = sent.value;
+    if (reply !== undefined) return { outcome: { agent: ask.agent.name, ...ids, ...reply } };
+    child = { ...met.value, ...ids, ask };
+    return await seeThrough(run, child, peers);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (child !== undefined) return givenUp(child, failed(ask, faultOf(error)));
+    return { outcome: failed(ask, faultOf(error)) };
+  }
+}
+
+/** Stays with the agent's task until it ends or is given up. */
+async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending> {
+  const { ask } = child;
+  let from: Followed = { after: 0, told: 0 };
+  for (let questions = 0; ; ) {
+    const seen = await patiently(run, ask, () => followChild(run, child, from, peers));
+    if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
+    if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
+    const { state, question, ...followed } = seen.value;
+    from = followed;
+    if (state === "working") continue;
+    if (state === "auth-required") return givenUp(child, failed(ask, unauthorized(child)));
+    if (question === undefined) return finish(run, child, peers);
+    const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
+    if (told === undefined) return givenUp(child, timedOut(ask));
+    if ("fault" in told) return givenUp(child, failed(ask, told.fault));
+    from = { ...from, answered: question.id };
+  }
+}
+
+async function finish(run: Run, child: Child, peers: Peers): Promise<Ending> {
+  const collected = await collect(run, child, peers);
+  const { ask } = child;
+  if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
+  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...collected.value } };
+}
+
+function mayPass({ code }: Fault): boolean {
+  return errorCodes[code].retryable;
+}
+
+function isEnd(seen: Awaited<ReturnType<typeof followChild>>): boolean {
+  return "value" in seen && seen.value.state !== "working" && seen.value.question === undefined;
+}
+
+function unauthorized({ title }: Child): Fault {
+  const message = `${title} wants to be authorized for something, which cannot be done from here. Ask it directly, or give it what it needs.`;
+  return { code: "unauthorized", message };
+}
+
+function givenUp(child: Child, outcome: AskOutcome): Ending {
+  return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
+}
+
+function openAsk({ askId, agent, parts, contextId, hops }: Ask): OpenAsk {
+  return { askId, agent, parts, hops: hops + 1, ...(contextId !== undefined && { contextId }) };
+}
+
+/** The outcome of an ask that did not get as far as a task. */
+function given(ask: Ask, { fault, at }: { readonly fault: Fault; readonly at: number }): AskOutcome {
+  return ask.endsAt !== undefined && at >= ask.endsAt ? timedOut(ask) : failed(ask, fault);
+}
+
+function timedOut(ask: Ask): AskOutcome {
+  const message = `${ask.agent.name} did not answer within ${Math.round((ask.deadlineMs ?? 0) / 100) / 10} s.`;
+  return without(ask, "timed-out", { code: "timeout", message });
+}
+
+function failed(ask: Ask, error: Fault): AskOutcome {
+  return without(ask, "failed", error);
+}
+
+function without({ agent }: Ask, state: AskState, error: Fault): AskOutcome {
+  return { agent: agent.name, taskId: "", contextId: "", state, answer: "", files: [], error };
+}
+
+function idsOf({ taskId, contextId }: Child): Pick<AskOutcome, "taskId" | "contextId"> {
+  return { taskId, contextId };
+}
+
+function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = false): AskOutcome {
+  const { state, files, usage, error } = outcome;
+  run.emit({
+    type: "agent-answered",
+    askId,
+    agent: agent.name,
+    state,
+    files,
+    ...(usage !== undefined && { usage }),
+    ...(error !== undefined && { error }),
+    ...(left && { left }),
+  } satisfies PeerEvent);
+  return outcome;
+}

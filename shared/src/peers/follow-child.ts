@@ -1,0 +1,104 @@
+import type { Task } from "@a2a-js/sdk";
+import type { A2aClient } from "../a2a/client.ts";
+import { sleep } from "../a2a/client-retry.ts";
+import { isSettled } from "../a2a/task-state.ts";
+import type { TaskUpdate } from "../a2a/task-update.ts";
+import { messageText } from "../a2a/task-update.ts";
+import type { Run, StepContext } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import type { QuestionAsked } from "../tools/human/question.ts";
+import type { Child } from "./ask.ts";
+import { type ChildQuestion, type ChildState, childQuestion, childState } from "./child-state.ts";
+import { childNotes, type Notes } from "./notes.ts";
+import type { Peers } from "./peers.ts";
+import { type Tried, tried } from "./tried.ts";
+
+/** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
+export type Followed = {
+  readonly after: number;
+  /** How many lines of its progress were told. */
+  readonly told: number;
+  /** The question that was answered last. */
+  readonly answered?: string;
+};
+
+/** Where the task then stood. */
+export type Seen = Followed & {
+  readonly state: ChildState;
+  readonly question?: ChildQuestion & { readonly kind: QuestionAsked["kind"] };
+};
+
+const shortestLookMs = 1_000;
+
+/**
+ * Follows a task for a while in one step: until it has ended or asks something new, until there is something to tell, or for `followMs`. What a
+ * stream said is only a reason to look; how the task stands is what GetTask answers. Harmless to repeat.
+ */
+export function followChild(run: Run, child: Child, from: Followed, peers: Peers): Promise<Tried<Seen>> {
+  const { ask } = child;
+  const attempt = (step: StepContext) =>
+    tried(async (): Promise<Seen> => {
+      const client = await peers.client(ask.agent, step.signal);
+      const started = performance.now();
+      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child))));
+      const notes = childNotes(ask, from.told, step);
+      const look = child.ours ? watchJournal : pollTask;
+      const seen = await look(client, child, from, { notes, signal: step.signal, ends });
+      const task = await client.get(child.taskId, { signal: step.signal });
+      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
+      const state = stateAfter(task, from.answered);
+      const hurry = state !== "working" || seen.after > from.after || ends.aborted;
+      if (!hurry) await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
+      const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
+      return { ...from, after: seen.after, told: notes.told(), state, ...(question && { question }) };
+    });
+  return run.step("follow", attempt, { effect: "pure" });
+}
+
+type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
+type Looked = { readonly after: number; readonly kind: QuestionAsked["kind"] };
+
+/** Reads the journal of an agent of ours. */
+async function watchJournal(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
+  const looked: { after: number; kind: Looked["kind"] } = { after: from.after, kind: "question" };
+  const enough = AbortSignal.any([signal, ends, notes.due]);
+  try {
+    for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
+      if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
+      looked.kind = kindIn(update) ?? looked.kind;
+      notes.take(update);
+      if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
+    }
+  } catch (error) {
+    if (signal.aborted || !(ends.aborted || notes.due.aborted)) throw error;
+  }
+  return looked;
+}
+
+/** Asks an agent that is not of ours again and again; its status lines are its progress. */
+async function pollTask(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
+  const enough = AbortSignal.any([signal, ends, notes.due]);
+  for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
+    const task = await client.get(child.taskId, { signal });
+    if (stateAfter(task, from.answered) !== "working") break;
+    notes.say(messageText(task.status?.message));
+    await sleep(pauseMs, enough).catch(() => signal.throwIfAborted());
+  }
+  return { after: from.after, kind: "question" } as const;
+}
+
+/** The state; a question that was answered is not one any more, also where the agent has not noticed the answer yet. */
+function stateAfter(task: Task, answered: string | undefined): ChildState {
+  const state = childState(task);
+  return state === "input-required" && childQuestion(task).id === answered ? "working" : state;
+}
+
+function kindIn(update: TaskUpdate): QuestionAsked["kind"] | undefined {
+  const event = update.kind === "status" ? update.journal?.event : undefined;
+  if (event?.type !== "question-asked") return undefined;
+  return event.kind === "approval" ? "approval" : "question";
+}
+
+function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: Child): number {
+  return Math.min(endsAt - Date.now(), 2 ** 31 - 1);
+}

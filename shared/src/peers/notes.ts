@@ -1,0 +1,65 @@
+import type { TaskUpdate } from "../a2a/task-update.ts";
+import type { PeerEvent, PeerProgress } from "../agent/peer-events.ts";
+import type { StepContext } from "../durable/run.ts";
+import type { Ask } from "./ask.ts";
+import { shortLine } from "./short-line.ts";
+
+/** Lines of an ask's progress that are stored, and how long the first of a step waits for others. */
+const mostLines = 100;
+const gatherMs = 2_000;
+
+/** Characters of live output that are shown at once, and of an ask in one step. */
+const longestOutput = 400;
+const mostOutput = 200_000;
+
+/** Events of an agent of ours that are worth a line to whoever asked it. */
+const telling = ["tool-started", "notice-given", "agent-asked", "agent-answered", "run-paused"];
+
+/** What the asker's run tells of the other agent's work. */
+export type Notes = {
+  take(update: TaskUpdate): void;
+  /** Notes a line, unless it is the one noted last. */
+  say(text: string): void;
+  /** How many lines of the ask have been told. */
+  told(): number;
+  /** Aborted when what was noted should be stored. */
+  readonly due: AbortSignal;
+};
+
+/** Notes for one step: few lines as events of the step, and what is said live as progress of it. */
+export function childNotes({ askId, agent: { name: agent } }: Ask, before: number, step: StepContext): Notes {
+  const due = new AbortController();
+  let count = before;
+  let last = "";
+  let line = "";
+  let shown = 0;
+  const show = (text: string) => {
+    shown += text.length;
+    if (shown > mostOutput || text.trim() === "") return;
+    step.progress({ type: "agent-output", askId, agent, text } satisfies PeerProgress);
+  };
+  const say = (text: string) => {
+    const short = shortLine(text);
+    if (short === "" || short === last || count >= mostLines) return;
+    last = short;
+    if (count++ === before) setTimeout(() => due.abort(), gatherMs).unref();
+    step.emit({ type: "agent-progressed", askId, agent, text: short } satisfies PeerEvent);
+  };
+  return {
+    due: due.signal,
+    say,
+    told: () => count,
+    take(update) {
+      if (update.kind === "status") {
+        const type = update.journal?.event.type;
+        if (type !== undefined && telling.includes(type)) say(update.text);
+      }
+      if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
+      line += update.progress.text;
+      const end = line.length > longestOutput ? line.length : line.lastIndexOf("\n") + 1;
+      if (end === 0) return;
+      show(line.slice(0, end));
+      line = line.slice(end);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { PeerEvent } from "../agent/peer-events.ts";
+import type { RunEvent } from "../durable/run.ts";
+import type { Part } from "../tools/human/user-message.ts";
+import type { PeerAddress } from "./peers.ts";
+
+/** An ask whose task at another agent may be at work; without `taskId` it is not known whether the agent ever had the message. */
+export type OpenAsk = {
+  readonly askId: string;
+  readonly agent: PeerAddress;
+  readonly parts: readonly Part[];
+  readonly contextId?: string;
+  readonly hops: number;
+  readonly taskId?: string;
+};
+
+/** The asks that a run's events leave open. */
+export function openAsks(events: readonly RunEvent[]): OpenAsk[] {
+  const open = new Map<string, OpenAsk>();
+  for (const each of events) {
+    const event = each as PeerEvent;
+    const known = open.get(event.askId);
+    if (event.type === "agent-asked") {
+      const { askId, agent: name, url, parts, contextId, hops } = event;
+      open.set(askId, { askId, agent: { name, url }, parts, hops, ...(contextId !== undefined && { contextId }) });
+    } else if (event.type === "agent-accepted" && known !== undefined) {
+      open.set(event.askId, { ...known, taskId: event.taskId });
+    } else if (event.type === "agent-answered" && event.left !== true) {
+      open.delete(event.askId);
+    }
+  }
+  return [...open.values()];
+}

@@ -1,0 +1,28 @@
+import type { AskState } from "../agent/peer-events.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Json } from "../json.ts";
+import type { StoredFile } from "../workspace/workspace.ts";
+
+/** Why something did not come out, in a form that a journal keeps. */
+export type Fault = { readonly code: ErrorCode; readonly message: string };
+
+/**
+ * What came of asking another agent. Everything in it but the state and the error's code is the other agent's word: data, bounded in
+ * size, never an instruction. An ask that completed has an `error` only when something of its result was too large, or could not be had.
+ */
+export type AskOutcome = {
+  /** The name the asker calls the agent by. */
+  readonly agent: string;
+  /** Its task and its conversation there, which a later ask may go on in; empty where it never had the message. */
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly state: AskState;
+  readonly answer: string;
+  readonly data?: Json;
+  /** The files it made, in our own artifact store. */
+  readonly files: readonly StoredFile[];
+  /** What the task used there, where the agent tells. */
+  readonly usage?: TaskUsage;
+  readonly error?: Fault;
+};

@@ -1,0 +1,80 @@
+import { type A2aClient, createA2aClient } from "../a2a/client.ts";
+import type { Fetch } from "../a2a/client-fetch.ts";
+import type { Engine } from "../durable/engine.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
+import { createFloor, type Floor } from "./floor.ts";
+
+/** Another agent: what the asker calls it, and where its card is. */
+export type PeerAddress = { readonly name: string; readonly url: string };
+
+/** Bounds of asking. Times in milliseconds, sizes in bytes. */
+export type AskBounds = {
+  /** Agents a task may pass through. */
+  readonly hops: number;
+  /** How long one step follows a task. */
+  readonly followMs: number;
+  /** How long an agent that cannot be reached is tried again. */
+  readonly patienceMs: number;
+  /** One file of an agent, and how many files of an ask are taken. */
+  readonly fileBytes: number;
+  readonly files: number;
+};
+
+const defaultBounds: AskBounds = {
+  hops: 8,
+  followMs: 30_000,
+  patienceMs: 120_000,
+  fileBytes: 64 * 1024 * 1024,
+  files: 50,
+};
+
+/** What asking other agents needs of the process it happens in. Made once; shared by all runs. */
+export type Peers = {
+  /** The agent at this address; its card is read again when it is older than a minute. Rejects as `createA2aClient`. */
+  client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
+  /** A request to the agent's own server beside A2A: for its files. */
+  readonly fetch: Fetch;
+  /** What every request to this agent carries. */
+  headers(address: PeerAddress): Readonly<Record<string, string>>;
+  readonly engine: Pick<Engine, "start" | "get" | "cancel" | "events">;
+  readonly artifacts: ArtifactStore;
+  readonly bounds: AskBounds;
+  readonly floor: Floor;
+};
+
+/** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
+export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
+  headers?(address: PeerAddress): Readonly<Record<string, string>>;
+  readonly fetch?: Fetch;
+  readonly bounds?: Partial<AskBounds>;
+};
+
+const cardAgeMs = 60_000;
+
+/** Makes it, with the default bounds where none are named. */
+export function createPeers(options: PeersOptions): Peers {
+  const { engine, artifacts, headers = () => ({}), fetch: inner = fetch } = options;
+  const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
+  return {
+    engine,
+    artifacts,
+    headers,
+    fetch: inner,
+    bounds: { ...defaultBounds, ...options.bounds },
+    floor: createFloor(),
+    async client(address, signal) {
+      const known = met.get(`${address.name} ${address.url}`);
+      if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
+      const client = await createA2aClient(address.url, {
+        fetch: inner,
+        headers: headers(address),
+        responseMs: 20_000,
+        // The durable loop around a call has the patience; within a step a hiccup is all that is waited out.
+        retry: { retries: 2, firstPauseMs: 100 },
+        ...(signal && { signal }),
+      });
+      met.set(`${address.name} ${address.url}`, { client, at: performance.now() });
+      return client;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Run } from "../durable/run.ts";
+import { askPerson } from "../tools/human/question.ts";
+import type { Child } from "./ask.ts";
+import type { Seen } from "./follow-child.ts";
+import type { Peers } from "./peers.ts";
+import { sendAnswer } from "./send-ask.ts";
+import type { Tried } from "./tried.ts";
+
+const floorMs = 30_000;
+
+/**
+ * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer. Undefined
+ * when nobody answered before the ask's deadline.
+ */
+export async function relayQuestion(
+  run: Run,
+  child: Child,
+  question: NonNullable<Seen["question"]>,
+  { n, at }: { readonly n: number; readonly at: number },
+  peers: Peers,
+): Promise<Tried<null> | undefined> {
+  const { ask, title } = child;
+  const begun = await takeFloor(run, child, at, peers);
+  if (begun === undefined) return undefined;
+  try {
+    const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
+    const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind };
+    const answer = await askPerson(run, asked, left);
+    return answer === undefined ? undefined : await sendAnswer(run, child, n, answer.parts, peers);
+  } finally {
+    peers.floor.leave(run.id, ask.askId);
+  }
+}
+
+/** Waits for its turn to ask; answers when it had it, in milliseconds since 1970. */
+async function takeFloor(run: Run, { ask }: Child, since: number, { floor }: Peers): Promise<number | undefined> {
+  for (let at = since; ask.endsAt === undefined || at < ask.endsAt; ) {
+    const turn = await run.step(
+      "take the floor",
+      async ({ signal }) => ({ taken: await floor.take(run.id, ask.askId, floorMs, signal), at: Date.now() }),
+      { effect: "pure" },
+    );
+    at = turn.at;
+    if (!turn.taken) continue;
+    floor.hold(run.id, ask.askId);
+    return at;
+  }
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import type { OutgoingMessage } from "../a2a/client.ts";
+import type { PeerEvent } from "../agent/peer-events.ts";
+import type { Run } from "../durable/run.ts";
+import type { Part } from "../tools/human/user-message.ts";
+import type { Ask, Child, Met } from "./ask.ts";
+import { type Collected, readResult } from "./collect.ts";
+import { outgoingParts } from "./outgoing-parts.ts";
+import type { Peers } from "./peers.ts";
+import { patiently, type Tried, tried } from "./tried.ts";
+
+/** Where a message got to: a task, or an answer without one. */
+export type Sent = { readonly taskId: string; readonly contextId: string; readonly reply?: Collected };
+
+/**
+ * Sends the ask's message in short steps, always under the ask's own id: an agent of ours takes it for the same one however often it
+ * comes, so it is sent again until it got there; to any other it is sent once, and rejects with `interrupted` when the process died meanwhile.
+ */
+export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tried<Sent>> {
+  const { budget, outputSchema, contextId } = ask;
+  const attempt = () =>
+    run.step(
+      "send",
+      async (step): Promise<Tried<Sent>> => {
+        const sent = await tried(async () => {
+          const client = await peers.client(ask.agent, step.signal);
+          const message = {
+            ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
+            hops: ask.hops + 1,
+            ...(budget !== undefined && { budget }),
+            ...(outputSchema !== undefined && { outputSchema }),
+          };
+          const { task, isReply } = await client.submit(message, { signal: step.signal });
+          const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
+          if (!isReply) return ids;
+          return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
+        });
+        if ("value" in sent) step.emit(accepted(ask, sent.value));
+        return sent;
+      },
+      { effect: met.ours ? "idempotent" : "once" },
+    );
+  return met.ours ? patiently(run, ask, attempt) : attempt();
+}
+
+/** The message of an ask; the same at every sending, for its id stands for its content. */
+export async function askMessage(
+  askId: string,
+  parts: readonly Part[],
+  contextId: string | undefined,
+  { artifacts }: Pick<Peers, "artifacts">,
+): Promise<OutgoingMessage> {
+  const outgoing = await outgoingParts(parts, artifacts);
+  return { messageId: askId, parts: outgoing, ...(contextId !== undefined && { contextId }) };
+}
+
+/** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */
+export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Part[], peers: Peers) {
+  const { ask, taskId, contextId, ours } = child;
+  const attempt = () =>
+    run.step(
+      "answer",
+      (step) =>
+        tried(async () => {
+          const client = await peers.client(ask.agent, step.signal);
+          const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
+          const outgoing = await outgoingParts(parts, peers.artifacts);
+          await client.submit({ ...message, parts: outgoing }, { signal: step.signal });
+          return null;
+        }),
+      { effect: ours ? "idempotent" : "once" },
+    );
+  return ours ? patiently(run, ask, attempt) : attempt();
+}
+
+function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {
+  return { type: "agent-accepted", askId, agent: agent.name, taskId, contextId } satisfies PeerEvent;
+}

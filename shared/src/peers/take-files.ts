@@ -1,0 +1,136 @@
+import type { Task, Part as WirePart } from "@a2a-js/sdk";
+import * as z from "zod";
+import type { A2aClient } from "../a2a/client.ts";
+import { retrying } from "../a2a/client-retry.ts";
+import { metadataKeys } from "../a2a/extensions.ts";
+import { AppError } from "../errors.ts";
+import type { StoredFile } from "../workspace/workspace.ts";
+import type { Fault } from "./outcome.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
+import { shortLine } from "./short-line.ts";
+import { faultOf } from "./tried.ts";
+
+/** The files that could be taken, and why the first of the others could not. */
+type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
+
+/** Milliseconds one file may take to arrive. */
+const arrivalMs = 120_000;
+const retries = { retries: 2, firstPauseMs: 250 };
+
+const fileFacts = z.object({ sha256: z.string(), size: z.number() });
+
+/**
+ * Takes the files of a task into our own store, by their content. A link is followed only to a server of the agent itself; where else it
+ * points is nobody's business here. What cannot be had is missing; rejects only when our own store fails.
+ */
+export async function takeFiles(
+  { artifacts }: Task,
+  address: PeerAddress,
+  client: A2aClient,
+  peers: Peers,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const origins = new Set([address.url, ...client.card.supportedInterfaces.map(({ url }) => url)].flatMap(originOf));
+  const from = { address, origins, peers, signal };
+  const files: StoredFile[] = [];
+  let fault: Fault | undefined;
+  for (const part of artifacts.flatMap(({ name, parts }) => parts.flatMap((each) => filePart(each, name)))) {
+    try {
+      if (files.length === peers.bounds.files) {
+        throw new AppError("too_large", `There are more than the ${peers.bounds.files} files that are taken.`);
+      }
+      files.push(await retrying(retries, signal, () => takeFile(part, from)));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === "storage_unavailable") throw error;
+      fault ??= faultOf(error);
+    }
+  }
+  return { files, ...(fault !== undefined && { fault }) };
+}
+
+type FilePart = { readonly part: WirePart; readonly name: string };
+type Source = {
+  readonly address: PeerAddress;
+  readonly origins: ReadonlySet<string>;
+  readonly peers: Peers;
+  readonly signal: AbortSignal;
+};
+
+function filePart(part: WirePart, artifactName: string): FilePart[] {
+  const { content, filename } = part;
+  if (content?.$case !== "raw" && content?.$case !== "url") return [];
+  return [{ part, name: shortLine(filename || artifactName, 200) || "file" }];
+}
+
+async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {
+  const { content, mediaType } = part;
+  const about = { name, ...(mediaType !== "" && { mediaType: shortLine(mediaType, 100) }) };
+  const { artifacts, bounds } = from.peers;
+  const tooLarge = () =>
+    new AppError("too_large", `The file ${name} is larger than the ${bounds.fileBytes} bytes that are taken.`);
+  if (content?.$case === "raw") {
+    if (content.value.byteLength > bounds.fileBytes) throw tooLarge();
+    return artifacts.put(content.value, about);
+  }
+  const url = content?.$case === "url" ? content.value : "";
+  const claimed = fileFacts.safeParse(part.metadata?.[metadataKeys.file]).data;
+  if (claimed !== undefined && claimed.size > bounds.fileBytes) throw tooLarge();
+  const body = await openFile(url, name, from);
+  const stored = await artifacts.put(body.pipeThrough(atMost(bounds.fileBytes, tooLarge)), about);
+  if (claimed === undefined || claimed.sha256 === stored.sha256) return stored;
+  throw new AppError("unavailable", `The file ${name} did not arrive as the agent announced it.`);
+}
+
+async function openFile(url: string, name: string, { address, origins, peers, signal }: Source) {
+  const [origin] = originOf(url);
+  if (origin === undefined || !origins.has(origin)) {
+    throw new AppError("forbidden", `The file ${name} is not on the agent's own server; its link was not followed.`);
+  }
+  try {
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(arrivalMs)]);
+    const init = { headers: peers.headers(address), redirect: "error", signal: bounded } as const;
+    const response = await peers.fetch(url, init);
+    if (response.ok && response.body !== null) return guarded(response.body, name, signal);
+    const code = response.status >= 500 || response.status === 429 ? "unavailable" : "not_found";
+    await response.body?.cancel();
+    throw new AppError(code, `The file ${name} could not be had: HTTP status ${response.status}.`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AppError) throw error;
+    throw new AppError("unavailable", `The file ${name} could not be had.`, { cause: error });
+  }
+}
+
+/** The body, whose breaking off is an expected failure. */
+function guarded(body: ReadableStream<Uint8Array>, name: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        const broken = new AppError("unavailable", `The file ${name} broke off.`, { cause: error });
+        controller.error(signal.aborted ? signal.reason : broken);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+function atMost(bytes: number, tooLarge: () => AppError): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.byteLength;
+      if (size > bytes) controller.error(tooLarge());
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function originOf(url: string): string[] {
+  const { protocol, origin } = URL.parse(url) ?? {};
+  return origin !== undefined && (protocol === "http:" || protocol === "https:") ? [origin] : [];
+}

@@ -1,0 +1,46 @@
+import type { Run } from "../durable/run.ts";
+import { AppError, errorCodes } from "../errors.ts";
+import type { Fault } from "./outcome.ts";
+
+/** What one short step came to, and when: a failure is a value, so that the run decides what follows. Milliseconds since 1970. */
+export type Tried<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
+
+/** Does the work; an AppError becomes a value, anything else rejects. */
+export async function tried<Value>(work: () => Promise<Value>): Promise<Tried<Value>> {
+  try {
+    return { value: await work(), at: Date.now() };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { fault: faultOf(error), at: Date.now() };
+  }
+}
+
+/** An error as a value. */
+export function faultOf({ code, message }: AppError): Fault {
+  return { code, message };
+}
+
+/** Until when something is tried again. Milliseconds; `endsAt` since 1970. */
+export type Patience = { readonly patienceMs: number; readonly endsAt: number | undefined };
+
+const longestPauseMs = 15_000;
+
+/**
+ * Repeats a short step while it fails in a way that may pass, with durable pauses, as long as the patience lasts. What came last is the
+ * answer.
+ */
+export async function patiently<Value>(
+  run: Run,
+  { patienceMs, endsAt = Number.POSITIVE_INFINITY }: Patience,
+  attempt: () => Promise<Tried<Value>>,
+): Promise<Tried<Value>> {
+  let since: number | undefined;
+  for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const last = await attempt();
+    if (!("fault" in last) || !errorCodes[last.fault.code].retryable) return last;
+    since ??= last.at;
+    const left = Math.min(since + patienceMs, endsAt) - last.at;
+    if (left <= 0) return last;
+    await run.sleep(Math.min(pauseMs, left));
+  }
+}
