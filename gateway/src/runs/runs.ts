@@ -66,7 +66,8 @@ export function openRuns(deps: RunsDeps): Runs {
       runnable.check(input.message);
       return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
     },
-    list: (filter, principal) => engine.list({ ...filter, principal }),
+    list: (filter, principal) =>
+      engine.list({ ...(filter.kind === undefined && { kinds: kindsOf(runnables) }), ...filter, principal }),
     view: async (run) =>
       runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
@@ -86,6 +87,11 @@ export function openRuns(deps: RunsDeps): Runs {
       return own(id, principal);
     },
   };
+}
+
+/** A gateway's runs are not all there are in its store: agents of the same home keep theirs there too. */
+function kindsOf(runnables: Runnables): string[] {
+  return runnables.all().map(({ kind }) => kind);
 }
 
 const ending: ReadonlySet<string> = new Set(["run-ended"]);

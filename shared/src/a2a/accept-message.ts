@@ -29,6 +29,7 @@ export async function acceptMessage(
   if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError();
   const options = taskOptions(metadata);
   const received = await userMessage(deps, message);
+  if (message.taskId === "") deps.check?.(received);
   return message.taskId === ""
     ? startTask(deps, { message: received, ...options }, message.contextId, principal)
     : continueTask(deps, message, received, principal);

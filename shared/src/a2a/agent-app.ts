@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import type { AgentDefinition } from "../agent/agent.ts";
 import type { Engine } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { artifactApp } from "./artifact-route.ts";
-import { type AgentFacts, agentCard } from "./card.ts";
+import { type AgentFacts, type AgentProfile, agentCard } from "./card.ts";
 import { cardApp } from "./card-routes.ts";
 import { createFoldCache } from "./fold-cache.ts";
 import { rpcApp } from "./json-rpc.ts";
@@ -19,8 +19,12 @@ import { AppFailure } from "./wire-error.ts";
 
 /** What an agent's server is made of. */
 export type AgentAppDeps = {
-  readonly definition: AgentDefinition;
+  readonly definition: AgentProfile;
+  /** The kind of its runs in the journal; its name when left out. */
+  readonly kind?: string;
   readonly facts: AgentFacts;
+  /** Throws `invalid_input` for a first message that no task can begin with; any will do when left out. */
+  readonly check?: (message: UserMessage) => void;
   /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
@@ -40,7 +44,8 @@ export type AgentAppDeps = {
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
-  const metrics = createMetrics(definition.name, engine);
+  const { kind = definition.name } = deps;
+  const metrics = createMetrics(kind, engine);
   const report = (bug: unknown) => {
     metrics.failed();
     deps.report(bug);
@@ -48,7 +53,16 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const { publicUrl } = facts;
   const card = agentCard(definition, facts);
   const folds = createFoldCache(engine);
-  const handler = createRequestHandler({ agent: definition.name, engine, artifacts, folds, publicUrl, card, report });
+  const handler = createRequestHandler({
+    agent: kind,
+    engine,
+    artifacts,
+    folds,
+    publicUrl,
+    card,
+    report,
+    ...(deps.check && { check: deps.check }),
+  });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));

@@ -3,15 +3,22 @@ import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { AgentDefinition } from "../agent/agent.ts";
+import type { JsonSchema } from "../llm/model.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
 import { agentExtension, journalExtension } from "./extensions.ts";
+
+/** What a card tells of an agent, or of a flow that is asked like one. */
+export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
 /** What a running server knows of itself beyond the agent's definition. */
 export type AgentFacts = {
   /** Where it is reached from outside. */
   readonly publicUrl: string;
-  readonly model: { readonly name: string; readonly provider: string };
-  readonly sandbox: SandboxTier;
+  /** The model that thinks, and how commands are confined; left out where neither is there, or not known. */
+  readonly model?: { readonly name: string; readonly provider: string };
+  readonly sandbox?: SandboxTier;
+  /** What a task may be told beside its text, as a JSON Schema; its data part is `{"options": …}`. */
+  readonly options?: JsonSchema;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 };
@@ -20,7 +27,7 @@ export type AgentFacts = {
  * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of an extension, its name, its
  * model and its sandbox tier.
  */
-export function agentCard(definition: AgentDefinition, facts: AgentFacts): AgentCard {
+export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
   const url = facts.publicUrl.replace(/\/+$/, "");
   const served = { tenant: "", protocolVersion: "1.0" };
@@ -41,8 +48,9 @@ export function agentCard(definition: AgentDefinition, facts: AgentFacts): Agent
       extensions: [
         extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
           name,
-          model: { ...facts.model },
-          sandbox: facts.sandbox,
+          ...(facts.model && { model: { ...facts.model } }),
+          ...(facts.sandbox && { sandbox: facts.sandbox }),
+          ...(facts.options && { options: facts.options }),
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
       ],

@@ -1,5 +1,6 @@
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { Engine, RunRecord } from "../durable/engine.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
@@ -12,6 +13,8 @@ export type TaskDeps = {
   readonly folds: FoldCache;
   /** Where this server is reached from outside; file parts point there. */
   readonly publicUrl: string;
+  /** Throws `invalid_input` for a first message that no task can begin with. */
+  readonly check?: (message: UserMessage) => void;
 };
 
 /** The run behind a task of this agent and this principal. Someone else's is as unknown as one that never was. */
