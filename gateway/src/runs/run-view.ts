@@ -1,5 +1,6 @@
 import type { FoldedArtifact, HistoryEntry, TaskFold } from "@manyhands/shared/a2a/task-fold";
 import type { Part } from "@manyhands/shared/agent/events";
+import type { TaskUsage } from "@manyhands/shared/agent/task-usage";
 import type { RunRecord } from "@manyhands/shared/durable/engine";
 import type { ErrorCode } from "@manyhands/shared/errors";
 import type { Json } from "@manyhands/shared/json";
@@ -33,6 +34,8 @@ export type RunView = {
   readonly answer?: string;
   readonly data?: Json;
   readonly files: readonly FileView[];
+  /** Tokens and dollars of everything it used, agents included; `unpriced` when some of it had no known price. */
+  readonly usage: TaskUsage;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 };
 
@@ -59,6 +62,7 @@ export function runView(run: RunRecord, fold: TaskFold, name: string, publicUrl:
     ...(answer && { answer: textOf(answer.parts) }),
     ...(data?.type === "data" && { data: data.data }),
     files: fold.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
+    usage: fold.usage,
     ...(error && { error }),
   };
 }

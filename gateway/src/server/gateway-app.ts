@@ -8,6 +8,8 @@ import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
+import { mcpFace } from "../mcp/mcp-face.ts";
+import { openAiFace } from "../openai/openai-face.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
@@ -59,6 +61,8 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
   app.route("/", artifactApp(artifacts, identify));
   app.all("/a2a/*", a2aFace(deps));
+  app.all("/mcp", mcpFace(deps));
+  app.route("/v1", openAiFace(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
   app.route("/", restApp(endpoints, deps));
   return app;
