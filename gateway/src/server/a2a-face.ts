@@ -44,8 +44,8 @@ function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
-    facts: { ...deps.facts(runnable), publicUrl, ...(runnable.options && { options: runnable.options }) },
-    check: (message) => runnable.check(message),
+    facts: { ...deps.facts(runnable), publicUrl },
+    admit: (message) => runnable.check(message),
     engine,
     artifacts,
     identify,

@@ -3,6 +3,7 @@ import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText } from "./arguments-text.ts";
+import { flowLines } from "./flow-lines.ts";
 import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
@@ -118,6 +119,11 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
     case "agent-progressed":
     case "agent-answered":
       return renderPeer(view, event, style);
+    case "agent-chosen":
+    case "step-assigned":
+    case "step-ended":
+    case "plan-changed":
+      return lines(view, flowLines(event, style));
     case "question-asked":
       return renderQuestion(view, event.question, style);
     case "notice-given":

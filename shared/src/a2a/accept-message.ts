@@ -29,7 +29,6 @@ export async function acceptMessage(
   if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError();
   const options = taskOptions(metadata);
   const received = await userMessage(deps, message);
-  if (message.taskId === "") deps.check?.(received);
   return message.taskId === ""
     ? startTask(deps, { message: received, ...options }, message.contextId, principal)
     : continueTask(deps, message, received, principal);
@@ -49,13 +48,13 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
  * Rejects with `conflict` for another message under the same id, and FieldViolationsError for another's conversation.
  */
 export async function startTask(
-  deps: Pick<TaskDeps, "engine" | "agent">,
+  { engine, agent, admit }: Pick<TaskDeps, "engine" | "agent" | "admit">,
   input: AgentInput,
   contextId: string,
   principal: string,
 ): Promise<RunRecord> {
-  const { engine, agent } = deps;
-  if (contextId !== "") await requireOwnContext(deps, contextId, principal);
+  admit?.(input.message);
+  if (contextId !== "") await requireOwnContext({ engine, agent }, contextId, principal);
   const { run } = await engine.start({
     kind: agent,
     input: input satisfies Json,

@@ -1,12 +1,13 @@
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
+import type { AgentProfile } from "../agent/agent.ts";
 import type { Engine } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { artifactApp } from "./artifact-route.ts";
-import { type AgentFacts, type AgentProfile, agentCard } from "./card.ts";
+import { type AgentFacts, agentCard } from "./card.ts";
 import { cardApp } from "./card-routes.ts";
 import { createFoldCache } from "./fold-cache.ts";
 import { rpcApp } from "./json-rpc.ts";
@@ -23,13 +24,13 @@ export type AgentAppDeps = {
   /** The kind of its runs in the journal; its name when left out. */
   readonly kind?: string;
   readonly facts: AgentFacts;
-  /** Throws `invalid_input` for a first message that no task can begin with; any will do when left out. */
-  readonly check?: (message: UserMessage) => void;
   /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
   readonly identify: (request: Request) => Promise<string> | string;
+  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  readonly admit?: (message: UserMessage) => void;
   /** Gets what fails without being an expected error, with its cause, for the log. */
   readonly report: (bug: unknown) => void;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
@@ -53,16 +54,15 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const { publicUrl } = facts;
   const card = agentCard(definition, facts);
   const folds = createFoldCache(engine);
-  const handler = createRequestHandler({
+  const tasks = {
     agent: kind,
     engine,
     artifacts,
     folds,
     publicUrl,
-    card,
-    report,
-    ...(deps.check && { check: deps.check }),
-  });
+    ...(deps.admit && { admit: deps.admit }),
+  };
+  const handler = createRequestHandler({ ...tasks, card, report });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));

@@ -2,25 +2,22 @@ import { AgentCard } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import type { AgentDefinition } from "../agent/agent.ts";
+import type { AgentProfile } from "../agent/agent.ts";
 import type { JsonSchema } from "../llm/model.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
 import { agentExtension, journalExtension } from "./extensions.ts";
-
-/** What a card tells of an agent, or of a flow that is asked like one. */
-export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
 /** What a running server knows of itself beyond the agent's definition. */
 export type AgentFacts = {
   /** Where it is reached from outside. */
   readonly publicUrl: string;
-  /** The model that thinks, and how commands are confined; left out where neither is there, or not known. */
+  /** The model that thinks, and how commands are confined; left out where there is none, or it is not known. */
   readonly model?: { readonly name: string; readonly provider: string };
   readonly sandbox?: SandboxTier;
-  /** What a task may be told beside its text, as a JSON Schema; its data part is `{"options": …}`. */
-  readonly options?: JsonSchema;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+  /** Further extensions it tells of, each with its parameters. */
+  readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
 
 /**
@@ -50,9 +47,9 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
           name,
           ...(facts.model && { model: { ...facts.model } }),
           ...(facts.sandbox && { sandbox: facts.sandbox }),
-          ...(facts.options && { options: facts.options }),
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
+        ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ],
     },
     securitySchemes: facts.security?.securitySchemes ?? {},

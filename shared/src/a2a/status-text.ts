@@ -25,6 +25,11 @@ export function statusText(stored: RunEvent): string | undefined {
       return short(`${event.agent}: ${event.text}`);
     case "agent-answered":
       return short(`${event.agent} ${answered(event)}`);
+    case "agent-chosen":
+    case "step-assigned":
+    case "step-ended":
+    case "plan-changed":
+      return short(event.note);
     case "question-asked":
       return event.question;
     case "run-paused":

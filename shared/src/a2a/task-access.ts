@@ -11,10 +11,10 @@ export type TaskDeps = {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly folds: FoldCache;
+  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  readonly admit?: (message: UserMessage) => void;
   /** Where this server is reached from outside; file parts point there. */
   readonly publicUrl: string;
-  /** Throws `invalid_input` for a first message that no task can begin with. */
-  readonly check?: (message: UserMessage) => void;
 };
 
 /** The run behind a task of this agent and this principal. Someone else's is as unknown as one that never was. */

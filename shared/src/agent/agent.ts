@@ -31,6 +31,9 @@ export type Leavings = {
   readonly made: readonly string[];
 };
 
+/** What others are told of an agent, or of a flow, which is asked like one. */
+export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
+
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */

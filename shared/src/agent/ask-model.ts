@@ -7,7 +7,7 @@ import type { AgentDefinition } from "./agent.ts";
 import { type ApprovalPolicy, planCall } from "./plan-call.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
-import { roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
+import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 
@@ -72,7 +72,7 @@ export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "
 
 /** Follows one call to its reply within the task's time, showing deltas to those who watch, and tells the reply as an event. */
 export async function recordReply(
-  task: TaskState,
+  task: Account,
   request: ModelRequest,
   model: Model,
   step: StepContext,

@@ -3,6 +3,7 @@ import type { ToolCall, Usage } from "../llm/model.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { MessageHeard, Part } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
+import type { FlowEvent } from "./flow-events.ts";
 import type { PeerEvent, PeerProgress } from "./peer-events.ts";
 
 export type { Part };
@@ -48,6 +49,7 @@ export type AgentEvent =
       readonly usage?: Usage;
     }
   | PeerEvent
+  | FlowEvent
   | QuestionAsked
   /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer. */
   | { readonly type: "notice-given"; readonly kind: "stuck" | "budget" | "truncated"; readonly text: string }

@@ -1,7 +1,15 @@
 import { AppError } from "../errors.ts";
 import type { Model, Usage } from "../llm/model.ts";
+import type { Limits } from "./agent.ts";
 import type { Think } from "./react.ts";
-import type { TaskState } from "./task-state.ts";
+import type { Spending, TaskState } from "./task-state.ts";
+
+/** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
+export type Account = {
+  readonly limits: Pick<Limits, "tokens" | "usd" | "wallMs">;
+  readonly spent: Readonly<Spending>;
+  readonly contextWindow: number;
+};
 
 /** An answer shorter than this is not worth asking for. */
 const smallestAnswer = 256;
@@ -22,7 +30,7 @@ export function spend(task: TaskState, usage: Usage, milliseconds: number): void
  * it, nor the model's window; rejects with `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a
  * model without a known price.
  */
-export function roomForAnswer(task: TaskState, inputTokens: number, model: Model): number {
+export function roomForAnswer(task: Account, inputTokens: number, model: Model): number {
   const { limits, spent } = task;
   const byTokens = limits.tokens - spent.tokens - inputTokens;
   if (byTokens < smallestAnswer) {
@@ -51,13 +59,13 @@ function tokensFor(usd: number, inputTokens: number, model: Model): number {
 }
 
 /** The milliseconds of work the task has left, as a signal that fires when they are over. */
-export function workDeadline(task: TaskState, signal: AbortSignal): { signal: AbortSignal; passed(): boolean } {
+export function workDeadline(task: Account, signal: AbortSignal): { signal: AbortSignal; passed(): boolean } {
   const timer = AbortSignal.timeout(Math.max(0, task.limits.wallMs - task.spent.workMs));
   return { signal: AbortSignal.any([signal, timer]), passed: () => timer.aborted && !signal.aborted };
 }
 
 /** The error for a passed deadline. */
-export function timeLimit(task: TaskState): AppError {
+export function timeLimit(task: Account): AppError {
   return new AppError(
     "time_limit",
     `This task's bound of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,

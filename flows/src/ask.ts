@@ -1,0 +1,67 @@
+import type { FlowEvent } from "@manyhands/shared/agent/flow-events";
+import type { Run } from "@manyhands/shared/durable/run";
+import { errorCodes } from "@manyhands/shared/errors";
+import { askAgent } from "@manyhands/shared/peers/ask-agent";
+import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import type { Peers } from "@manyhands/shared/peers/peers";
+import type { AgentEntry, Agents } from "./agents.ts";
+import { allot, settle } from "./allot.ts";
+import { agentByName, findAgent, isAddress } from "./find-agent.ts";
+import type { AskMessage, AskOptions } from "./flow.ts";
+import { type FlowState, spend } from "./flow-state.ts";
+
+/** What asking needs of the process. */
+export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
+
+/** How often an agent is asked again after a failure that may pass, and after which pause. Milliseconds. */
+const retries = 1;
+const pauseMs = 2_000;
+
+/** A flow's ask: finds the agent, sets its budget aside, asks, and counts what was used. */
+export async function ask(
+  run: Run,
+  state: FlowState,
+  reference: string,
+  { text, parts = [] }: AskMessage,
+  { deadlineMs, contextId }: AskOptions,
+  deps: AskDeps,
+): Promise<AskOutcome> {
+  const agent = await meant(run, state, reference, deps);
+  for (let attempt = 0; ; attempt++) {
+    const allotment = await allot(run, state, deadlineMs);
+    const request = {
+      agent: { name: agent.name, url: agent.url },
+      parts: [{ type: "text" as const, text }, ...parts],
+      hops: state.hops,
+      ...allotment,
+      ...(contextId !== undefined && { contextId }),
+    };
+    const outcome = await askAgent(run, request, deps.peers);
+    settle(state, allotment);
+    spend(state, outcome.usage);
+    if (!mayPass(outcome) || attempt === retries) return outcome;
+    await run.sleep(pauseMs);
+  }
+}
+
+async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {
+  if (isAddress(reference) && agentByName(reference, begun.entries) === undefined) {
+    return run.step("read card", ({ signal }) => agents.read(reference, signal), { effect: "pure" });
+  }
+  const { agent, reason } = findAgent(reference, begun.entries);
+  if (reason !== undefined) {
+    run.emit({ type: "agent-chosen", wanted: reference, agent: agent.name, reason, note: reason } satisfies FlowEvent);
+  }
+  return agent;
+}
+
+/** Whether the same question may be answered later: only what the table of errors calls so, and no deadline of ours. */
+function mayPass({ state, error }: AskOutcome): boolean {
+  return state === "failed" && error !== undefined && errorCodes[error.code].retryable;
+}
+
+/** An outcome in a sentence. */
+export function outcomeText({ agent, state, error }: AskOutcome): string {
+  const words = state === "timed-out" ? "did not answer in time" : state;
+  return `${agent} ${words}${error === undefined ? "" : `: ${error.message} (${error.code})`}`;
+}

@@ -1,0 +1,27 @@
+import { AppError } from "@manyhands/shared/errors";
+import type { AgentEntry, Agents } from "./agents.ts";
+import { agentByName, findAgent, isAddress } from "./find-agent.ts";
+
+/**
+ * The agents a flow works with: those the caller names, in that order, or else all that are no flows. Rejects with `invalid_input` for
+ * one that nobody knows.
+ */
+export async function chooseAgents(
+  wanted: readonly string[] | undefined,
+  agents: Agents,
+  signal: AbortSignal,
+): Promise<AgentEntry[]> {
+  const known = await agents.list(signal);
+  if (wanted === undefined) {
+    const all = known.filter(({ kind }) => kind === "agent");
+    if (all.length === 0) throw new AppError("unavailable", "No agent can be asked at present.");
+    return all;
+  }
+  const chosen: AgentEntry[] = [];
+  for (const reference of wanted) {
+    const isNew = isAddress(reference) && agentByName(reference, known) === undefined;
+    const agent = isNew ? await agents.read(reference, signal) : findAgent(reference, known).agent;
+    chosen.push(agent);
+  }
+  return chosen;
+}

@@ -1,0 +1,97 @@
+import type { Run } from "@manyhands/shared/durable/run";
+import type { Model } from "@manyhands/shared/llm/model";
+import { cancelOpen } from "@manyhands/shared/peers/cancel-open";
+import type { Part } from "@manyhands/shared/tools/human/user-message";
+import { type AskDeps, ask } from "./ask.ts";
+import { askModel } from "./ask-model.ts";
+import { decide } from "./decide.ts";
+import { findAgent, isAddress } from "./find-agent.ts";
+import type { Flow } from "./flow.ts";
+import type { FlowState } from "./flow-state.ts";
+import { askCaller, hearCaller } from "./hear-caller.ts";
+import { createSlots } from "./slots.ts";
+
+/** What a flow's body needs of the process it runs in. */
+export type FlowVerbDeps = AskDeps & { readonly model: Model };
+
+/** Names that tell a reader what an artifact is; a file of that name is called by its path. */
+const reservedNames = ["answer", "partial-answer"];
+
+/** The verbs of a flow over a run: the body's own or that of one of its branches. */
+export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
+  const { goal, files, entries, agents } = state.begun;
+  const artifact = (name: string, parts: readonly Part[]) =>
+    run.emit({ type: "artifact-added", artifactId: `${run.id}/${name}`, name, parts });
+  return {
+    run,
+    goal,
+    files,
+    agents: entries,
+    isChosen: agents !== undefined,
+    expect(asks, { own = false } = {}) {
+      state.expected = asks;
+      state.ownCalls = own;
+    },
+    check(reference) {
+      if (!isAddress(reference)) findAgent(reference, entries);
+    },
+    ask: (reference, message, options = {}) => ask(run, state, reference, message, options, deps),
+    all: (branches, options = {}) => all(run, state, branches, options, deps),
+    over: (other) => createFlow(other, state, deps),
+    async cancelOpen() {
+      await cancelOpen(run, deps.peers);
+    },
+    decide: (decision) => decide(run, state, decision, deps.model),
+    write: (writing) => write(run, state, writing, deps.model),
+    askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
+    heard: () => hearCaller(run),
+    tell: (event) => run.emit(event),
+    artifact,
+    handOn(stored) {
+      for (const file of stored)
+        artifact(reservedNames.includes(file.name) ? `./${file.name}` : file.name, [{ type: "file", ...file }]);
+    },
+    reached(text) {
+      state.reached = text;
+    },
+  };
+}
+
+async function all<T>(
+  run: Run,
+  state: FlowState,
+  branches: readonly ((flow: Flow) => Promise<T>)[],
+  { concurrency = branches.length }: { readonly concurrency?: number },
+  deps: FlowVerbDeps,
+): Promise<T[]> {
+  const slots = createSlots(Math.max(1, concurrency));
+  let left = branches.length;
+  state.branches += Math.max(0, left - 1);
+  const counted = async (branch: (flow: Flow) => Promise<T>, own: Run) => {
+    try {
+      return await slots.within(own.abortSignal, () => branch(createFlow(own, state, deps)));
+    } finally {
+      if (--left > 0) state.branches--;
+    }
+  };
+  try {
+    return await run.all(branches.map((branch) => (own: Run) => counted(branch, own)));
+  } catch (error) {
+    if (!run.abortSignal.aborted) await cancelOpen(run, deps.peers);
+    throw error;
+  }
+}
+
+async function write(
+  run: Run,
+  state: FlowState,
+  { name, instructions, text }: Parameters<Flow["write"]>[0],
+  model: Model,
+): Promise<string> {
+  const messages = [
+    { role: "system" as const, text: instructions },
+    { role: "user" as const, parts: [{ type: "text" as const, text }] },
+  ];
+  const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, model);
+  return reply.text;
+}

@@ -1,0 +1,78 @@
+import type { RecordedReply } from "@manyhands/shared/agent/ask-model";
+import type { Run } from "@manyhands/shared/durable/run";
+import { AppError } from "@manyhands/shared/errors";
+import { parseArguments } from "@manyhands/shared/llm/arguments";
+import type { Model, ModelMessage, ToolSpec } from "@manyhands/shared/llm/model";
+import * as z from "zod";
+import { askModel } from "./ask-model.ts";
+import type { FlowState } from "./flow-state.ts";
+
+/** A question to the model whose answer has a form. */
+export type Decision<Value> = {
+  /** What is decided, as a name of a tool: `make_plan`. Also the step's name in the journal. */
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** What there is to go by. */
+  readonly text: string;
+  readonly schema: z.ZodType<Value>;
+  /** What is wrong with a value of the right form; undefined when nothing is. */
+  readonly check?: (value: Value) => string | undefined;
+};
+
+/** How often the model may mend its answer. */
+const mostRepairs = 2;
+
+/**
+ * Has the model answer by the one tool it is given, and checks the answer; one that does not fit goes back with what is wrong, twice at most.
+ * Rejects with `task_failed` when none fits.
+ */
+export async function decide<Value>(
+  run: Run,
+  state: FlowState,
+  decision: Decision<Value>,
+  model: Model,
+): Promise<Value> {
+  const { name, description, schema, instructions, text } = decision;
+  const tools: ToolSpec[] = [{ name, description, inputSchema: z.toJSONSchema(schema, { io: "input" }) }];
+  const messages: ModelMessage[] = [
+    { role: "system", text: instructions },
+    { role: "user", parts: [{ type: "text", text }] },
+  ];
+  for (let repairs = 0; ; repairs++) {
+    const reply = await askModel(run, state, name, { messages, tools, toolChoice: { name } }, model);
+    const read = readReply(reply, decision);
+    if ("value" in read) return read.value;
+    if (repairs === mostRepairs) {
+      throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}`);
+    }
+    messages.push(...mend(reply, decision.name, read.fault));
+  }
+}
+
+function readReply<Value>(reply: RecordedReply, decision: Decision<Value>): { value: Value } | { fault: string } {
+  const call = reply.toolCalls.find(({ name }) => name === decision.name);
+  // Some models write into their text what belongs into the call.
+  const written = call?.arguments ?? (reply.text.trim().startsWith("{") ? reply.text : undefined);
+  if (written === undefined) return { fault: `Answer by calling ${decision.name}.` };
+  const raw = parseArguments(written);
+  if (!raw.ok) return { fault: raw.error };
+  const parsed = decision.schema.safeParse(raw.value);
+  if (!parsed.success) return { fault: z.prettifyError(parsed.error) };
+  const fault = decision.check?.(parsed.data);
+  return fault === undefined ? { value: parsed.data } : { fault };
+}
+
+function mend({ text, toolCalls }: RecordedReply, name: string, fault: string): ModelMessage[] {
+  const advice = `${fault}\nCall ${name} once more, with the whole answer.`;
+  if (toolCalls.length === 0) {
+    return [
+      { role: "assistant", text: text || "(empty)", toolCalls: [] },
+      { role: "user", parts: [{ type: "text", text: advice }] },
+    ];
+  }
+  const results = toolCalls.map(
+    (call): ModelMessage => ({ role: "tool", callId: call.id, name: call.name, text: advice, isError: true }),
+  );
+  return [{ role: "assistant", text, toolCalls }, ...results];
+}

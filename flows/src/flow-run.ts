@@ -1,0 +1,83 @@
+import type { AgentInput, AgentOutput } from "@manyhands/shared/agent/task";
+import type { Run, RunDefinition, StepContext } from "@manyhands/shared/durable/run";
+import { AppError } from "@manyhands/shared/errors";
+import { recalling } from "@manyhands/shared/peers/recall";
+import type { MessageHeard } from "@manyhands/shared/tools/human/user-message";
+import * as z from "zod";
+import { chooseAgents } from "./choose-agents.ts";
+import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
+import type { Flow, FlowDefinition, FlowResult } from "./flow.ts";
+import { flowRequest } from "./flow-request.ts";
+import { type Begun, type FlowLimits, newState } from "./flow-state.ts";
+
+/** What a flow needs of the process it runs in; `limits` where they are other than the default. */
+export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
+
+const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wallMs: 24 * 60 * 60 * 1000 };
+
+/**
+ * A flow as a kind of durable run, with the input, the events and the output of an agent's: what shows and serves an agent's task shows and
+ * serves this. Whatever way it ends, nothing it asked of other agents stays open: have the engine work on `recallRun` of its kind
+ * too, and cancel by `recallingEngine`.
+ */
+export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
+  const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
+  return recalling({ kind: definition.name, execute }, deps.peers);
+}
+
+async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
+  const begun = await run.step("begin", (step) => begin(definition, input, deps, step));
+  run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
+  const state = newState(begun, input);
+  const flow = createFlow(run, state, deps);
+  try {
+    const result = await inForm(flow, await definition.perform(flow, begun.options), input.outputSchema);
+    const { answer, data } = result;
+    const parts = data === undefined ? [] : [{ type: "data" as const, data }];
+    flow.artifact("answer", [{ type: "text", text: answer }, ...parts]);
+    return result;
+  } catch (error) {
+    if (error instanceof AppError && state.reached !== "") {
+      flow.artifact("partial-answer", [{ type: "text", text: state.reached }]);
+    }
+    throw error;
+  }
+}
+
+/** What the flow goes by, recorded: what it was asked, by whom it can be done, and its bounds. */
+async function begin(
+  definition: FlowDefinition,
+  { message, budget = {} }: AgentInput,
+  { agents, model, limits }: FlowDeps,
+  step: StepContext,
+): Promise<Begun> {
+  const request = flowRequest(definition, message);
+  const own = { ...defaultLimits, ...limits };
+  return {
+    ...request,
+    entries: await chooseAgents(request.agents, agents, step.signal),
+    limits: {
+      asks: own.asks,
+      tokens: Math.min(own.tokens, budget.tokens ?? own.tokens),
+      usd: Math.min(own.usd, budget.usd ?? own.usd),
+      wallMs: Math.min(own.wallMs, budget.wallMs ?? own.wallMs),
+    },
+    contextWindow: model.capabilities.contextWindow,
+    startedAt: Date.now(),
+  };
+}
+
+/** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */
+async function inForm(flow: Flow, result: FlowResult, wanted: AgentInput["outputSchema"]): Promise<FlowResult> {
+  if (wanted === undefined) return result;
+  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<FlowResult["data"]>;
+  if (schema.safeParse(result.data).success) return result;
+  const data = await flow.decide({
+    name: "give_data",
+    description: "Gives the answer in the form that was asked for.",
+    instructions: "Put the answer below into the form of give_data. Use only what it says.",
+    text: result.answer,
+    schema,
+  });
+  return { answer: result.answer, ...(data !== undefined && { data }) };
+}

@@ -1,0 +1,75 @@
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
+import type { AgentEntry } from "./agents.ts";
+import type { FlowRequest } from "./flow-request.ts";
+
+/** What one run of a flow may use. Tokens and money count its own model calls and those of the agents it asks. */
+export type FlowLimits = {
+  readonly asks: number;
+  readonly tokens: number;
+  readonly usd: number;
+  /** Milliseconds from the start, waiting for a person not counted. */
+  readonly wallMs: number;
+};
+
+/** What was recorded when the flow began. Times in milliseconds since 1970. */
+export type Begun = FlowRequest & {
+  readonly entries: readonly AgentEntry[];
+  readonly limits: FlowLimits;
+  readonly contextWindow: number;
+  readonly startedAt: number;
+};
+
+/** What of the budget is set aside for something that is under way. */
+export type Share = { readonly tokens: number; readonly usd: number };
+
+/**
+ * What changes during a flow, shared by its branches. Made by each execution of the run's body and rebuilt by replay. What depends on the order in
+ * which branches come here is read within steps only.
+ */
+export type FlowState = {
+  readonly begun: Begun;
+  /** How many agents the flow's task has passed through, and what its caller allows each agent it asks. */
+  readonly hops: number;
+  readonly stepsPerTask: number | undefined;
+  spent: TaskUsage;
+  reserved: Share;
+  asks: number;
+  /** Branches at work, the body being one, and asks under way: who is at work without an ask may need a share yet. */
+  branches: number;
+  underWay: number;
+  /** Asks that are still to come, and whether the flow's own model calls need a share too. */
+  expected: number;
+  ownCalls: boolean;
+  /** Milliseconds spent waiting for a person. */
+  pausedMs: number;
+  reached: string;
+};
+
+/** The state of a flow that has just begun. */
+export function newState(begun: Begun, { hops, budget }: Pick<AgentInput, "hops" | "budget">): FlowState {
+  return {
+    begun,
+    hops,
+    stepsPerTask: budget?.steps,
+    spent: noUsage,
+    reserved: { tokens: 0, usd: 0 },
+    asks: 0,
+    branches: 1,
+    underWay: 0,
+    expected: 1,
+    ownCalls: false,
+    pausedMs: 0,
+    reached: "",
+  };
+}
+
+/** Counts what was used. An agent that does not tell has used an unknown amount. */
+export function spend(state: FlowState, usage: TaskUsage | undefined): void {
+  state.spent = addUsage(state.spent, usage ?? { ...noUsage, unpriced: true });
+}
+
+/** The milliseconds the flow has worked by now. For within a step only. */
+export function workedMs({ begun, pausedMs }: FlowState): number {
+  return Date.now() - begun.startedAt - pausedMs;
+}

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import { flowForTest } from "./flow-for-test.ts";
+import { flowRequest } from "./flow-request.ts";
+import { sequential } from "./sequential.ts";
+
+const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
+const outcomes = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => (event.type === "step-ended" ? [`${event.step} ${event.agent} ${event.outcome}`] : []));
+const artifact = (events: readonly AgentEvent[], name: string) =>
+  events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
+const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
+
+/** An agent that writes a file, then says so. */
+const writes = (path: string, text: string) => (_: ChatRequest, n: number) =>
+  n % 2 === 0
+    ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
+    : { text: `wrote ${path}` };
+
+test("agents work in the order the caller names, each with what came before, and one may come twice", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: {
+      writer: (request, n) => ({ text: n === 0 ? "draft" : `final after ${/too short/.exec(asked(request))}` }),
+      critic: (request) => ({ text: asked(request).includes("draft") ? "too short" : "nothing to see" }),
+    },
+  });
+  const { record, events, answer } = await flow.run({ text: "Write it", agents: ["writer", "CRITIC", "writer"] });
+  expect(record.status).toBe("completed");
+  expect(answer).toBe("final after too short");
+  expect(outcomes(events)).toEqual(["1 writer completed", "2 critic completed", "3 writer completed"]);
+  const last = events.findLast((event) => event.type === "artifact-added");
+  expect(last).toMatchObject({ name: "answer" });
+});
+
+test("files go along: the caller's and those of the agents before, and are handed on", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: { maker: writes("report.md", "# Report"), reader: (request) => ({ text: asked(request) }) },
+  });
+  const orders = await flow.artifacts.put(new TextEncoder().encode("a,b"), { name: "orders.csv" });
+  const { events, answer } = await flow.run({
+    text: "Report",
+    agents: ["maker", "reader"],
+    files: [{ type: "file", ...orders }],
+  });
+  expect(answer).toContain("orders.csv");
+  expect(answer).toContain("report.md");
+  const [parts] = artifact(events, "report.md");
+  const [file] = parts ?? [];
+  expect(file?.type === "file" && (await (await flow.artifacts.get(file.sha256))?.text())).toBe("# Report");
+});
+
+test("a step is told what its template says", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: { one: () => ({ text: "{goal} said one" }), two: (request) => ({ text: asked(request) }) },
+  });
+  const steps = [{ agent: "one" }, { agent: "two", instruction: "{step}/{agent}: {previous} | {goal} | {unknown}" }];
+  const { answer } = await flow.run({ text: "G", options: { steps } });
+  expect(answer).toContain("2/two: {goal} said one | G | {unknown}");
+});
+
+test("a failure stops the line, and what was reached is kept", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: { good: () => ({ text: "half of it" }), bad: [refusal], late: () => ({ text: "never" }) },
+  });
+  const { record, events } = await flow.run({ text: "Go", agents: ["good", "bad", "late"] });
+  expect(record.error).toEqual({
+    code: "task_failed",
+    message: expect.stringContaining("Step 2: bad failed: no such orders"),
+  });
+  expect(artifact(events, "partial-answer")).toEqual([[{ type: "text", text: "half of it" }]]);
+  expect(await flow.agent("late").tasks()).toEqual([]);
+});
+
+test("or the line goes on without it, and the answer says so", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: {
+      bad: [refusal],
+      good: (request) => ({ text: asked(request).includes("no such orders") ? "told" : "not" }),
+    },
+  });
+  const { record, answer } = await flow.run({
+    text: "Go",
+    agents: ["bad", "good"],
+    options: { onFailure: "continue" },
+  });
+  expect(record.status).toBe("completed");
+  expect(answer).toStartWith("told\n\nNot everything worked:\nStep 1: bad failed: no such orders");
+});
+
+test("when no step is completed the flow has failed", async () => {
+  await using flow = await flowForTest(sequential, { agents: { bad: [refusal] } });
+  const { record } = await flow.run({ text: "Go", agents: ["bad"], options: { onFailure: "continue" } });
+  expect(record).toMatchObject({ status: "failed", error: { code: "task_failed" } });
+});
+
+test("what the caller says meanwhile is told to the next agent", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: { slow: () => ({ text: "one", delayMs: 300 }), next: (request) => ({ text: asked(request) }) },
+  });
+  const id = await flow.start({ text: "Go", agents: ["slow", "next"] });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "in French, please");
+  const record = await flow.until(id, "completed");
+  expect(JSON.stringify(record.output)).toContain("in French, please");
+});
+
+test("a wrong agent is refused before any is asked, and a flow without agents at its edge", async () => {
+  await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "1" }) } });
+  const { record } = await flow.run({ text: "Go", options: { steps: [{ agent: "one" }, { agent: "nobody" }] } });
+  expect(record.error).toEqual({ code: "invalid_input", message: 'There is no agent "nobody"; there are: one.' });
+  expect(await flow.agent("one").tasks()).toEqual([]);
+  expect(() => flowRequest(sequential, { parts: [{ type: "text", text: "Go" }] })).toThrow("agents: name the agents");
+});

@@ -1,0 +1,166 @@
+import { AppError } from "@manyhands/shared/errors";
+import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import * as z from "zod";
+import { outcomeText } from "./ask.ts";
+import { carriedFiles } from "./carried-files.ts";
+import { defineFlow, type Flow, type FlowResult } from "./flow.ts";
+import { fillTemplate } from "./template.ts";
+
+const onFailure = z.enum(["stop", "continue"]);
+
+const options = z.strictObject({
+  steps: z
+    .array(
+      z.strictObject({
+        agent: z.string().trim().min(1).describe("Who does it: a name, an address, or `skill:` and some words."),
+        instruction: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("What it is told. {goal}, {previous}, {results}, {step} and {agent} are filled in."),
+        onFailure: onFailure.optional().describe("What a failure of this step means; as for all when left out."),
+      }),
+    )
+    .min(1)
+    .max(50)
+    .optional()
+    .describe("The steps in order. Left out: one for each of the chosen agents, in their order."),
+  onFailure: onFailure
+    .default("stop")
+    .describe("Whether a failed step ends the flow or the next one goes on without it."),
+});
+
+type Options = z.output<typeof options>;
+
+/** One place in the line, and what came of it. */
+type Stage = { readonly agent: string; readonly instruction: string; readonly onFailure: Options["onFailure"] };
+type Done = { readonly stage: Stage; readonly outcome: AskOutcome };
+
+const firstInstruction = "{goal}";
+const laterInstruction = `The task: {goal}
+
+Others have worked on it before you. What they reported:
+
+{results}
+
+Go on from there and do your part of the task. Their files, if there are any, came with this message.`;
+
+/** Agents work one after the other, each with what those before it made. */
+export const sequential = defineFlow({
+  name: "sequential",
+  title: "Sequential flow",
+  description: "Agents work in a fixed order; each gets the answers and files of those before it.",
+  version: "1.0.0",
+  skills: [
+    {
+      id: "pipeline",
+      name: "Work in a fixed order",
+      description: "Passes a task along a line of agents, each with its own instruction and the results before it.",
+      tags: ["flow", "pipeline", "sequence"],
+      examples: ["Analyse the orders, then write the summary, then check the numbers."],
+    },
+  ],
+  options,
+  example: {
+    text: "Compute the revenue per region from orders.csv, then write a short summary for the management.",
+    agents: ["data-analysis", "manus"],
+    files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
+  },
+  check: ({ agents, options: { steps } }) =>
+    agents === undefined && steps === undefined
+      ? "agents: name the agents in their order, or give options.steps"
+      : undefined,
+  async perform(flow, options) {
+    const stages = stagesOf(flow, options);
+    flow.expect(stages.length);
+    const done: Done[] = [];
+    for (const [index, stage] of stages.entries()) {
+      const outcome = await work(flow, stage, index + 1, done);
+      done.push({ stage, outcome });
+      if (outcome.state === "completed") flow.reached(outcome.answer);
+      else if (stage.onFailure === "stop")
+        throw new AppError("task_failed", `Step ${index + 1}: ${outcomeText(outcome)}`);
+    }
+    return conclude(done);
+  },
+});
+
+/** The steps with the agents they mean; a wrong one is found before any is begun. */
+function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
+  const given = steps ?? flow.agents.map(({ name }) => ({ agent: name }));
+  return given.map(({ agent, ...step }: NonNullable<Options["steps"]>[number], index) => {
+    flow.check(agent);
+    return {
+      agent,
+      instruction: step.instruction ?? (index === 0 ? firstInstruction : laterInstruction),
+      onFailure: step.onFailure ?? onFailure,
+    };
+  });
+}
+
+async function work(
+  flow: Flow,
+  { agent, instruction }: Stage,
+  step: number,
+  done: readonly Done[],
+): Promise<AskOutcome> {
+  const added = await flow.heard();
+  const text = fillTemplate(instruction, {
+    goal: flow.goal,
+    previous: done.findLast(({ outcome }) => outcome.state === "completed")?.outcome.answer ?? "",
+    results: resultsText(done),
+    step: String(step),
+    agent,
+  });
+  const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
+  const parts = [...flow.files, ...carriedFiles(done.map(({ outcome }) => outcome.files))];
+  const about = { step: String(step), agent, attempt: 1 };
+  flow.tell({ type: "step-assigned", ...about, note: `Step ${step}: ${agent} begins` });
+  const outcome = await flow.ask(agent, { text: text + said, parts });
+  flow.handOn(outcome.files);
+  const isDone = outcome.state === "completed";
+  flow.tell({
+    type: "step-ended",
+    ...about,
+    agent: outcome.agent,
+    outcome: isDone ? "completed" : "failed",
+    ...(!isDone && { reason: outcomeText(outcome) }),
+    note: `Step ${step}: ${outcomeText(outcome)}`,
+  });
+  return outcome;
+}
+
+function conclude(done: readonly Done[]): FlowResult {
+  const last = done.findLast(({ outcome }) => outcome.state === "completed");
+  if (last === undefined) {
+    throw new AppError(
+      "task_failed",
+      `No step was completed. ${done.map(({ outcome }) => outcomeText(outcome)).join(" ")}`,
+    );
+  }
+  const failed = done.flatMap(({ outcome }, index) =>
+    outcome.state === "completed" ? [] : [`Step ${index + 1}: ${outcomeText(outcome)}`],
+  );
+  const rest = failed.length === 0 ? "" : `\n\nNot everything worked:\n${failed.join("\n")}`;
+  return {
+    answer: last.outcome.answer + rest,
+    data: {
+      steps: done.map(({ outcome: { agent, taskId, state, answer, error } }) => ({
+        agent,
+        taskId,
+        state,
+        answer,
+        ...(error !== undefined && { error }),
+      })),
+    },
+  };
+}
+
+function resultsText(done: readonly Done[]): string {
+  return done
+    .map(({ outcome }, index) => {
+      const came = outcome.state === "completed" ? outcome.answer : `[${outcomeText(outcome)}]`;
+      return `Step ${index + 1}, by ${outcome.agent}:\n${came}`;
+    })
+    .join("\n\n");
+}
