@@ -2,6 +2,12 @@ import { AppError } from "@manyhands/shared/errors";
 import { type AgentAddress, type KnownAgent, type KnownAgentDeps, knownAgent } from "./known-agent.ts";
 import type { KeptAgent, RegistryFile } from "./registry-file.ts";
 
+/** What a book needs beside the agents of the settings. */
+export type BookDeps = KnownAgentDeps & {
+  readonly file: RegistryFile;
+  readonly reserved: readonly string[];
+};
+
 /** The agents by name: those of the settings, and those that are kept in the file. */
 export interface AgentBook {
   all(): readonly KnownAgent[];
@@ -13,17 +19,29 @@ export interface AgentBook {
   /** Keeps an agent. Rejects with `conflict` when its name is taken. */
   keep(agent: KeptAgent): Promise<KnownAgent>;
   forget(name: string): Promise<void>;
+  /** Calls with every name the book has or comes to have, once each. */
+  each(listener: (name: string) => void): void;
+  /** The token of the agent at an address; addresses below an agent's are its own. */
+  tokenFor(url: string): string | undefined;
 }
 
 /** The book of the agents that the settings name; `reread` adds the others. */
 export function agentBook(
   configured: readonly Omit<AgentAddress, "source">[],
-  { file, reserved, ...deps }: KnownAgentDeps & { readonly file: RegistryFile; readonly reserved: readonly string[] },
+  { file, reserved, ...deps }: BookDeps,
 ): AgentBook {
   const agents = new Map<string, KnownAgent>();
+  const met = new Set<string>();
+  const listeners: ((name: string) => void)[] = [];
+  const meet = (name: string) => {
+    if (met.has(name)) return;
+    met.add(name);
+    for (const listener of listeners) listener(name);
+  };
   const know = (address: AgentAddress): KnownAgent => {
     const agent = knownAgent(address, deps);
     agents.set(address.name, agent);
+    meet(address.name);
     return agent;
   };
   for (const address of configured) know({ ...address, source: "configured" });
@@ -65,10 +83,24 @@ export function agentBook(
       await file.update((kept) => kept.filter((one) => one.name !== name));
       agents.delete(name);
     },
+    each(listener) {
+      listeners.push(listener);
+      for (const name of met) listener(name);
+    },
+    tokenFor(url) {
+      const owner = [...agents.values()].find(({ address }) => isBelow(url, address.url));
+      return owner?.address.token;
+    },
   };
 }
 
 /** Whether two addresses are the same but for slashes at the end. */
 export function isSameUrl(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
+}
+
+function isBelow(url: string, base: string): boolean {
+  const [one, other] = [URL.parse(url), URL.parse(base)];
+  if (one === null || other === null || one.origin !== other.origin) return false;
+  return `${one.pathname}/`.startsWith(`${other.pathname.replace(/\/+$/, "")}/`);
 }

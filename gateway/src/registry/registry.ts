@@ -25,6 +25,12 @@ export interface Registry {
   remove(name: string): Promise<void>;
   /** A client to an agent by its name. Rejects with `not_found`, `unavailable` or `forbidden`. */
   connect(name: string, signal: AbortSignal): Promise<A2aClient>;
+  /** A client to the agent at an address, which stays unregistered. Rejects with `unavailable` or `forbidden`. */
+  visit(url: string, signal: AbortSignal): Promise<A2aClient>;
+  /** What every request to an agent's address carries. */
+  headers(url: string): Readonly<Record<string, string>>;
+  /** Calls with the name of every agent that is known, and of every one that comes to be, once each. */
+  eachAgent(listener: (name: string) => void): void;
   /** Looks at every agent now, and at those that another gateway registered. */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -50,7 +56,8 @@ const addMs = 15_000;
 /** Opens the registry and begins to look at its agents; the first looks are not waited for. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   const deps = { policy: options.policy, breaker: options.breaker ?? patience };
-  const book = agentBook(options.configured, { ...deps, file: options.file, reserved: options.reserved });
+  const { file, reserved } = options;
+  const book = agentBook(options.configured, { ...deps, file, reserved });
   const closing = new AbortController();
   const refresh = async () => {
     await book.reread();
@@ -73,7 +80,14 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       await known.look(closing.signal);
       return known.state();
     },
+    eachAgent: (listener) => book.each(listener),
     remove: (name) => book.forget(name),
+    visit: (url, signal) =>
+      knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps).connect(signal),
+    headers(url) {
+      const token = book.tokenFor(url);
+      return token === undefined ? {} : { authorization: `Bearer ${token}` };
+    },
     connect: async (name, signal) => book.find(name).connect(signal),
     refresh,
     async close() {
