@@ -19,8 +19,7 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
     async list() {
       // Right after the start nothing is known of the agents yet.
       if (registry.list().some(({ health }) => health === "unknown")) await registry.refresh();
-      const agents = registry.list().flatMap(({ name, url, card }) => (card ? [entryOf(name, url, card)] : []));
-      return [...agents, ...own];
+      return [...registry.list().map(({ name, url, card }) => entryOf(name, url, card)), ...own];
     },
     async read(url, signal) {
       const { card } = await registry.visit(url, signal);
@@ -29,7 +28,12 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
   };
 }
 
-function entryOf(name: string, url: string, card: AgentCard): AgentEntry {
+/** What is told of an agent whose card was never seen. */
+export const notSeen = "It could not be reached so far.";
+
+/** An agent whose card was never seen can be asked too: it may be there by then. */
+function entryOf(name: string, url: string, card: AgentCard | undefined): AgentEntry {
+  if (card === undefined) return { name, title: name, description: notSeen, skills: [], url, kind: "agent" };
   const skills = card.skills.map(({ id, name, description, tags, examples }) => ({
     id,
     name,

@@ -6,11 +6,12 @@ import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Runnable, Runnables } from "../runs/runnable.ts";
 import { agentKind, agentOptions } from "./agent-flow.ts";
+import { notSeen } from "./agents-of-registry.ts";
 
-/** What this gateway can run: its flows, and every agent of the registry whose card is known. */
+/** What this gateway can run: its flows, and every agent of the registry. */
 export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Registry, "list">): Runnables {
   const ofFlows = flows.map(flowRunnable);
-  const all = () => [...ofFlows, ...registry.list().flatMap(agentRunnable)];
+  const all = () => [...ofFlows, ...registry.list().map(agentRunnable)];
   return { all, ofKind: (kind) => all().find((one) => one.kind === kind) };
 }
 
@@ -29,17 +30,15 @@ function flowRunnable(flow: FlowDefinition): Runnable {
   };
 }
 
-function agentRunnable({ name, card }: AgentState): Runnable[] {
-  if (card === undefined) return [];
-  const skills = card.skills.map(({ id, name, description, tags, examples }) => ({
-    id,
+function agentRunnable({ name, card }: AgentState): Runnable {
+  return {
+    type: "agent",
     name,
-    description,
-    tags,
-    examples,
-  }));
-  const kind = agentKind(name);
-  const { description, version } = card;
-  const check: Runnable["check"] = (message) => void flowRequest({ options: agentOptions }, message);
-  return [{ type: "agent", name, kind, title: card.name, description, version, skills, check }];
+    kind: agentKind(name),
+    title: card?.name ?? name,
+    description: card?.description ?? notSeen,
+    version: card?.version ?? "",
+    skills: card?.skills ?? [],
+    check: (message) => void flowRequest({ options: agentOptions }, message),
+  };
 }

@@ -41,7 +41,7 @@ export type RegistryOptions = {
   readonly configured: readonly Omit<AgentAddress, "source">[];
   readonly file: RegistryFile;
   readonly policy: CardPolicy;
-  /** Milliseconds between two looks at each agent. */
+  /** Milliseconds between two looks at an agent that is up; one that is not is looked at every two seconds. */
   readonly everyMs: number;
   readonly breaker?: BreakerPolicy;
   /** Names that flows have, which no agent may take. */
@@ -52,6 +52,7 @@ export type RegistryOptions = {
 
 const patience: BreakerPolicy = { failures: 5, pauseMs: 2_000, maxPauseMs: 60_000 };
 const addMs = 15_000;
+const downMs = 2_000;
 
 /** Opens the registry and begins to look at its agents; the first looks are not waited for. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
@@ -59,19 +60,23 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const { file, reserved } = options;
   const book = agentBook(options.configured, { ...deps, file, reserved });
   const closing = new AbortController();
-  const refresh = async () => {
+  const look = async (isDue: (state: AgentState) => boolean) => {
     await book.reread();
-    await Promise.all(book.all().map((agent) => agent.look(closing.signal)));
+    const due = book.all().filter((agent) => isDue(agent.state()));
+    await Promise.all(due.map((agent) => agent.look(closing.signal)));
   };
+  const isDue = ({ health, checkedAt = 0 }: AgentState) => health !== "up" || Date.now() - checkedAt >= options.everyMs;
   let looking: Promise<void> = Promise.resolve();
   const lookAgain = () => {
-    looking = looking.then(refresh).catch((error) => {
-      if (!closing.signal.aborted) options.report(error);
-    });
+    looking = looking
+      .then(() => look(isDue))
+      .catch((error) => {
+        if (!closing.signal.aborted) options.report(error);
+      });
   };
   await book.reread();
   lookAgain();
-  const timer = setInterval(lookAgain, options.everyMs);
+  const timer = setInterval(lookAgain, Math.min(options.everyMs, downMs));
   return {
     list: () => book.all().map((agent) => agent.state()),
     get: (name) => book.get(name)?.state(),
@@ -89,7 +94,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
     },
     connect: async (name, signal) => book.find(name).connect(signal),
-    refresh,
+    refresh: () => look(() => true),
     async close() {
       clearInterval(timer);
       closing.abort();
