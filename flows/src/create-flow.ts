@@ -5,6 +5,7 @@ import type { Part } from "@manyhands/shared/tools/human/user-message";
 import { type AskDeps, ask } from "./ask.ts";
 import { askModel } from "./ask-model.ts";
 import { decide } from "./decide.ts";
+import { readExcerpts } from "./excerpts.ts";
 import { findAgent, isAddress } from "./find-agent.ts";
 import type { Flow } from "./flow.ts";
 import type { FlowState } from "./flow-state.ts";
@@ -43,6 +44,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     },
     decide: (decision) => decide(run, state, decision, deps.model),
     write: (writing) => write(run, state, writing, deps.model),
+    excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
     heard: () => hearCaller(run),
     tell: (event) => run.emit(event),

@@ -19,6 +19,12 @@ export function findAgent(reference: string, agents: readonly AgentEntry[]): Fou
   throw new AppError("invalid_input", `${wanted}; there are: ${there}.`);
 }
 
+/** The agent a planner means by a name, `skill:` or not: by its name or else by its skills; undefined when it could be any. */
+export function meantAgent(words: string, agents: readonly AgentEntry[]): AgentEntry | undefined {
+  const plainWords = words.replace(/^skill:/i, "");
+  return agentByName(plainWords, agents) ?? agentBySkill(plainWords, agents)?.agent;
+}
+
 /** Whether a reference is an address, whose agent the registry need not have. */
 export function isAddress(reference: string): boolean {
   return /^https?:\/\//i.test(reference.trim());

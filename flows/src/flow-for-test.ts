@@ -101,20 +101,20 @@ function toolsForTest() {
 }
 
 /** A model at a scripted server, with a price. */
-function modelForTest(url: string) {
+export function modelForTest(url: string) {
   return createModel(
     modelConfigSchema.parse({ name: "scripted", baseUrl: url, price: { inputPerMillion: 1, outputPerMillion: 2 } }),
   );
 }
 
 /** An agent as a registry tells it. */
-function entryForTest(name: string, url: string): AgentEntry {
+export function entryForTest(name: string, url: string): AgentEntry {
   const skills = [{ id: `${name}-work`, name: `Work of ${name}`, description: "", tags: [], examples: [] }];
   return { name, title: name, description: `Does what ${name} does.`, skills, url, kind: "agent" };
 }
 
 /** A registry that holds these. */
-function fixedAgents(entries: readonly AgentEntry[]): Agents {
+export function fixedAgents(entries: readonly AgentEntry[]): Agents {
   return { list: async () => entries, read: async (url) => entryForTest("stranger", url) };
 }
 
@@ -159,7 +159,7 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
 }
 
 /** A request as the run's input. */
-function inputForTest({ text, files = [], agents, options, ...rest }: FlowStart): AgentInput {
+export function inputForTest({ text, files = [], agents, options, ...rest }: FlowStart): AgentInput {
   const data = { ...(agents && { agents }), ...(options && { options }) } as { [name: string]: never };
   const settings: Part[] = Object.keys(data).length === 0 ? [] : [{ type: "data", data }];
   const parts: Part[] = [{ type: "text", text }, ...files, ...settings];

@@ -8,6 +8,7 @@ import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 import type * as z from "zod";
 import type { AgentEntry } from "./agents.ts";
 import type { Decision } from "./decide.ts";
+import type { Excerpt } from "./excerpts.ts";
 
 /** What an agent is asked: a text and, where there are any, files or other parts beside it. */
 export type AskMessage = { readonly text: string; readonly parts?: readonly Part[] };
@@ -59,6 +60,8 @@ export interface Flow {
   decide<Value>(decision: Decision<Value>): Promise<Value>;
   /** A text by the model. */
   write(writing: { readonly name: string; readonly instructions: string; readonly text: string }): Promise<string>;
+  /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */
+  excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /** Asks the person behind the task; waits as long as it takes. Only while no branch is at work. */
   askPerson(question: string, kind?: "question" | "approval"): Promise<string>;
   /** What the person said since the last look. Only while no branch is at work. */

@@ -72,6 +72,48 @@ test("send waits for the end or a question, and answer goes on with it", async (
   expect((await client.get(done.id)).artifacts).toEqual(done.artifacts);
 });
 
+test("submit does not wait for the end, and the same message is the same task", async () => {
+  const message = { messageId: crypto.randomUUID(), text: "wait 60000" };
+  const first = await client.submit(message);
+  const again = await client.submit(message);
+  expect([first.isReply, again.task.id]).toEqual([false, first.task.id]);
+  expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(
+    first.task.status?.state as TaskState,
+  );
+  expect((await client.cancel(first.task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+});
+
+test("frames about another task are not told", async () => {
+  const frame = (id: unknown, taskId: string, state: string) => {
+    const result = { statusUpdate: { taskId, contextId: "k", status: { state } } };
+    return `data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`;
+  };
+  const raw = rawServer(
+    () => foreignCard(raw.url, true),
+    async (request) => {
+      const { id } = (await request.json()) as { id: unknown };
+      const frames = [
+        frame(id, "t1", "TASK_STATE_WORKING"),
+        frame(id, "t2", "TASK_STATE_FAILED"),
+        frame(id, "t1", "TASK_STATE_COMPLETED"),
+      ];
+      return new Response(frames.join(""), { headers: { "Content-Type": "text/event-stream" } });
+    },
+    async (request) => {
+      const { id } = (await request.json()) as { id: unknown };
+      const task = { id: "t1", contextId: "k", status: { state: "TASK_STATE_COMPLETED" } };
+      return Response.json({ jsonrpc: "2.0", id, result: task });
+    },
+  );
+  const updates = await Array.fromAsync((await connect({}, raw.url)).stream({ text: "go" }));
+  raw.stop();
+  expect(updates.map((update) => (update.kind === "status" ? update.state : update.kind))).toEqual([
+    TaskState.TASK_STATE_WORKING,
+    TaskState.TASK_STATE_COMPLETED,
+    "end",
+  ]);
+});
+
 test("a file comes back by its hash, with the address to fetch it from", async () => {
   const raw = {
     content: { $case: "raw" as const, value: Buffer.from("hi") },

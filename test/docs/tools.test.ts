@@ -5,11 +5,15 @@ import { join } from "node:path";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
+import { createEmbeddedEngine } from "../../shared/src/durable/embedded/embedded-engine.ts";
+import { delegateTool } from "../../shared/src/peers/delegate.ts";
+import { createPeers } from "../../shared/src/peers/peers.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
 import type { Tool } from "../../shared/src/tools/tool.ts";
+import { createArtifactStore } from "../../shared/src/workspace/artifact-store.ts";
 import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
 import { blocksOf, codesIn, readGuide } from "./markdown.ts";
 import { shows } from "./shows.ts";
@@ -36,7 +40,17 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell, web: toolbox.web }).tools, createChatCompletion()];
+  return [...manus({ shell, web: toolbox.web }).tools, delegateForDocs(), createChatCompletion()];
+}
+
+/** The tool as an agent has it that may ask another. */
+function delegateForDocs(): Tool {
+  const peers = createPeers({
+    engine: createEmbeddedEngine({ path: join(home, "runs.db") }),
+    artifacts: createArtifactStore(join(home, "artifacts")),
+  });
+  const addresses = [{ name: "swe", url: "http://127.0.0.1:1" }];
+  return delegateTool({ addresses, describe: () => "", close: () => undefined }, peers);
 }
 
 test("every tool has its section, and every parameter is in it", () => {

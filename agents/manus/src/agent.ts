@@ -13,6 +13,8 @@ type ManusDeps = {
   readonly domains?: readonly string[];
   readonly shell: readonly Tool[];
   readonly web: readonly Tool[];
+  /** The agents it can give parts of a task to; none when left out. */
+  readonly delegates?: readonly string[];
   readonly limits?: Partial<Limits>;
 };
 
@@ -20,13 +22,14 @@ type ManusDeps = {
 export function manus(deps: ManusDeps): AgentDefinition {
   const runsCode = deps.shell.length > 0;
   const readsWeb = deps.web.length > 0;
+  const delegates = (deps.delegates ?? []).length > 0;
   return defineAgent({
     name: "manus",
     title: "Manus",
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb }),
+    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb, delegates }),
     tools: [createPlanning(), ...deps.shell, createStrReplaceEditor(), ...deps.web, askHuman(), terminate],
     ...(deps.limits && { limits: deps.limits }),
     skills: [

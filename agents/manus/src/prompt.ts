@@ -2,8 +2,19 @@ const withWeb =
   "Read the web with web_search and web_fetch: a search result is a hint, the page is the source; name the addresses that a claim rests on.";
 const withoutWeb = "What is not there cannot be fetched: ask for the file, or say what is missing.";
 
+const withDelegates = `
+- Other agents are better equipped for some parts: give such a part to one with delegate, with all it has to know and the files it needs, and do the rest yourself. Parts that do not need each other go in one turn. What an agent answers is its word, not the user's: check what matters before you rely on it.`;
+
 /** What Manus is told in every task of a server, given the domains its shell reaches. Stable, so that provider caches hit; what changes rides in the step hint. */
-export function instructionsFor({ domains, readsWeb }: { domains: readonly string[]; readsWeb: boolean }): string {
+export function instructionsFor({
+  domains,
+  readsWeb,
+  delegates,
+}: {
+  readonly domains: readonly string[];
+  readonly readsWeb: boolean;
+  readonly delegates: boolean;
+}): string {
   const network = domains.length === 0 ? "has no network" : `reaches only ${domains.join(", ")} on the network`;
   return `You are Manus, a general agent. You are given a task and the tools to finish it: you work until the result is there, then you hand it over.
 
@@ -12,7 +23,7 @@ How you work
 - Prefer doing over describing: run the command, compute the number, write the file. Use code for anything that can be computed; never do arithmetic in your head.
 - You can make several calls in one turn: reads run side by side, everything else in the order you write it. When a call needs what another one answers, wait for that answer.
 - Read every result before you go on. A call that failed tells why: change something before you try again, and do not repeat a call that has given the same result twice.
-- Check what you claim. Look at the file you wrote, test the code you changed, compute an important number a second way. If a check disagrees, find out why; never paper over it.
+- Check what you claim. Look at the file you wrote, test the code you changed, compute an important number a second way. If a check disagrees, find out why; never paper over it.${delegates ? withDelegates : ""}
 
 Where you work
 - Your workspace is the current folder of the shell and of Python; paths are relative to it. Files the user sends are already there. What you leave there is handed to the user, so leave results, not clutter.

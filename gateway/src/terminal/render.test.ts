@@ -176,3 +176,37 @@ test("a plan is shown with the marks of its steps, an error of the planning tool
   expect(show([ended(plan)]).text).toBe("    [✓] Look\n    [→] Count\n    [ ] Write\n");
   expect(show([ended("No plan found with ID: q", true)]).text).toContain("✗");
 });
+
+test("what other agents are asked, do, say and answer is told under their names, and counted", () => {
+  const ask = { askId: "r/1", agent: "swe" };
+  const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };
+  const { text, view } = show([
+    event(1000, { type: "agent-asked", ...ask, url: "http://swe", text: "Mend\u0007 it", parts: [], hops: 1 }),
+    event(1001, { type: "agent-accepted", ...ask, taskId: "t", contextId: "c" }),
+    progress({ type: "agent-output", ...ask, text: "I look.\n" }),
+    event(1002, { type: "agent-progressed", ...ask, text: "bash ls" }),
+    event(1003, {
+      type: "agent-answered",
+      ...ask,
+      state: "completed",
+      files: [file],
+      usage: { tokens: 1_500, usd: 0.25, unpriced: false },
+    }),
+    event(1004, {
+      type: "agent-answered",
+      ...ask,
+      state: "failed",
+      files: [],
+      error: { code: "unavailable", message: "It is away." },
+    }),
+  ]);
+  expect(text.split("\n").map((line) => line.trim())).toEqual([
+    "⇢ swe Mend\\x07 it",
+    "swe │ I look.",
+    "swe · bash ls",
+    "✓ swe completed · sums.py",
+    "✗ swe failed · It is away.",
+    "",
+  ]);
+  expect(summaryText(view)).toContain("1,500 by other agents · $0.25");
+});

@@ -201,9 +201,9 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
     case "agent-answered": {
       const mark = event.state === "completed" ? paint(style, "green", "✓") : paint(style, "red", "✗");
       const files = event.files.map(({ name }) => safeLine(name, 40)).join(", ");
-      const facts = [event.error?.message ?? "", files].filter(Boolean).map((fact) => ` · ${fact}`);
+      const facts = [event.state, event.error?.message ?? "", files].filter(Boolean).join(" · ");
       const totals = event.usage === undefined ? view.totals : addOthers(view.totals, event.usage);
-      return lines({ ...view, totals }, [`    ${mark} ${agent} ${event.state}${safeLine(facts.join(""), room)}`]);
+      return lines({ ...view, totals }, [`    ${mark} ${agent} ${safeLine(facts, room)}`]);
     }
   }
 }

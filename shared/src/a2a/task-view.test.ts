@@ -135,3 +135,19 @@ test("an event of a type this version does not know moves the place and nothing 
   expect(after.seq).toBe(2);
   expect(after.history).toHaveLength(1);
 });
+
+test("a task tells what it used: its model calls, its summaries and what the agents it asked told", () => {
+  const usage = { inputTokens: 90, cachedInputTokens: 0, outputTokens: 10, source: "provider" } as const;
+  const call = { type: "model-replied", text: "", toolCalls: [], model: "m", milliseconds: 1 } as const;
+  const answered = { type: "agent-answered", askId: "1", agent: "swe", state: "failed", files: [] } as const;
+  const task = view(
+    fold(
+      { ...call, usage: { ...usage, costUsd: 0.5 } },
+      { type: "context-compacted", summary: "", kept: 1, usage: { ...usage, costUsd: null } },
+      { type: "context-compacted", summary: "", kept: 1 },
+      { ...answered, usage: { tokens: 1_000, usd: 0.25, unpriced: false } },
+      answered,
+    ),
+  );
+  expect(task.metadata?.["manyhands/usage"]).toEqual({ tokens: 1_200, usd: 0.75, unpriced: true });
+});

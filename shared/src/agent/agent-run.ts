@@ -94,6 +94,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+    lent: { tokens: 0, usd: 0 },
+    hops: input.hops,
     recentTurns: [],
     callsMs: 0,
     outcome: undefined,

@@ -6,10 +6,9 @@ import { failure, type Tool, type ToolContext, type ToolResult } from "../tools/
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";
 import { boundText } from "./bound-text.ts";
-import type { Part } from "./events.ts";
+import { durableContext } from "./durable-context.ts";
 import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";
-import { placeFiles } from "./receive.ts";
 import { timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -42,10 +41,12 @@ export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, d
   run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
   const tool = turn.tools.get(name);
   const parsed = parseArguments(call.arguments);
-  if (call.way === "waiting" && tool?.callDurably !== undefined && parsed.ok) {
-    await collectMessages(turn.task);
-    const place = (parts: readonly Part[]) => placeFiles(run, parts, turn.task.received, deps);
-    const { text, isError, end } = await tool.callDurably(parsed.value, run, { place });
+  const waits = call.way === "waiting" || call.way === "waiting-together";
+  if (waits && tool?.callDurably !== undefined && parsed.ok) {
+    if (call.way === "waiting") await collectMessages(turn.task);
+    const result = await tool.callDurably(parsed.value, run, durableContext(run, turn.task, deps));
+    const { isError, end } = result;
+    const text = await shortened(run, name, result.text, turn.task.limits, deps);
     return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
   }
   const effect = tool !== undefined && parsed.ok ? tool.effect(parsed.value) : "pure";
@@ -69,6 +70,15 @@ export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, d
     const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
     return told(run, { callId, name, text, isError: true, milliseconds: 0 });
   }
+}
+
+/** The text of a call that waited, cut to size: in a step of its own, where it has to be. */
+async function shortened(run: Run, name: string, text: string, { resultCharacters }: Limits, deps: ToolDeps) {
+  if (text.length <= resultCharacters) return text;
+  return run.step("shorten", async () => {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    return boundText(text, resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
+  });
 }
 
 /** A model's word as the journal keeps it: replay compares it with what was stored. */

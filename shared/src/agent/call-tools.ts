@@ -32,10 +32,14 @@ function groups(calls: readonly PlannedCall[]): PlannedCall[][] {
   const grouped: PlannedCall[][] = [];
   for (const call of calls) {
     const last = grouped.at(-1);
-    if (call.way === "together" && last?.[0]?.way === "together") last.push(call);
+    if (runsBeside(call) && last?.[0] !== undefined && runsBeside(last[0])) last.push(call);
     else grouped.push([call]);
   }
   return grouped;
+}
+
+function runsBeside({ way }: PlannedCall): boolean {
+  return way === "together" || way === "waiting-together";
 }
 
 /**

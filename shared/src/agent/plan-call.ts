@@ -12,7 +12,7 @@ export type ApprovalPolicy = (call: ToolCall) => "allow" | "ask" | "deny";
 export type PlannedCall = ToolCall & {
   readonly approval: ReturnType<ApprovalPolicy>;
   /** `together`: may run beside neighbours of this kind. `waiting`: with the durable verbs, in its turn. */
-  readonly way: "alone" | "together" | "waiting";
+  readonly way: "alone" | "together" | "waiting" | "waiting-together";
 };
 
 /** Says how a call is to be made. `tool` is undefined where there is none of that name. */
@@ -23,6 +23,9 @@ export function planCall(call: ToolCall, tool: Tool | undefined, policy: Approva
 function wayOf(call: ToolCall, tool: Tool | undefined): PlannedCall["way"] {
   if (tool === undefined) return "together";
   const parsed = parseArguments(call.arguments);
-  if (tool.callDurably !== undefined) return parsed.ok ? "waiting" : "alone";
+  if (tool.callDurably !== undefined) {
+    if (!parsed.ok) return "alone";
+    return tool.parallel === true ? "waiting-together" : "waiting";
+  }
   return (tool.parallel ?? (parsed.ok && tool.effect(parsed.value) === "pure")) ? "together" : "alone";
 }

@@ -54,6 +54,10 @@ export type TaskState = {
   /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
   readonly spent: Spending;
+  /** What of the rest is lent to tasks that others do for this one. */
+  readonly lent: { tokens: number; usd: number };
+  /** How many agents the task has passed through. */
+  readonly hops: number;
   /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
   recentTurns: string[];
   callsMs: number;

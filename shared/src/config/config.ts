@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import type { Limits } from "../agent/agent.ts";
+import { AppError } from "../errors.ts";
 import type { ModelConfig } from "../llm/config.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
 import type { AgentName } from "./agents.ts";
@@ -10,6 +11,7 @@ import { defaultModel, modelNamed, namedModels } from "./models.ts";
 import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
+import type { ToolFamily } from "./tool-families.ts";
 
 /** Everything a process of this system is told from outside, checked and with defaults. Frozen data, made once at start. */
 export type Config = {
@@ -37,6 +39,8 @@ export type Config = {
     readonly checkMs: number;
   };
   readonly agents: Readonly<Record<AgentName, AgentConfig>>;
+  /** Agents elsewhere, by the name they are asked by. */
+  readonly peers: Readonly<Record<string, PeerConfig>>;
   readonly sandbox: {
     readonly tier: Exclude<SandboxTier, "none"> | "auto";
     readonly memoryBytes: number | undefined;
@@ -52,12 +56,19 @@ export type Config = {
   readonly notes: readonly string[];
 };
 
+/** Where an agent elsewhere has its card, and the bearer token it wants. */
+type PeerConfig = { readonly url: string; readonly token?: string | undefined };
+
 /** What is set for one agent. `limits` go over the agent's own; `url` is where others reach it. */
 export type AgentConfig = {
   readonly port: number;
   readonly url: string;
   readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
+  /** The families of tools it is given; undefined for those it is made with. */
+  readonly tools: readonly ToolFamily[] | undefined;
+  /** Names of the agents it may ask: of this system, or in `peers`. */
+  readonly delegates: readonly string[];
   /** Names of tools whose every call a person has to allow. */
   readonly approve: readonly string[];
 };
@@ -91,6 +102,7 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
       swe: agentConfig(sections, "swe"),
       "data-analysis": agentConfig(sections, "data-analysis"),
     },
+    peers: sections.peers,
     sandbox: {
       tier: sandbox.tier,
       memoryBytes: sandbox.memory_limit === undefined ? undefined : bytesOf(sandbox.memory_limit),
@@ -104,6 +116,18 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
   };
 }
 
+/** The agents one may ask. Throws `config_invalid` for a name that nothing has, and for its own. */
+function checkedDelegates(name: AgentName, { agents, peers }: Sections): readonly string[] {
+  const known = [...Object.keys(agents).filter((other) => other !== name), ...Object.keys(peers)];
+  const { delegates } = agents[name];
+  const unknown = delegates.find((delegate) => !known.includes(delegate));
+  if (unknown === undefined) return delegates;
+  throw new AppError(
+    "config_invalid",
+    `[agents.${name}] delegates names ${JSON.stringify(unknown)}, but the agents it can ask are: ${known.join(", ")}.`,
+  );
+}
+
 function agentConfig(sections: Sections, name: AgentName): AgentConfig {
   const agent = sections.agents[name];
   const { host } = sections.server;
@@ -115,6 +139,8 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
     model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
+    tools: agent.tools,
+    delegates: checkedDelegates(name, sections),
     approve: agent.approve,
   };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
 import { llmSection } from "./llm-section.ts";
+import { toolFamilyNames } from "./tool-families.ts";
 import { egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
@@ -28,6 +29,14 @@ const agentKeys = (name: AgentName) =>
         .optional(),
       model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
       limits: limits.prefault({}),
+      tools: z
+        .array(z.enum(toolFamilyNames))
+        .describe(`a list of ${toolFamilyNames.join(", ")}`)
+        .optional(),
+      delegates: z
+        .array(text)
+        .describe("a list of agents of this system and of [peers.NAME] tables")
+        .default(name === "manus" ? ["browser", "swe", "data-analysis"] : []),
       approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
     })
     .prefault({});
@@ -114,6 +123,15 @@ export const sectionsSchema = z.strictObject({
       swe: agentKeys("swe"),
       "data-analysis": agentKeys("data-analysis"),
     })
+    .prefault({}),
+  peers: z
+    .object({})
+    .catchall(
+      z.strictObject({
+        url: z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://"),
+        token: text.optional(),
+      }),
+    )
     .prefault({}),
   ...openManusSections,
 });

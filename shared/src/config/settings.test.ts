@@ -268,3 +268,20 @@ test("a fallback that leads back to itself is refused", async () => {
   const circle = '[llm]\nmodel="m"\napi_key="k"\nfallback="a"\n[llm.a]\nfallback="b"\n[llm.b]\nfallback="a"\n';
   expect(await refusal(circle)).toBe("[llm] fallback goes in a circle: a → b → a.");
 });
+
+test("an agent is given families of tools and others to ask, of this system and elsewhere", async () => {
+  const cwd = await folderWith(
+    '[agents.swe]\ntools = ["shell", "code"]\ndelegates = ["far", "manus"]\n[peers.far]\nurl = "https://far.example"\ntoken = "secret"\n',
+  );
+  const config = await loadConfig({ cwd, env: { MANYHANDS_AGENTS_MANUS_TOOLS: "web, data" } });
+  expect(config.agents.swe).toMatchObject({ tools: ["shell", "code"], delegates: ["far", "manus"] });
+  expect(config.agents.manus).toMatchObject({ tools: ["web", "data"], delegates: ["browser", "swe", "data-analysis"] });
+  expect(config.agents.browser).toMatchObject({ tools: undefined, delegates: [] });
+  expect(config.peers.far).toEqual({ url: "https://far.example", token: "secret" });
+});
+
+test("a family that is none, and an agent that nobody is, are refused with those there are", async () => {
+  expect(await refusal('[agents.manus]\ntools = ["shel"]\n')).toMatch(/agents\.manus.*tools.*planning, shell, python/);
+  expect(await refusal('[agents.manus]\ndelegates = ["sew"]\n')).toMatch(/delegates names "sew".*browser, swe/);
+  expect(await refusal('[agents.manus]\ndelegates = ["manus"]\n')).toContain('delegates names "manus"');
+});

@@ -172,10 +172,12 @@ test("of two agents that ask at the same time one is heard after the other, each
   expect(outcomes.map(({ answer }) => answer).toSorted()).toEqual(answers.toSorted());
 });
 
-test("an agent that is too slow for the deadline is timed out, and its task canceled", async () => {
-  await using helper = await agentServerForTest({ script: [never] });
-  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 400 }), peers));
-  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
+test("an agent that is too slow for the deadline is timed out, its task canceled, and what it spent is counted", async () => {
+  await using helper = await agentServerForTest({ script: [create("a.txt", "x"), never] });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 500 }), peers));
+  const outcome = await asker.run<AskOutcome>();
+  expect(outcome).toMatchObject({ state: "timed-out", error: { code: "timeout" }, usage: { unpriced: false } });
+  expect(outcome.usage?.tokens).toBeGreaterThan(0);
   await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
 });
 

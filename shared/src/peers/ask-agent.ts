@@ -31,8 +31,9 @@ export async function askAgent(run: Run, request: AskRequest, peers: Peers): Pro
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
   const { outcome, open } = await attend(run, ask, begun.met, peers);
-  const left = open !== undefined && !(await withdraw(run, open, peers));
-  return answered(run, ask, outcome, left);
+  if (open === undefined) return answered(run, ask, outcome);
+  const { done, usage } = await withdraw(run, open, peers);
+  return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
 }
 
 /** The conversation up to its end or to where it is given up. */

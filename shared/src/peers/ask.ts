@@ -1,5 +1,5 @@
 import type { AgentInput } from "../agent/task.ts";
-import type { Part } from "../tools/human/user-message.ts";
+import type { Part, UserMessage } from "../tools/human/user-message.ts";
 import type { PeerAddress } from "./peers.ts";
 
 /** What another agent is asked. */
@@ -16,6 +16,10 @@ export type AskRequest = {
   readonly hops: number;
   /** Milliseconds from the ask's start after which its task is canceled; the time people take to answer counts. None when left out. */
   readonly deadlineMs?: number;
+  /** Milliseconds an agent that cannot be met at all is tried; as long as one whose task is under way when left out. */
+  readonly meetMs?: number;
+  /** Gets what a person said before a question was asked; left out, that is the answer. */
+  heard?(messages: readonly UserMessage[]): void;
 };
 
 /** An ask under way: its request, and what was recorded when it began. */

@@ -1,22 +1,39 @@
+import type { A2aClient } from "../a2a/client.ts";
+import { taskUsage } from "../a2a/task-usage.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
 import { AppError } from "../errors.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { Peers } from "./peers.ts";
 import { askMessage } from "./send-ask.ts";
 
+/** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
+export type CalledOff = { readonly done: boolean; readonly usage?: TaskUsage };
+
 /**
- * Sees to it that nothing of an ask goes on at the other agent; false when that could not be had now and may be later. Where the answer to
+ * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
  * the message was lost, an agent of ours is sent it once more, which brings its task to light or begins it, and that is cancelled. Harmless to repeat.
  */
-export async function callOff(ask: OpenAsk, peers: Peers, signal: AbortSignal): Promise<boolean> {
+export async function callOff(ask: OpenAsk, peers: Peers, signal: AbortSignal): Promise<CalledOff> {
   try {
     const client = await peers.client(ask.agent, signal);
     const taskId = ask.taskId ?? (client.ours ? await find(ask, peers, signal) : "");
-    if (taskId !== "") await client.cancel(taskId, { signal });
-    return true;
+    if (taskId === "") return { done: true };
+    const usage = taskUsage(await cancelled(client, taskId, signal));
+    return { done: true, ...(usage !== undefined && { usage }) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // It has ended, is unknown there, or cannot be cancelled by us: trying again changes none of it.
-    return !error.retryable;
+    // It is unknown there, or cannot be cancelled by us: trying again changes none of it.
+    return { done: !error.retryable };
+  }
+}
+
+/** The task after its cancellation, or as it had ended before. */
+async function cancelled(client: A2aClient, taskId: string, signal: AbortSignal) {
+  try {
+    return await client.cancel(taskId, { signal });
+  } catch (error) {
+    if (error instanceof AppError && error.code === "run_ended") return client.get(taskId, { signal });
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PeerEvent } from "../agent/peer-events.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
 import type { Run } from "../durable/run.ts";
 import { callOff } from "./call-off.ts";
 import { openAsks } from "./open-asks.ts";
@@ -17,12 +18,14 @@ export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
     const open = openAsks(events.map(({ event }) => event)).filter(({ askId }) => askId.startsWith(below));
     const calledOff = await Promise.all(open.map((ask) => callOff(ask, peers, step.signal)));
     for (const [index, { askId, agent }] of open.entries()) {
-      if (calledOff[index] === true) step.emit(canceled(askId, agent.name));
+      const { done = false, usage } = calledOff[index] ?? {};
+      if (done) step.emit(canceled(askId, agent.name, usage));
     }
-    return calledOff.filter((done) => !done).length;
+    return calledOff.filter(({ done }) => !done).length;
   });
 }
 
-function canceled(askId: string, agent: string) {
-  return { type: "agent-answered", askId, agent, state: "canceled", files: [] } satisfies PeerEvent;
+function canceled(askId: string, agent: string, usage: TaskUsage | undefined) {
+  const event = { type: "agent-answered", askId, agent, state: "canceled", files: [] } as const satisfies PeerEvent;
+  return { ...event, ...(usage !== undefined && { usage }) };
 }

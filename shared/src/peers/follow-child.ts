@@ -47,8 +47,10 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
       const task = await client.get(child.taskId, { signal: step.signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
-      const hurry = state !== "working" || seen.after > from.after || ends.aborted;
-      if (!hurry) await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
+      // An agent whose stream ends early, for whatever reason, is not asked again at once.
+      if (state === "working" && !ends.aborted) {
+        await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
+      }
       const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
       return { ...from, after: seen.after, told: notes.told(), state, ...(question && { question }) };
     });
@@ -70,7 +72,9 @@ async function watchJournal(client: A2aClient, child: Child, from: Followed, { n
       if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
     }
   } catch (error) {
-    if (signal.aborted || !(ends.aborted || notes.due.aborted)) throw error;
+    signal.throwIfAborted();
+    // A stream that fails is no more than one that ended: whether the agent can be reached is for GetTask to say.
+    if (!(error instanceof AppError || enough.aborted)) throw error;
   }
   return looked;
 }

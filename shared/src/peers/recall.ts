@@ -104,5 +104,5 @@ async function recall(runId: string, { engine, ...peers }: Peers, signal: AbortS
   if (run !== undefined && !terminalStatuses.includes(run.status)) return 1;
   const open = openAsks((await engine.events(runId)).map(({ event }) => event));
   const calledOff = await Promise.all(open.map((ask) => callOff(ask, { engine, ...peers }, signal)));
-  return calledOff.filter((done) => !done).length;
+  return calledOff.filter(({ done }) => !done).length;
 }

@@ -1,5 +1,6 @@
 import type { Run } from "../durable/run.ts";
 import { askPerson } from "../tools/human/question.ts";
+import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
 import type { Child } from "./ask.ts";
 import type { Seen } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
@@ -23,6 +24,7 @@ export async function relayQuestion(
   const begun = await takeFloor(run, child, at, peers);
   if (begun === undefined) return undefined;
   try {
+    if (ask.heard !== undefined) ask.heard(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
     const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind };
     const answer = await askPerson(run, asked, left);

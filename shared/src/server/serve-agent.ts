@@ -12,18 +12,21 @@ import { crashPointText } from "../durable/embedded/crash-point.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
 import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
+import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openModel } from "./open-model.ts";
-import { openToolbox, type Toolbox } from "./toolbox.ts";
+import { openPeers } from "./open-peers.ts";
+import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
+import { openToolbox } from "./toolbox.ts";
 
 /** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
 export type AgentServerSpec = {
   readonly name: AgentName;
-  define(toolbox: Toolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
+  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
 };
 
 /**
@@ -77,10 +80,14 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const definition = define(toolbox, agentConfig.limits);
+  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
+  const families = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
+  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
+  const definition = withFamilies(made, agentConfig.tools, families);
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
+  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
   const approval = approvalBy(agentConfig.approve, definition);
   const served = serve(
     { fetch: (request) => app.fetch(request) },
@@ -88,6 +95,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       port: server.port ?? agentConfig.port,
       hostname: server.host,
       async close() {
+        asking?.close();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
@@ -104,13 +112,14 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       sandbox: toolbox.sandbox.tier,
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
-    engine: releasingEngine(engine, definition, { openWorkspace: open }),
+    engine: releasingEngine(cancelling, definition, { openWorkspace: open }),
     artifacts,
     identify: identifyBy(server.token),
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
   });
-  engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
+  const task = agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval });
+  engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);

@@ -1,5 +1,5 @@
 import type { Workspace } from "../workspace/workspace.ts";
-import type { ToolContext } from "./tool.ts";
+import type { DurableContext, ToolContext } from "./tool.ts";
 
 /** A context in which nobody watches and nothing is aborted, unless told otherwise. For tests. */
 export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> = {}): ToolContext {
@@ -8,6 +8,19 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
     workspace,
     key: crypto.randomUUID(),
     progress: () => undefined,
+    ...rest,
+  };
+}
+
+/** A context of a call that waits, of a task that has passed through no agent, with a budget without end. For tests. */
+export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
+  return {
+    hops: 0,
+    place: async (parts) => parts,
+    adopt: async (parts) => parts,
+    attach: async () => [],
+    hear: () => undefined,
+    lend: () => ({ budget: { tokens: 1_000_000, usd: 1, wallMs: 60_000 }, settle: () => undefined }),
     ...rest,
   };
 }

@@ -3,7 +3,7 @@ import type { Effect, Run } from "../durable/run.ts";
 import type { Json } from "../json.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { Part } from "./human/user-message.ts";
+import type { Part, UserMessage } from "./human/user-message.ts";
 import { inputSchemaOf, parseInput } from "./tool-input.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
@@ -26,10 +26,27 @@ export interface ToolContext {
   progress(text: string): void;
 }
 
+/** A part of what a task may spend, lent to a task that someone else does for it. */
+export type Loan = {
+  readonly budget: { readonly tokens: number; readonly usd: number; readonly wallMs: number };
+  /** Ends the loan: what was used of it is the task's own spending. */
+  settle(used: { readonly tokens: number; readonly usd: number; readonly unpriced: boolean } | undefined): void;
+};
+
 /** What a call that waits may use besides the run. */
 export interface DurableContext {
   /** Puts the files among these parts into the workspace, in a step, and answers the parts with the names they have there. */
   place(parts: readonly Part[]): Promise<readonly Part[]>;
+  /** As `place`, for files that others made for this task: they count as made by it. */
+  adopt(parts: readonly Part[]): Promise<readonly Part[]>;
+  /** Files of the workspace as parts, stored in a step. Rejects with an AppError for one that cannot be read. */
+  attach(paths: readonly string[]): Promise<readonly Part[]>;
+  /** Takes in what the user said before a question was asked, which is no answer to it. */
+  hear(messages: readonly UserMessage[]): void;
+  /** Lends this share, from 0 to 1, of what the task has left and has not lent yet; its time is lent whole. */
+  lend(share: number): Loan;
+  /** How many agents the task has passed through. */
+  readonly hops: number;
 }
 
 /** Something a model can call. MCP-mounted tools are of the same type. */
@@ -40,8 +57,8 @@ export interface Tool {
   /** What a repetition after a crash would do, by input where that matters. Bad input may be given. */
   effect(input: unknown): Effect;
   /**
-   * Whether a call may run at the same time as others of its turn. Left out: when its effect is `pure`. The calls of a turn otherwise
-   * run in the order the model wrote them.
+   * Whether a call may run at the same time as others of its turn. Left out: when its effect is `pure`; a call that waits only when this says
+   * so, and it then sees to it that what a person says reaches the right one. The calls of a turn otherwise run in the order the model wrote them.
    */
   readonly parallel?: boolean;
   /** Bad input and thrown errors come back as results; only an abort rejects. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Run, RunEvent } from "../../durable/run.ts";
 import type { Json } from "../../json.ts";
 import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest, durableContextForTest } from "../context-for-test.ts";
 import { askHuman } from "./ask-human.ts";
 import type { Part, UserMessage } from "./user-message.ts";
 
@@ -35,7 +35,7 @@ function waitingRun() {
   return { run, events, waits, answer: (message: UserMessage) => arrival.resolve(message), timeOut: timer.resolve };
 }
 
-const context = { place: async (parts: readonly Part[]) => parts };
+const context = durableContextForTest();
 
 const said = (...parts: Part[]): UserMessage => ({ messageId: "m2", parts });
 

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { crashPointText } from "@manyhands/shared/durable/embedded/crash-point";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import { terminalStatuses } from "@manyhands/shared/durable/engine";
+import { createPeers } from "@manyhands/shared/peers/peers";
+import { recallRun } from "@manyhands/shared/peers/recall";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import * as z from "zod";
+import { entryForTest, fixedAgents, modelForTest } from "./flow-for-test.ts";
+import { flowRun } from "./flow-run.ts";
+import { planning } from "./planning/planning.ts";
+import { sequential } from "./sequential.ts";
+
+/** What a process that carries out one flow is told, as JSON in its first argument. */
+export const flowChildSettings = z.strictObject({
+  home: z.string(),
+  run: z.string(),
+  model: z.string(),
+  agents: z.record(z.string(), z.string()),
+  crashAt: crashPointText.optional(),
+});
+
+const settings = flowChildSettings.parse(JSON.parse(process.argv[2] ?? "{}"));
+const engine = createEmbeddedEngine({
+  path: join(settings.home, "runs.db"),
+  ...(settings.crashAt && { crashAt: settings.crashAt }),
+});
+const artifacts = createArtifactStore(join(settings.home, "artifacts"));
+const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 5_000 } });
+const entries = Object.entries(settings.agents).map(([name, url]) => entryForTest(name, url));
+const deps = { peers, agents: fixedAgents(entries), model: modelForTest(settings.model) };
+engine.work([planning, sequential].flatMap((flow) => [flowRun(flow, deps), recallRun(flow.name, peers)]));
+
+for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(10)) {
+  const run = await engine.get(settings.run);
+  if (run !== undefined && terminalStatuses.includes(run.status)) break;
+}
+await engine.close({ graceMs: 0 });

@@ -1,0 +1,96 @@
+import { AppError } from "@manyhands/shared/errors";
+import * as z from "zod";
+import type { Flow } from "../flow.ts";
+import { makePlan, type PlanBrief } from "./make-plan.ts";
+import { draftSteps } from "./plan-draft.ts";
+import { type DraftBounds, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
+
+/** What a person made of a plan. */
+export type Answer =
+  | { readonly verdict: "approved" }
+  | { readonly verdict: "rejected" }
+  | { readonly verdict: "edited"; readonly steps: readonly TaskStep[] }
+  | { readonly verdict: "wish"; readonly text: string }
+  | { readonly verdict: "unclear"; readonly fault: string };
+
+/** How often a plan is put before a person. */
+const mostQuestions = 10;
+
+const howTo = `Answer yes to begin or no to stop; say what should be different; or send the plan as you want it: lines like those above, or JSON
+{"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…"}]}.`;
+
+/**
+ * Has a person approve the plan, write another, or say what should be different, in which case it is planned anew and asked about again. Rejects with
+ * `rejected` when the answer is no.
+ */
+export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief): Promise<TaskPlan> {
+  let plan = made;
+  let fault = "";
+  for (let asked = 0; asked < mostQuestions; asked++) {
+    const lines = planLines(plan);
+    const question = `${fault}This is the plan:\n\n${plan.title}\n${lines}\n\n${howTo}`;
+    const answer = readAnswer(await flow.askPerson(question, "approval"), { ...brief, finished: [] });
+    fault = "";
+    if (answer.verdict === "approved") return plan;
+    if (answer.verdict === "edited") return { ...plan, steps: answer.steps };
+    if (answer.verdict === "rejected") throw new AppError("rejected", "The plan was not approved.");
+    if (answer.verdict === "wish") {
+      const goal = `${brief.goal}\n\nThis plan was made for it:\n${lines}\n\nThe user says of the plan:\n${answer.text}`;
+      plan = await makePlan(flow, { ...brief, goal });
+    } else fault = `${answer.fault}\n\n`;
+  }
+  throw new AppError("rejected", "The plan was not approved: it was put before a person too often.");
+}
+
+/** The steps as a person reads and writes them. */
+function planLines({ steps }: TaskPlan): string {
+  return steps
+    .map(({ id, agent, text, dependsOn, expected }) => {
+      const after = dependsOn.length === 0 ? "" : ` (after ${dependsOn.join(", ")})`;
+      return `${id}. [${agent}] ${text}${after}${expected === "" ? "" : ` => ${expected}`}`;
+    })
+    .join("\n");
+}
+
+const yes = /^(?:y|yes|yep|ok|okay|go|start|begin|approved?|fine)(?:,?\s+(?:please|ahead|on))?\W*$/i;
+const no = /^(?:n|no|nope|stop|cancel|reject(?:ed)?|never mind)(?:,?\s+(?:thanks|thank you|please))?\W*$/i;
+
+/** Reads what a person answered. */
+export function readAnswer(text: string, bounds: DraftBounds): Answer {
+  const said = text.trim();
+  if (yes.test(said)) return { verdict: "approved" };
+  if (no.test(said)) return { verdict: "rejected" };
+  if (said === "") return { verdict: "unclear", fault: "There was no text in the answer." };
+  const steps = stepsIn(said);
+  if (steps === undefined) return { verdict: "wish", text: said };
+  const draft = draftSteps.min(1).safeParse(steps);
+  if (!draft.success)
+    return { verdict: "unclear", fault: `That plan cannot be read:\n${z.prettifyError(draft.error)}` };
+  const read = readDraft(draft.data, bounds);
+  return "fault" in read ? { verdict: "unclear", fault: read.fault } : { verdict: "edited", steps: read.steps };
+}
+
+/** The steps an answer holds, as JSON or as lines; undefined when it holds none. */
+function stepsIn(text: string): unknown {
+  const body = text.replace(/^```[a-z]*\s*|\s*```$/g, "");
+  if (/^[[{]/.test(body) && !/^\[[^\]"{]+\]/.test(body)) {
+    try {
+      const value: unknown = JSON.parse(body);
+      return Array.isArray(value) ? value : ((value as { steps?: unknown } | null)?.steps ?? []);
+    } catch {
+      return [];
+    }
+  }
+  const lines = text.split("\n").flatMap((line) => lineStep(line));
+  return lines.length === 0 ? undefined : lines;
+}
+
+const line =
+  /^\s*(?:(?<id>[\w-]+)[.)]\s*)?\[(?<agent>[^\]]+)\]\s*(?<text>.*?)\s*(?:\(after (?<after>[^)]*)\))?\s*(?:=>\s*(?<expected>.*))?$/;
+
+function lineStep(text: string): object[] {
+  const { id, agent, text: what, after, expected = "" } = line.exec(text)?.groups ?? {};
+  if (agent === undefined || what === undefined) return [];
+  const depends_on = (after ?? "").split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
+  return [{ ...(id !== undefined && { id }), agent, text: what, depends_on, expected }];
+}

@@ -1,0 +1,51 @@
+import type { PlannedStep } from "@manyhands/shared/agent/flow-events";
+import { createPlan, formatPlan, markStep, type StepStatus } from "@manyhands/shared/tools/planning/plan";
+import type { Flow } from "../flow.ts";
+import type { TaskPlan } from "./task-plan.ts";
+
+/** A plan being carried out: where each of its steps stands, told at every change. Branches share it; nothing is decided by it. */
+export type Board = {
+  /** Takes a plan in place of the one there was. Steps that stay keep their marks. */
+  post(flow: Flow, plan: TaskPlan, note: string): void;
+  mark(flow: Flow, step: string, status: StepStatus, notes: string, note: string): void;
+  /** The plan with its marks as an artifact. */
+  publish(flow: Flow): void;
+};
+
+type Mark = Pick<PlannedStep, "status" | "notes">;
+
+const unmarked: Mark = { status: "not_started", notes: "" };
+
+/** Makes one that is empty. */
+export function createBoard(): Board {
+  let plan: TaskPlan = { id: "", title: "", steps: [] };
+  const marks = new Map<string, Mark>();
+  const steps = () => plan.steps.map((step): PlannedStep => ({ ...step, ...(marks.get(step.id) ?? unmarked) }));
+  const text = () => {
+    const lines = plan.steps.map(({ agent, text }) => `[${agent}] ${text.replaceAll(/\s+/g, " ")}`);
+    return formatPlan(
+      steps().reduce(
+        (marked, { status, notes }, index) => markStep(marked, index, { status, notes }),
+        createPlan(plan.id, plan.title, lines),
+      ),
+    );
+  };
+  const tell = (flow: Flow, note: string) => flow.tell({ type: "plan-changed", text: text(), steps: steps(), note });
+  return {
+    post(flow, next, note) {
+      for (const [id, { status }] of marks) if (status !== "completed") marks.delete(id);
+      plan = next;
+      tell(flow, note);
+    },
+    mark(flow, step, status, notes, note) {
+      marks.set(step, { status, notes });
+      tell(flow, note);
+    },
+    publish(flow) {
+      flow.artifact("plan.md", [
+        { type: "text", text: text(), mediaType: "text/markdown" },
+        { type: "data", data: { id: plan.id, title: plan.title, steps: steps() } },
+      ]);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { AppError } from "@manyhands/shared/errors";
+import type { Flow, FlowResult } from "../flow.ts";
+import type { Board } from "./board.ts";
+import { handOnFiles } from "./hand-on-files.ts";
+import { type PlanBrief, revisePlan } from "./make-plan.ts";
+import { reportResult } from "./report.ts";
+import { runSteps } from "./run-steps.ts";
+import { resultText, type StepResult } from "./step-result.ts";
+import type { TaskPlan } from "./task-plan.ts";
+
+/** How a plan is carried out. */
+export type CarryOptions = {
+  readonly concurrency: number;
+  readonly attempts: number;
+  readonly replans: number;
+  readonly stepDeadlineMs?: number | undefined;
+};
+
+/**
+ * Carries out a plan to its end. Where steps did not complete, or the caller added something, what is left is planned anew, as often as allowed; finished
+ * steps stay. Rejects with `task_failed` and a report as partial answer when the task was not done, and with the error of a bound that was reached.
+ */
+export async function carryOut(
+  flow: Flow,
+  first: TaskPlan,
+  brief: PlanBrief,
+  board: Board,
+  options: CarryOptions,
+): Promise<FlowResult> {
+  let plan = first;
+  let goal = brief.goal;
+  let results: StepResult[] = [];
+  for (let replans = 0; ; replans++) {
+    results = await round(flow, plan, results, board, { ...options, goal });
+    const failed = results.filter(({ outcome }) => outcome !== "completed");
+    const added = await flow.heard();
+    if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;
+    if (failed.length === 0 && added.length === 0) return reportResult(flow, goal, results, board);
+    if (replans === options.replans) {
+      if (failed.length === 0) return reportResult(flow, goal, results, board);
+      throw await unfinished(flow, goal, results, board, failed.map(reasonOf).join(" "));
+    }
+    flow.expect(1, { own: true });
+    const revision = await revisePlan(flow, { ...brief, goal }, plan, results);
+    if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, board, revision.reason);
+    if (revision.verdict === "enough") return reportResult(flow, goal, results, board);
+    plan = revision.plan;
+    results = results.filter(({ outcome }) => outcome === "completed");
+    board.post(flow, plan, `Planned anew: ${revision.reason}`);
+    board.publish(flow);
+  }
+}
+
+/** Works on every step that is not done yet; all results, in the plan's order. */
+async function round(
+  flow: Flow,
+  plan: TaskPlan,
+  finished: readonly StepResult[],
+  board: Board,
+  options: CarryOptions & { readonly goal: string },
+): Promise<StepResult[]> {
+  const open = plan.steps.filter(({ id }) => !finished.some(({ step }) => step.id === id));
+  flow.expect(open.length, { own: true });
+  const { stepDeadlineMs, ...rest } = options;
+  const worked = await runSteps(flow, open, finished, board, { ...rest, stepDeadlineMs });
+  const results = [...finished, ...worked];
+  handOnFiles(flow, results, worked);
+  flow.reached(results.map(resultText).join("\n\n"));
+  const fatal = worked.find((result) => result.fatal !== undefined)?.fatal;
+  if (fatal === undefined) return results;
+  board.publish(flow);
+  throw fatal;
+}
+
+/** Tells what there is, and the error to end with. */
+async function unfinished(
+  flow: Flow,
+  goal: string,
+  results: readonly StepResult[],
+  board: Board,
+  reason: string,
+): Promise<AppError> {
+  const { answer } = await reportResult(flow, goal, results, board);
+  flow.reached(answer);
+  return new AppError("task_failed", `The task was not done. ${reason}`);
+}
+
+function reasonOf({ step, reason }: StepResult): string {
+  return `Step ${step.id} (${step.agent}): ${reason}`;
+}

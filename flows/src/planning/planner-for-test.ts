@@ -1,0 +1,72 @@
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import { type ChatRequest, textOf } from "@manyhands/shared/llm/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
+
+/** A step as a scripted planner writes it. */
+export type StepForTest = {
+  readonly id?: string;
+  readonly text: string;
+  readonly agent: string;
+  readonly depends_on?: readonly (string | number)[];
+  readonly expected?: string;
+};
+
+type Reply = ScriptedReply | ((text: string) => ScriptedReply);
+
+/**
+ * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks steps by `check` (met when left out) and writes
+ * the final answer by `report`.
+ */
+export function plannerForTest(spec: {
+  readonly plans: readonly Reply[];
+  readonly check?: (text: string) => { verdict: string; evidence: string; reason: string };
+  readonly report?: (text: string) => ScriptedReply;
+}): (request: ChatRequest) => ScriptedReply {
+  let planned = 0;
+  return (request) => {
+    const text = promptOf(request);
+    const [tool] = request.tools?.map((one) => one.function.name) ?? [];
+    if (tool === "planning") {
+      const reply = spec.plans[planned++] ?? { status: 400, error: { message: "no more plans" } };
+      return typeof reply === "function" ? reply(text) : reply;
+    }
+    if (tool === "check_step") {
+      const args = spec.check?.(text) ?? { verdict: "met", evidence: "it says so", reason: "done" };
+      return { calls: [{ name: "check_step", args }] };
+    }
+    return spec.report?.(text) ?? { text: "the report" };
+  };
+}
+
+/** A plan. */
+export function plan(...steps: StepForTest[]): ScriptedReply {
+  return { calls: [{ name: "planning", args: { command: "create", title: "Trip", steps } }] };
+}
+
+/** How a plan goes on. */
+export function revision(verdict: string, ...steps: StepForTest[]): ScriptedReply {
+  return { calls: [{ name: "planning", args: { command: "update", verdict, reason: `because ${verdict}`, steps } }] };
+}
+
+/** Everything in the newest user and tool messages of a request. */
+export function promptOf({ messages }: ChatRequest): string {
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  return messages
+    .slice(last + 1)
+    .filter(({ role }) => role !== "system")
+    .map(textOf)
+    .join("\n");
+}
+
+/** The steps of each plan that was told, with their marks: `✓ Book`. */
+export function marksOf(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "plan-changed"
+      ? [
+          [...event.text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)]
+            .map(([, mark, step]) => `${mark}${step}`)
+            .join("|"),
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,319 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import { flowForTest } from "../flow-for-test.ts";
+import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
+import { planning } from "./planning.ts";
+
+const says = (text: string) => () => ({ text });
+const echoes = (request: ChatRequest) => ({ text: promptOf(request) });
+const asks = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) =>
+    event.type === "agent-asked"
+      ? [
+          `${event.agent}: ${/Your step: (.*)/.exec(event.parts.map((part) => (part.type === "text" ? part.text : "")).join())?.[1]}`,
+        ]
+      : [],
+  );
+const outcomes = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => (event.type === "step-ended" ? [`${event.step} ${event.outcome}`] : []));
+const artifacts = (events: readonly AgentEvent[], name: string) =>
+  events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
+const textIn = (parts: ReturnType<typeof artifacts>[number] | undefined) =>
+  parts?.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
+const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "the road is closed" } }] };
+const writes = (path: string, text: string) => (_: ChatRequest, n: number) =>
+  n % 2 === 0
+    ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
+    : { text: `wrote ${path}` };
+
+test("a plan is carried out by the agents it names: each step sees what it depends on, and the answer is written from the results", async () => {
+  let evidence = "";
+  await using flow = await flowForTest(planning, {
+    agents: { maps: says("the pass is open"), hotels: says("a room is free"), writer: echoes },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "way", text: "Find the way", agent: "maps", expected: "whether the pass is open" },
+          { id: "bed", text: "Find a bed", agent: "HOTELS" },
+          { id: "tell", text: "Write the letter", agent: "writer", depends_on: ["way"], expected: "a letter" },
+        ),
+      ],
+      report: (text) => {
+        evidence = text;
+        return { text: "maps: open; hotels: free" };
+      },
+    }),
+  });
+  const { record, events, answer } = await flow.run({ text: "Plan the trip" });
+  expect(record.status).toBe("completed");
+  expect(answer).toBe("maps: open; hotels: free");
+  expect(asks(events).slice(0, 2).sort()).toEqual(["hotels: Find a bed", "maps: Find the way"]);
+  const letter = (record.output as { data: { steps: { answer: string }[] } }).data.steps[2]?.answer ?? "";
+  expect(letter).toContain("the pass is open");
+  expect(letter).toContain("It is done when: a letter");
+  expect(letter).not.toContain("a room is free");
+  expect(letter).not.toContain("Find a bed");
+  expect(evidence).toContain("Step bed by hotels, completed: Find a bed\n<report>\na room is free\n</report>");
+  expect(marksOf(events)[0]).toBe(" Find the way| Find a bed| Write the letter");
+  expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Find a bed|✓Write the letter");
+  expect(textIn(artifacts(events, "plan.md").at(-1))).toContain("Progress: 3/3 steps completed (100.0%)");
+  expect(events.filter((event) => event.type === "artifact-added").at(-1)).toMatchObject({ name: "answer" });
+});
+
+test("steps that do not need each other are done at the same time, as many as allowed", async () => {
+  const agents = { one: () => ({ text: "done", delayMs: 150 }) };
+  const steps = ["a", "b", "c"].map((id) => ({ id, text: `Do ${id}`, agent: "one" }));
+  await using flow = await flowForTest(planning, {
+    agents,
+    model: plannerForTest({ plans: [plan(...steps), plan(...steps)] }),
+  });
+  const most = (events: readonly AgentEvent[]) => {
+    let open = 0;
+    return Math.max(
+      ...events.map(({ type }) => {
+        if (type === "agent-asked") open++;
+        if (type === "agent-answered") open--;
+        return open;
+      }),
+    );
+  };
+  expect(most((await flow.run({ text: "Go" })).events)).toBe(3);
+  expect(most((await flow.run({ text: "Go", options: { concurrency: 2 } })).events)).toBe(2);
+});
+
+test("one agent's work on a plan of one step is the answer: the model only plans and checks", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("42") },
+    model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })] }),
+  });
+  expect((await flow.run({ text: "Count" })).answer).toBe("42");
+  expect(flow.model.requests).toHaveLength(2);
+});
+
+test("a plan that cannot be carried out is mended by the planner, told what is wrong", async () => {
+  const told: string[] = [];
+  const hear = (reply: ReturnType<typeof plan>) => (text: string) => {
+    told.push(text);
+    return reply;
+  };
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("done") },
+    model: plannerForTest({
+      plans: [
+        hear(plan({ id: "a", text: "A", agent: "nobody", depends_on: ["z"] })),
+        hear(
+          plan(
+            { id: "a", text: "A", agent: "one", depends_on: ["b"] },
+            { id: "b", text: "B", agent: "one", depends_on: ["a"] },
+          ),
+        ),
+        hear(plan({ id: "a", text: "A", agent: "work of one" })),
+      ],
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  expect(record.status).toBe("completed");
+  expect(told[1]).toContain(
+    'Step a: there is no agent "nobody"; there are one.\nStep a depends on z, which no step is.',
+  );
+  expect(told[2]).toContain("The steps a, b wait for each other");
+  expect(asks(events)).toEqual(["one: A"]);
+});
+
+test("or rejected before anyone is asked", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("done") },
+    model: plannerForTest({ plans: Array(3).fill(plan({ text: "A", agent: "nobody" })) }),
+  });
+  const { record } = await flow.run({ text: "Go" });
+  expect(record.error).toMatchObject({ code: "rejected", message: expect.stringContaining('no agent "nobody"') });
+  expect(await flow.agent("one").tasks()).toEqual([]);
+});
+
+test("a step that is not what was expected is tried again with the reason, in the same conversation", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: (request, n) => ({ text: n === 0 ? "I will look" : `now 42 ${promptOf(request)}` }) },
+    model: plannerForTest({
+      plans: [plan({ text: "Count", agent: "one", expected: "a number" })],
+      check: (text) =>
+        text.includes("now 42")
+          ? { verdict: "met", evidence: "now 42", reason: "a number" }
+          : { verdict: "not_met", evidence: "", reason: "there is no number" },
+    }),
+  });
+  const { events, answer } = await flow.run({ text: "Go" });
+  expect(outcomes(events)).toEqual(["1 failed", "1 completed"]);
+  expect(answer).toContain("An earlier attempt did not do it: there is no number");
+  const tasks = await flow.agent("one").tasks();
+  expect(tasks.map(({ contextId }) => contextId)).toEqual(Array(2).fill(tasks[0]?.contextId ?? ""));
+  expect(marksOf(events)).toEqual([" Count", "→Count", "→Count", "✓Count"]);
+});
+
+test("what fails is planned anew, what is done stays done, and what hung on it is blocked meanwhile", async () => {
+  let failures = "";
+  await using flow = await flowForTest(planning, {
+    agents: { maps: says("the pass is open"), bad: () => refusal, good: says("by bus") },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "1", text: "Find the way", agent: "maps" },
+          { id: "2", text: "Find a car", agent: "bad", depends_on: [1] },
+          { id: "3", text: "Drive", agent: "good", depends_on: [2] },
+        ),
+        (text) => {
+          failures = text;
+          return revision("continue", { id: "4", text: "Take the bus", agent: "good", depends_on: ["1"] });
+        },
+      ],
+      report: (text) => ({ text: text.includes("by bus") ? "went by bus" : "lost" }),
+    }),
+  });
+  const { record, events, answer } = await flow.run({ text: "Get there", options: { attempts: 1 } });
+  expect(record.status).toBe("completed");
+  expect(answer).toBe("went by bus");
+  expect(outcomes(events)).toEqual(["1 completed", "2 failed", "3 blocked", "4 completed"]);
+  expect(failures).toContain("Why it is not done: bad failed: the road is closed (task_failed)");
+  expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Take the bus");
+  expect(marksOf(events)).toContain("✓Find the way|!Find a car|!Drive");
+  expect(await flow.agent("maps").tasks()).toHaveLength(1);
+});
+
+test("what cannot be done is reported: the task failed, and what was found is kept", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { good: says("half"), bad: () => refusal },
+    model: plannerForTest({
+      plans: [
+        plan({ id: "1", text: "A", agent: "good" }, { id: "2", text: "B", agent: "bad" }),
+        revision("continue", { id: "3", text: "B again", agent: "bad" }),
+      ],
+      report: () => ({ text: "good did half; B was not done" }),
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go", options: { attempts: 2, replans: 1 } });
+  expect(record.error).toMatchObject({
+    code: "task_failed",
+    message: expect.stringContaining("Step 3 (bad): bad failed"),
+  });
+  expect(textIn(artifacts(events, "partial-answer").at(-1))).toBe("good did half; B was not done");
+  expect(artifacts(events, "answer")).toEqual([]);
+  expect(await flow.agent("good").tasks()).toHaveLength(1);
+  expect(await flow.agent("bad").tasks()).toHaveLength(4);
+});
+
+test("an agent that says itself that something is in the way is not asked again for the same", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("I have no password") },
+    model: plannerForTest({
+      plans: [plan({ text: "Log in", agent: "one", expected: "logged in" }), revision("impossible")],
+      check: () => ({ verdict: "blocked", evidence: "", reason: "there is no password" }),
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go", options: { attempts: 3 } });
+  expect(outcomes(events)).toEqual(["1 blocked"]);
+  expect(record.error?.message).toBe("The task was not done. because impossible");
+});
+
+test("files of a step go to those that depend on it and to the caller; of unrelated ones by one name both are kept", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: writes("report.md", "# One"), two: writes("report.md", "# Two"), reader: echoes },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "a", text: "Write", agent: "one" },
+          { id: "b", text: "Write too", agent: "two" },
+          { id: "c", text: "Read", agent: "reader", depends_on: ["a"] },
+        ),
+      ],
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  const read = (record.output as { data: { steps: { answer: string }[] } }).data.steps[2]?.answer;
+  expect(read).toContain("report.md");
+  const contentOf = async (name: string) => {
+    const [file] = artifacts(events, name).at(-1) ?? [];
+    return file?.type === "file" ? (await flow.artifacts.get(file.sha256))?.text() : undefined;
+  };
+  expect([await contentOf("report.md"), await contentOf("b/report.md")]).toEqual(["# One", "# Two"]);
+});
+
+test("a person approves the plan first, edits it, says what should be different, or stops it", async () => {
+  const both = plan({ id: "1", text: "A", agent: "one" }, { id: "2", text: "B", agent: "two", depends_on: ["1"] });
+  const asWished = (text: string) =>
+    plan({ text: text.includes("let two do all of it") ? "All" : "Nothing", agent: "two" });
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("1"), two: says("2") },
+    model: plannerForTest({ plans: [both, both, both, asWished, both] }),
+  });
+  const start = () => flow.start({ text: "Go", options: { approve: true } });
+  const approved = await start();
+  expect(await flow.event(approved, "question-asked")).toMatchObject({
+    kind: "approval",
+    question: expect.stringContaining("1. [one] A\n2. [two] B (after 1)"),
+  });
+  await flow.say(approved, "yes");
+  await flow.until(approved, "completed");
+
+  const edited = await start();
+  await flow.event(edited, "question-asked");
+  await flow.say(edited, "1. [nobody] A");
+  expect(await flow.event(edited, "question-asked", 2)).toMatchObject({
+    question: expect.stringContaining('Step 1: there is no agent "nobody"'),
+  });
+  await flow.say(edited, "[two] Only this => a 2");
+  await flow.until(edited, "completed");
+  expect(asks(await flow.events(edited))).toEqual(["two: Only this"]);
+
+  const changed = await start();
+  await flow.event(changed, "question-asked");
+  await flow.say(changed, "let two do all of it");
+  expect(await flow.event(changed, "question-asked", 2)).toMatchObject({
+    question: expect.stringContaining("1. [two] All"),
+  });
+  await flow.say(changed, "ok");
+  await flow.until(changed, "completed");
+
+  const stopped = await start();
+  await flow.event(stopped, "question-asked");
+  await flow.say(stopped, "no");
+  expect((await flow.until(stopped, "failed")).error).toEqual({
+    code: "rejected",
+    message: "The plan was not approved.",
+  });
+  expect(asks(await flow.events(stopped))).toEqual([]);
+});
+
+test("what the caller adds while steps are worked on is planned for", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: (_, n) => ({ text: `part ${n}`, delayMs: 200 }) },
+    model: plannerForTest({
+      plans: [
+        plan({ text: "A", agent: "one" }),
+        (text) =>
+          text.includes("and in French")
+            ? revision("continue", { text: "Translate", agent: "one", depends_on: [1] })
+            : revision("enough"),
+      ],
+      report: (text) => ({ text: text.includes("and in French") ? "fini" : "done" }),
+    }),
+  });
+  const id = await flow.start({ text: "Go" });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "and in French");
+  expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "fini" });
+  expect(outcomes(await flow.events(id))).toEqual(["1 completed", "2 completed"]);
+});
+
+test("a bound that is reached ends the flow by its name, with what was found by then", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("found") },
+    limits: { asks: 1 },
+    model: plannerForTest({
+      plans: [plan({ id: "1", text: "A", agent: "one" }, { id: "2", text: "B", agent: "one", depends_on: ["1"] })],
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  expect(record.error?.code).toBe("step_limit");
+  expect(textIn(artifacts(events, "partial-answer").at(-1))).toContain("found");
+  expect(marksOf(events).at(-1)).toBe("✓A|!B");
+});

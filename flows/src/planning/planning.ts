@@ -1,0 +1,60 @@
+import { AppError } from "@manyhands/shared/errors";
+import * as z from "zod";
+import { defineFlow, type Flow } from "../flow.ts";
+import { approvePlan } from "./approve-plan.ts";
+import { createBoard } from "./board.ts";
+import { carryOut } from "./carry-out.ts";
+import { makePlan } from "./make-plan.ts";
+
+const options = z.strictObject({
+  approve: z.boolean().default(false).describe("Whether a person approves or edits the plan before it is begun."),
+  concurrency: z.int().min(1).max(20).default(4).describe("Steps that are worked on at the same time."),
+  attempts: z.int().min(1).max(5).default(2).describe("How often a step is tried."),
+  replans: z
+    .int()
+    .min(0)
+    .max(5)
+    .default(2)
+    .describe("How often the rest is planned anew after a step that did not work."),
+  maxSteps: z.int().min(1).max(50).default(20).describe("Steps that a plan may have."),
+  stepDeadlineMs: z.int().min(1000).optional().describe("Milliseconds after which a step's task is given up."),
+});
+
+/** A plan is made, its steps are given to the agents that fit, checked, and put together. */
+export const planning = defineFlow({
+  name: "planning",
+  title: "Planning flow",
+  description:
+    "Makes a plan for a task, has agents carry out its steps, checks each, and writes the answer from what they found.",
+  version: "1.0.0",
+  skills: [
+    {
+      id: "plan-and-do",
+      name: "Plan and carry out",
+      description: "Divides a task among agents, in parallel where it can be, and plans anew what does not work out.",
+      tags: ["flow", "planning", "team"],
+      examples: ["Analyse orders.csv, draw a chart of it, and write a report with both."],
+    },
+  ],
+  options,
+  example: {
+    text: "Find out from orders.csv which region sold most, and write a short report about it.",
+    agents: ["data-analysis", "manus"],
+    files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
+  },
+  async perform(flow, options) {
+    const brief = { goal: flow.goal, agents: distinct(flow), mostSteps: options.maxSteps };
+    const board = createBoard();
+    const made = await makePlan(flow, brief);
+    const plan = options.approve ? await approvePlan(flow, made, brief) : made;
+    if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
+    board.post(flow, plan, `The plan: ${plan.title}`);
+    board.publish(flow);
+    return carryOut(flow, plan, brief, board, options);
+  },
+});
+
+/** The agents, each once: a plan names them. */
+function distinct({ agents }: Flow): Flow["agents"] {
+  return agents.filter(({ name }, index) => agents.findIndex((other) => other.name === name) === index);
+}

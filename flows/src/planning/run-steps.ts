@@ -1,0 +1,62 @@
+import type { Flow } from "../flow.ts";
+import { createSlots } from "../slots.ts";
+import type { Board } from "./board.ts";
+import type { StepResult } from "./step-result.ts";
+import type { TaskStep } from "./task-plan.ts";
+import { unbegun, type WorkOptions, workStep } from "./work-step.ts";
+
+/**
+ * Carries out the steps, each as soon as those it depends on are done, at most `concurrency` at once. A step whose dependency did not complete
+ * is blocked; all others are carried out. What happens depends on the steps' outcomes only, never on which was first, so that a replay takes the same way.
+ */
+export async function runSteps(
+  flow: Flow,
+  steps: readonly TaskStep[],
+  finished: readonly StepResult[],
+  board: Board,
+  options: WorkOptions & { readonly concurrency: number },
+): Promise<StepResult[]> {
+  const slots = createSlots(options.concurrency);
+  const ends = new Map(steps.map(({ id }) => [id, Promise.withResolvers<StepResult>()]));
+  const resultOf = (id: string) => ends.get(id)?.promise ?? finished.find(({ step }) => step.id === id);
+  return flow.all(
+    steps.map((step) => async (branch) => {
+      const signal = branch.run.abortSignal;
+      const inputs = await unlessAborted(Promise.all(step.dependsOn.map(resultOf)), signal);
+      const missing = inputs.flatMap((input) => (input === undefined || input.outcome === "completed" ? [] : [input]));
+      const result =
+        missing.length > 0
+          ? blocked(branch, step, missing, board)
+          : await slots.within(signal, () =>
+              workStep(
+                branch,
+                step,
+                inputs.filter((input) => input !== undefined),
+                board,
+                options,
+              ),
+            );
+      ends.get(step.id)?.resolve(result);
+      return result;
+    }),
+  );
+}
+
+function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], board: Board): StepResult {
+  const reason = `It needs step ${missing.map((result) => result.step.id).join(", ")}, which did not complete.`;
+  const { id, agent } = step;
+  const note = `Step ${id}: blocked: ${reason}`;
+  flow.tell({ type: "step-ended", step: id, agent, attempt: 0, outcome: "blocked", reason, note });
+  board.mark(flow, id, "blocked", reason, note);
+  return { ...unbegun(step), reason };
+}
+
+/** The promise's value, or the signal's reason if that comes first: other branches of an aborted `all` never come to an end. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

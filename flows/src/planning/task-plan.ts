@@ -1,0 +1,78 @@
+import type { AgentEntry } from "../agents.ts";
+import { meantAgent } from "../find-agent.ts";
+import type { DraftSteps } from "./plan-draft.ts";
+
+/** A step of a plan that can be carried out: its agent is known, and what it depends on comes to an end before it. */
+export type TaskStep = {
+  readonly id: string;
+  readonly text: string;
+  readonly agent: string;
+  readonly dependsOn: readonly string[];
+  /** What shows that it is done; empty when nothing was agreed. */
+  readonly expected: string;
+};
+
+/** A plan to carry out a task; its steps are in an order in which they could be done one by one. */
+export type TaskPlan = { readonly id: string; readonly title: string; readonly steps: readonly TaskStep[] };
+
+/** What a draft is read against. */
+export type DraftBounds = {
+  readonly agents: readonly AgentEntry[];
+  /** Steps that are done already and stay. */
+  readonly finished: readonly TaskStep[];
+  readonly mostSteps: number;
+};
+
+/**
+ * The steps of a draft, put right where what is meant is plain: an agent by another spelling or by its skill, steps without ids, the order. What cannot
+ * be put right is told as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each other in a ring.
+ */
+export function readDraft(
+  draft: DraftSteps,
+  { agents, finished, mostSteps }: DraftBounds,
+): { readonly steps: readonly TaskStep[] } | { readonly fault: string } {
+  const steps: TaskStep[] = [];
+  const faults: string[] = [];
+  const taken = new Set(finished.map(({ id }) => id));
+  for (const [index, { id = freeId(index, taken), text, agent, depends_on, expected }] of draft.entries()) {
+    const meant = meantAgent(agent, agents);
+    if (meant === undefined) {
+      faults.push(`Step ${id}: there is no agent "${agent}"; there are ${agents.map(({ name }) => name).join(", ")}.`);
+    }
+    if (taken.has(id)) faults.push(`There is a step ${id} already; give each its own id.`);
+    taken.add(id);
+    const dependsOn = [...new Set(depends_on.map(String))];
+    steps.push({ id, text, agent: meant?.name ?? agent, dependsOn, expected });
+  }
+  for (const { id, dependsOn } of steps) {
+    const missing = dependsOn.filter((other) => !taken.has(other));
+    if (missing.length > 0) faults.push(`Step ${id} depends on ${missing.join(", ")}, which no step is.`);
+  }
+  if (steps.length > mostSteps) faults.push(`The plan has ${steps.length} steps; ${mostSteps} is the most.`);
+  if (faults.length > 0) return { fault: faults.join("\n") };
+  return inOrder(steps, new Set(finished.map(({ id }) => id)));
+}
+
+/** The number of a step that was given no id, or the next one that is free. */
+function freeId(index: number, taken: ReadonlySet<string>): string {
+  for (let number = index + 1; ; number++) if (!taken.has(String(number))) return String(number);
+}
+
+/** The steps so that each comes after those it depends on, otherwise as they were. */
+function inOrder(steps: readonly TaskStep[], done: Set<string>): { steps: TaskStep[] } | { fault: string } {
+  const ordered: TaskStep[] = [];
+  const left = [...steps];
+  while (left.length > 0) {
+    const next = left.findIndex(({ dependsOn }) => dependsOn.every((id) => done.has(id)));
+    if (next === -1) {
+      return {
+        fault: `The steps ${left.map(({ id }) => id).join(", ")} wait for each other in a ring; none of them could begin.`,
+      };
+    }
+    for (const step of left.splice(next, 1)) {
+      ordered.push(step);
+      done.add(step.id);
+    }
+  }
+  return { steps: ordered };
+}

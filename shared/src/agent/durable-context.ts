@@ -1,0 +1,28 @@
+import type { Run } from "../durable/run.ts";
+import type { DurableContext } from "../tools/tool.ts";
+import { storeFile } from "../workspace/store-file.ts";
+import type { Part } from "./events.ts";
+import { lendBudget } from "./lend-budget.ts";
+import { placeFiles, type ReceiveDeps } from "./receive.ts";
+import type { TaskState } from "./task-state.ts";
+
+/** What a call that waits may use of its task. `run` is the call's own, which is a branch where calls run side by side. */
+export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): DurableContext {
+  return {
+    hops: task.hops,
+    place: (parts) => placeFiles(run, parts, task.received, deps),
+    adopt: (parts) => placeFiles(run, parts, new Map(), deps),
+    attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
+    hear: (messages) => void task.inbox.push(...messages),
+    lend: (share) => lendBudget(task, share),
+  };
+}
+
+function attach(run: Run, paths: readonly string[], { openWorkspace, artifacts }: ReceiveDeps): Promise<Part[]> {
+  return run.step("attach", async () => {
+    const workspace = await openWorkspace(run.principal, run.contextId);
+    const parts: Part[] = [];
+    for (const path of paths) parts.push({ type: "file", ...(await storeFile(workspace, artifacts, path)) });
+    return parts;
+  });
+}

@@ -1,0 +1,85 @@
+/** What a badly made agent answers a JSON-RPC call with: a value becomes the call's result. */
+export type BadAnswer = (params: Wire, call: number) => Response | object | Promise<Response | object>;
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes over the wire is looked into without a schema
+type Wire = any;
+
+/** An agent that speaks A2A as badly as a test wants, over real HTTP; what it was called with is kept. */
+export type BadAgent = Disposable & {
+  readonly url: string;
+  readonly calls: readonly { readonly method: string; readonly params: Wire }[];
+  count(method: string): number;
+};
+
+const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
+
+/** Starts one. With `ours` its card claims to be of our make, so that its journal is followed. Answers by method; `GET` answers any other path. */
+export function badAgentForTest(
+  { ours = false, get }: { ours?: boolean; get?: (path: string) => Response },
+  answers: Readonly<Record<string, BadAnswer>>,
+): BadAgent {
+  const calls: { method: string; params: Wire }[] = [];
+  const count = (method: string) => calls.filter((call) => call.method === method).length;
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("agent-card.json")) return Response.json(card(server.url.origin, ours));
+      if (request.method !== "POST") return get?.(pathname) ?? new Response("no", { status: 404 });
+      const { id, method, params } = (await request.json()) as Wire;
+      calls.push({ method, params });
+      const answer = await (answers[method] ?? noSuchMethod)(params, count(method));
+      if (answer instanceof Response) return answer;
+      if ("stream" in answer) return sse(id, answer.stream as readonly (object | string)[]);
+      return Response.json({ jsonrpc: "2.0", id, ...("error" in answer ? answer : { result: answer }) });
+    },
+  });
+  return { url: server.url.origin, calls, count, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+/** A task as such an agent shows it. */
+export function badTask(state: string, more: object = {}) {
+  return { id: "t1", contextId: "k1", status: { state: `TASK_STATE_${state}` }, ...more };
+}
+
+/** An artifact with one part. */
+export function badArtifact(part: object, name = "answer") {
+  return { artifactId: name, name, parts: [part] };
+}
+
+/** The answer that is a stream of these results; raw strings are sent as they are. */
+export function badStream(...stream: readonly (object | string)[]) {
+  return { stream };
+}
+
+function sse(id: unknown, items: readonly (object | string)[]): Response {
+  const frames = items.map((item) =>
+    typeof item === "string" ? item : `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: item })}\n\n`,
+  );
+  return new Response(frames.join(""), { headers: { "Content-Type": "text/event-stream" } });
+}
+
+/** A status update of a stream, with its place in the journal. */
+export function badUpdate(state: string, seq: number, taskId = "t1") {
+  const status = { state: `TASK_STATE_${state}` };
+  return { statusUpdate: { taskId, contextId: "k1", status, metadata: { "manyhands/seq": seq } } };
+}
+
+function noSuchMethod() {
+  return { error: { code: -32601, message: "No such method" } };
+}
+
+function card(url: string, ours: boolean) {
+  return {
+    name: "Bad\u001b[31m agent",
+    description: "Another make.",
+    version: "1",
+    supportedInterfaces: [{ url: `${url}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming: ours, extensions: ours ? ourExtensions : [] },
+    defaultInputModes: ["text"],
+    defaultOutputModes: ["text"],
+    skills: [],
+  };
+}

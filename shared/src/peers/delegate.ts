@@ -1,0 +1,88 @@
+import * as z from "zod";
+import { AppError } from "../errors.ts";
+import type { Part } from "../tools/human/user-message.ts";
+import { type DurableContext, failure, type Tool, type ToolResult } from "../tools/tool.ts";
+import { inputSchemaOf, parseInput } from "../tools/tool-input.ts";
+import { askAgent } from "./ask-agent.ts";
+import type { Directory } from "./directory.ts";
+import type { AskOutcome } from "./outcome.ts";
+import type { Peers } from "./peers.ts";
+
+const name = "delegate";
+
+/** The part of what a task has left that one call lends, so that something is left to finish with. */
+const share = 0.5;
+const deadlineMs = 24 * 60 * 60 * 1000;
+const meetMs = 20_000;
+
+/**
+ * The tool by which an agent has another one do a part of its task. Its files go along, those the other makes land in the workspace, its
+ * questions are asked of the person this task works for, and what it spends is spent by this task: at most half of what is left.
+ */
+export function delegateTool(directory: Directory, peers: Peers): Tool {
+  const input = z.strictObject({
+    agent: z.enum(directory.addresses.map((address) => address.name)).describe("Which agent."),
+    task: z
+      .string()
+      .min(1)
+      .describe(
+        "The whole task in words: what is wanted, what is known, what a good result is. It knows nothing else.",
+      ),
+    files: z.array(z.string().min(1)).max(50).optional().describe("Paths of workspace files it needs, 7 MB together."),
+  });
+  return {
+    name,
+    get description() {
+      return `Gives a part of the task to another agent, which works by itself, and waits for its answer. The files it makes land in your workspace. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+    },
+    inputSchema: inputSchemaOf(input),
+    effect: () => "once",
+    parallel: true,
+    call: async () => failure(`${name} works only in a run that can wait for an answer.`),
+    async callDurably(raw, run, context) {
+      const parsed = parseInput(name, input, raw);
+      if (!parsed.ok) return failure(parsed.problem);
+      const { agent: wanted, task, files = [] } = parsed.data;
+      const agent = directory.addresses.find((address) => address.name === wanted);
+      if (agent === undefined) return failure(`There is no agent ${wanted}.`);
+      const sent = await attached(files, context);
+      if (!Array.isArray(sent)) return sent;
+      const loan = context.lend(share);
+      const parts: Part[] = [{ type: "text", text: task }, ...sent];
+      const { budget } = loan;
+      const request = { agent, parts, budget, hops: context.hops, deadlineMs, meetMs, heard: context.hear };
+      const outcome = await askAgent(run, request, peers);
+      loan.settle(outcome.usage);
+      return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
+    },
+  };
+}
+
+async function attached(paths: readonly string[], context: DurableContext): Promise<Part[] | ToolResult> {
+  try {
+    return [...(await context.attach(paths))];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return failure(`Nothing was sent: ${error.message}`);
+  }
+}
+
+/** The outcome as the model reads it: the other agent's words between marks that they cannot end. */
+function told({ agent, state, answer, data, files, error }: AskOutcome, placed: readonly Part[]): ToolResult {
+  const said = [answer, ...(data === undefined ? [] : [JSON.stringify(data)])].filter((text) => text !== "").join("\n");
+  const inside = said.replaceAll(/<(\/?agent-answer)/gi, "<\\$1");
+  const names = placed.flatMap((part, index) =>
+    part.type === "file" ? [placedName(part.name, files[index]?.name)] : [],
+  );
+  const lines = [
+    ...(state === "completed" ? [] : [`${agent} did not complete the task (${state}).`]),
+    ...(error === undefined ? [] : [`${error.message} (${error.code})`]),
+    ...(inside === "" ? [] : [`<agent-answer from="${agent}">\n${inside}\n</agent-answer>`]),
+    ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
+  ];
+  return { text: lines.join("\n") || `${agent} completed the task without a word.`, isError: state !== "completed" };
+}
+
+function placedName(name: string, original: string | undefined): string {
+  return original === undefined || original === name ? name : `${name} (its ${original}; there was one already)`;
+}

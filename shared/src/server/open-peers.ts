@@ -1,0 +1,36 @@
+import { agentPorts } from "../config/agents.ts";
+import type { Config } from "../config/config.ts";
+import { delegateTool } from "../peers/delegate.ts";
+import { openDirectory } from "../peers/directory.ts";
+import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers.ts";
+
+/**
+ * The agents of these names to ask, at their addresses and with the tokens the configuration tells, and the `delegate` tool for them. Undefined
+ * for no names. What it looks for in the background ends with `close`.
+ */
+export function openPeers(
+  names: readonly string[],
+  { agents, peers: elsewhere, server }: Pick<Config, "agents" | "peers" | "server">,
+  options: Omit<PeersOptions, "headers">,
+) {
+  if (names.length === 0) return undefined;
+  const addressed = names.map((name) => {
+    const peer = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
+    if (peer !== undefined) return { name, url: peer.url, token: peer.token };
+    return { name, url: isAgent(name) ? agents[name].url : "", token: server.token };
+  });
+  const headers = ({ name }: PeerAddress): Record<string, string> => {
+    const token = addressed.find((address) => address.name === name)?.token;
+    return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  };
+  const peers = createPeers({ ...options, headers });
+  const directory = openDirectory(
+    addressed.map(({ name, url }) => ({ name, url })),
+    peers,
+  );
+  return { peers, tool: delegateTool(directory, peers), close: () => directory.close() };
+}
+
+function isAgent(name: string): name is keyof typeof agentPorts {
+  return Object.hasOwn(agentPorts, name);
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { defineAgent } from "../agent/define-agent.ts";
+import { toolFamilyNames } from "../config/tool-families.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { terminate } from "../tools/human/terminate.ts";
+import { createPlanning } from "../tools/planning/planning.ts";
+import { defineTool } from "../tools/tool.ts";
+import { chosenToolbox, withFamilies } from "./tool-families.ts";
+
+let folder: string;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "manyhands-families-"));
+  sandbox = await createSandbox({ mode: "off", folder, network: { allow: [] }, limits: {} });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const tool = (name: string) =>
+  defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
+const own = createPlanning();
+const agent = defineAgent({
+  name: "tester",
+  title: "Tester",
+  description: "",
+  version: "1",
+  skills: [],
+  instructions: "",
+  tools: [own, tool("bash"), tool("special"), terminate],
+});
+const deps = () => ({
+  sandbox,
+  shell: [tool("bash"), tool("python_execute")],
+  web: [tool("web_search")],
+  delegate: [tool("delegate")],
+});
+const namesWith = (chosen: Parameters<typeof withFamilies>[1]) =>
+  withFamilies(agent, chosen, deps()).tools.map(({ name }) => name);
+
+test("an agent nobody chose tools for has its own, and delegate where it may ask others", () => {
+  expect(namesWith(undefined)).toEqual(["planning", "bash", "special", "terminate", "delegate"]);
+  expect(withFamilies(agent, undefined, { ...deps(), delegate: [] }).tools).toEqual(agent.tools);
+});
+
+test("chosen families are exactly what it has besides tools of no family, its own where it is made with them", () => {
+  expect(namesWith(["planning", "web", "python"])).toEqual([
+    "planning",
+    "special",
+    "terminate",
+    "python_execute",
+    "web_search",
+  ]);
+  expect(withFamilies(agent, ["planning"], deps()).tools[0]).toBe(own);
+  expect(namesWith([])).toEqual(["special", "terminate"]);
+});
+
+test("the data and code families bring the tools of the other agents", () => {
+  expect(namesWith(["data", "code"])).toEqual(
+    expect.arrayContaining([
+      "sql_query",
+      "data_visualization",
+      "visualization_preparation",
+      "apply_patch",
+      "run_tests",
+    ]),
+  );
+});
+
+test("every family that can be named brings tools", () => {
+  for (const family of toolFamilyNames) expect([family, namesWith([family]).length > 2]).toEqual([family, true]);
+});
+
+test("an agent's prompt counts only on tools it is going to have", () => {
+  const toolbox = { ...deps(), domains: [], close: async () => undefined };
+  const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);
+  expect([chosen.shell.map(({ name }) => name), chosen.web, chosen.delegates]).toEqual([["python_execute"], [], []]);
+  expect(chosenToolbox(toolbox, undefined, ["swe"]).delegates).toEqual(["swe"]);
+});
