@@ -32,25 +32,33 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   const agents = agentEntries(context.root);
   if (agents.length === 0)
     throw new AppError("not_found", "There is no agent in this checkout (agents/*/src/server.ts).");
-  const entries: readonly ServerEntry[] = [...agents, gatewayEntry(context.root)];
+  const gateway = gatewayEntry(context.root);
+  const entries: readonly ServerEntry[] = [...agents, gateway];
   for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
   let waiting = entries.length;
   let givenUp = 0;
+  const { promise: agentsSettled, resolve: settle } = Promise.withResolvers<void>();
   const report = (event: SupervisorEvent) => {
     const isFirst = event.type === "server-given-up" || (event.type === "server-up" && event.restarts === 0);
     if (event.type === "server-given-up") givenUp++;
+    if (isFirst) waiting--;
+    const isLast = isFirst && waiting === 0;
+    if (waiting <= 1) settle();
     void tell(event, context.say).then(() => {
-      if (isFirst && --waiting === 0 && givenUp < entries.length && !signal.aborted) {
+      if (isLast && givenUp < entries.length && !signal.aborted) {
         context.say(upMessage(config));
         context.onUp?.(config);
       }
     });
   };
-  await Promise.all(
-    entries.map((entry) =>
-      supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report }),
-    ),
-  );
+  signal.addEventListener("abort", () => settle(), { once: true });
+  const keep = (entry: ServerEntry) =>
+    supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
+  await Promise.all([
+    ...agents.map(keep),
+    // The gateway looks at its agents when it starts, so they are to be there.
+    agentsSettled.then(() => keep(gateway)),
+  ]);
   return givenUp === 0;
 }
 
