@@ -189,3 +189,13 @@ test("the description of the API names every operation, and its refusals", async
   expect(document.components.schemas).toHaveProperty("Run.properties.status");
   expect(document.paths["/flows/{name}"].post.responses["409"].content).toHaveProperty("application/problem+json");
 });
+
+test("the API can be read by people, on a page that runs no script and takes nothing from elsewhere", async () => {
+  await using gateway = await startGateway();
+  const response = await fetch(`${gateway.url}/docs`);
+  const page = await response.text();
+  expect(page).toContain("POST</span> <code>/flows/{name}</code>");
+  expect(page).not.toContain("<script");
+  expect(response.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
+  expect((await fetch(`${gateway.url}/style.css`)).headers.get("Content-Type")).toContain("text/css");
+});

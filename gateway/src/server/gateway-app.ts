@@ -10,6 +10,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { mcpFace } from "../mcp/mcp-face.ts";
 import { openAiFace } from "../openai/openai-face.ts";
+import { pagesApp } from "../pages/pages.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
@@ -64,6 +65,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.all("/mcp", mcpFace(deps));
   app.route("/v1", openAiFace(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
+  app.route("/", pagesApp(endpoints, { version, publicUrl }));
   app.route("/", restApp(endpoints, deps));
   return app;
 }
