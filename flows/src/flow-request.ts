@@ -25,7 +25,10 @@ const settings = z.strictObject({
  * Reads what a message asks of a flow: its text is the goal, and one data part `{agents?, options?}` says which agents and how. Throws
  * `invalid_input` that names the field and what is allowed. For the edge, before a run is accepted, and for the run itself.
  */
-export function flowRequest(definition: FlowDefinition, { parts }: Pick<UserMessage, "parts">): FlowRequest {
+export function flowRequest(
+  definition: Pick<FlowDefinition, "options" | "check">,
+  { parts }: Pick<UserMessage, "parts">,
+): FlowRequest {
   const goal = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   if (goal.trim() === "") throw invalid("message: say in a text what is to be done.");
   const given = parts.filter(isSettings);

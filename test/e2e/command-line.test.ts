@@ -10,7 +10,9 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function environment(home: string): Record<string, string | undefined> {
   const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;
-  return { ...rest, MANYHANDS_HOME: join(folder, home), MANUS_PORT: "0", NO_COLOR: "1" };
+  const ports = ["MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "GATEWAY_PORT"];
+  const free = Object.fromEntries(ports.map((name) => [name, "0"]));
+  return { ...rest, ...free, MANYHANDS_HOME: join(folder, home), NO_COLOR: "1" };
 }
 
 async function manyhands(home: string, ...args: string[]) {

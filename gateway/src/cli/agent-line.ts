@@ -11,7 +11,8 @@ function modelText(model: AgentFacts["model"]): string {
 
 /** Name, model and sandbox of an agent that is talked to. */
 export function factsText({ title, model, sandbox }: AgentFacts): string {
-  return `${safeLine(title, 60)} · ${modelText(model)} · sandbox ${safeLine(sandbox ?? "unknown", 20)}`;
+  const confined = sandbox === undefined ? [] : [`sandbox ${safeLine(sandbox, 20)}`];
+  return [safeLine(title, 60), modelText(model), ...confined].join(" · ");
 }
 
 /** One line about a running agent: name, address, model, sandbox. Never rejects: what cannot be told is left out. */

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { AgentName } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
-import { agentEntries } from "../supervisor/agent-table.ts";
 import { startServer } from "../supervisor/server-process.ts";
+import { agentEntries } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 

@@ -5,8 +5,8 @@ import { desktopPrograms } from "../setup/desktop-programs.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";
 import { programs } from "../setup/programs.ts";
-import { agentEntries } from "../supervisor/agent-table.ts";
 import { isPortFree } from "../supervisor/port.ts";
+import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
 import { paint } from "../terminal/style.ts";
 import { isUp } from "./agent-session.ts";
 import type { Check } from "./check.ts";
@@ -60,12 +60,14 @@ function checkPrograms({ desktop }: Config): Check[] {
   });
 }
 
-async function checkPorts({ agents, server }: Config, root: string): Promise<Check[]> {
+async function checkPorts(config: Config, root: string): Promise<Check[]> {
   return Promise.all(
-    agentEntries(root).map(async ({ name, portEnv }): Promise<Check> => {
-      const { port, url } = agents[name];
+    [...agentEntries(root), gatewayEntry(root)].map(async (entry): Promise<Check> => {
+      const { name, portEnv } = entry;
+      const port = portOf(entry, config);
+      const url = urlOf(entry, config);
       const label = `port ${port}`;
-      if (isPortFree(server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
+      if (isPortFree(config.server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
       if (await isUp(url)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
       return { name: label, state: "fail", text: `in use by something else than ${name}. Stop it or set ${portEnv}.` };
     }),

@@ -1,10 +1,13 @@
 import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
+import type { Json } from "@manyhands/shared/json";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { demoCommand } from "../demo/demo.ts";
+import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { chatCommand } from "./chat.ts";
 import { configCommand } from "./config-command.ts";
 import type { CliContext } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
+import { flowCommand } from "./flow.ts";
 import { runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
@@ -33,6 +36,19 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .option("--file <path>", "a file for the agent; may be given several times", collect)
     .option("--context <id>", "go on in this conversation")
     .action(async (task: string[], options) => done(await runCommand(task.join(" "), options, context)));
+  leaf("flow", "list the flows, or give one a task that several agents work on")
+    .argument("[name]", "which flow; without one they are listed")
+    .argument("[task...]", "what to do, in plain words")
+    .option("--agents <names>", "the agents to use, with commas between them", list)
+    .option("--option <name=value>", "a setting of the flow; may be given several times", setting)
+    .option("--example", "a task that shows what the flow is for")
+    .addOption(jsonOption())
+    .option("--budget-usd <amount>", "end the flow before it costs more", dollars)
+    .option("--file <path>", "a file for the agents; may be given several times", collect)
+    .option("--context <id>", "go on in this conversation")
+    .action(async (name: string | undefined, task: string[], options) =>
+      done(await flowCommand(name, task.join(" "), options, context)),
+    );
   leaf("chat", "talk with an agent")
     .addOption(agentOption())
     .option("--context <id>", "go on in this conversation")
@@ -44,6 +60,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .action(async (options) => done(await configCommand(options, context)));
   addRuns(program, context, done);
+  addAgents(program, context, done);
   return program;
 }
 
@@ -80,6 +97,21 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
     );
 }
 
+function addAgents(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  const agents = program.command("agents").description("the agents of the gateway: list, add and remove them");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    agents.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
+  leaf("list", "the agents and how they are", true).action(async (options) => done(await listAgents(options, context)));
+  leaf("add", "register an agent by its address")
+    .argument("<url>", "where the agent or its card is")
+    .option("--name <name>", "what to call it; made from its card when left out")
+    .option("--token <token>", "what it wants to be sent as bearer token")
+    .action(async (url: string, options) => done(await addAgent(url, options, context)));
+  leaf("remove", "forget a registered agent")
+    .argument("<name>")
+    .action(async (name: string, options) => done(await removeAgent(name, options, context)));
+}
+
 function agentOption(): Option {
   const names = Object.keys(agentPorts);
   const fallback: AgentName = "manus";
@@ -92,6 +124,25 @@ function jsonOption(): Option {
 
 function configOption(): Option {
   return new Option("--config <file>", "settings file (default: manyhands.toml in the working directory)");
+}
+
+function list(value: string): string[] {
+  return value
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
+
+/** A setting as JSON where it is that, else as text. */
+function setting(value: string, earlier: readonly (readonly [string, Json])[] = []): (readonly [string, Json])[] {
+  const at = value.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("It must be a name and a value, as in concurrency=2.");
+  const text = value.slice(at + 1);
+  try {
+    return [...earlier, [value.slice(0, at), JSON.parse(text)]];
+  } catch {
+    return [...earlier, [value.slice(0, at), text]];
+  }
 }
 
 function collect(value: string, earlier: readonly string[] = []): string[] {

@@ -1,5 +1,6 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
 import { AppError } from "@manyhands/shared/errors";
+import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
 import { conduct, type TaskOutcome } from "./conduct.ts";
@@ -30,25 +31,34 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
   const files = await readFiles(options.file ?? [], context.cwd);
   const session = await openAgent(options.agent, config, context);
   try {
-    const { client } = session;
-    terminal.say(factsText(client.facts));
-    const { json = false } = options;
     const first = { text: task, files, contextId: options.context, budgetUsd: options.budgetUsd };
-    let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
-    while (outcome.state === "input-required" && terminal.interactive) {
-      const answer = await terminal.ask("Your answer");
-      if (answer === undefined) break;
-      const { taskId, contextId, view } = outcome;
-      const next = { text: answer, taskId, contextId };
-      const more = await conduct((signal) => client.send(next, { signal }), { client, terminal, json, view });
-      outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
-    }
-    await tellOutcome(outcome, context, { source: client, json });
-    if (!json) tellWhatNext(outcome, context);
-    return exitCodeOf(outcome.state);
+    return await runTask(session.client, first, options, context);
   } finally {
     await session.close();
   }
+}
+
+/** Gives a task to whoever a client talks with and shows it to its end; answers the exit code, as `runCommand` does. */
+export async function runTask(
+  client: AgentClient,
+  first: OutgoingMessage,
+  { json = false }: { readonly json?: boolean },
+  context: CliContext,
+): Promise<number> {
+  const { terminal } = context;
+  terminal.say(factsText(client.facts));
+  let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
+  while (outcome.state === "input-required" && terminal.interactive) {
+    const answer = await terminal.ask("Your answer");
+    if (answer === undefined) break;
+    const { taskId, contextId, view } = outcome;
+    const next = { text: answer, taskId, contextId };
+    const more = await conduct((signal) => client.send(next, { signal }), { client, terminal, json, view });
+    outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
+  }
+  await tellOutcome(outcome, context, { source: client, json });
+  if (!json) tellWhatNext(outcome, context);
+  return exitCodeOf(outcome.state);
 }
 
 function tellWhatNext({ state, taskId, contextId }: TaskOutcome, { terminal }: CliContext): void {

@@ -22,13 +22,15 @@ process.on("SIGTERM", () => process.exit(0));
 async function checkout(source: string | undefined): Promise<string> {
   const root = mkdtempSync(join(folder, "root-"));
   await mkdir(join(root, "agents/manus/src"), { recursive: true });
+  await mkdir(join(root, "gateway/src/server"), { recursive: true });
+  await writeFile(join(root, "gateway/src/server/main.ts"), source ?? "");
   if (source !== undefined) await writeFile(join(root, "agents/manus/src/server.ts"), source);
   return root;
 }
 
 async function contextOf(root: string, port: number, signal: AbortSignal) {
   const said: string[] = [];
-  const env = { PATH: process.env.PATH, MANUS_PORT: String(port) };
+  const env = { PATH: process.env.PATH, MANUS_PORT: String(port), GATEWAY_PORT: "0" };
   const config = await loadConfig({ cwd: root, env });
   return { said, context: { root, cwd: root, env, config, signal, say: (line: string) => void said.push(line) } };
 }
@@ -39,10 +41,11 @@ test("start tells address, model and sandbox of each agent, and drains on reques
   const done = startAgents(context);
   for (const deadline = Date.now() + 15_000; !said.some((line) => line.startsWith("Up.")); await Bun.sleep(10))
     if (Date.now() > deadline) throw new Error(said.join("\n"));
-  expect(said[0]).toMatch(
+  const line = said.find((one) => one.startsWith("  manus")) ?? "";
+  expect(line).toMatch(
     /^ {2}manus {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}rehearsal model \(scripted; no model is configured\) {2}· {2}sandbox bwrap$/,
   );
-  const url = /http\S+/.exec(said[0] ?? "")?.[0] ?? "";
+  const url = /http\S+/.exec(line)?.[0] ?? "";
   expect(await (await fetch(url)).text()).toBe(context.config.home);
   stop.abort();
   expect(await done).toBe(true);

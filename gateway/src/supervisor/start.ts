@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
 import { describeAgent } from "../cli/agent-line.ts";
-import { type AgentEntry, agentEntries } from "./agent-table.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
+import { agentEntries, agentUrls, gatewayEntry, portOf, type ServerEntry, urlOf, withPorts } from "./server-table.ts";
 import { defaultPolicy, type SupervisorEvent, supervise } from "./supervise.ts";
 
 const graceMs = 20_000;
@@ -18,37 +18,54 @@ export type StartContext = {
   readonly say: (line: string) => void;
   /** Aborts when the system should drain and end. */
   readonly signal: AbortSignal;
+  /** Told once, when every server is up or given up, with the settings as they hold: with the ports that were found. */
+  readonly onUp?: (config: Config) => void;
 };
 
 /**
- * Starts every agent of this checkout and keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
+ * Starts every agent of this checkout and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
  * request. Rejects with `unavailable` when a port is taken.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
-  const { config, signal } = context;
-  const entries = agentEntries(context.root);
-  if (entries.length === 0)
+  const { signal } = context;
+  const config = withPorts(context.config);
+  const agents = agentEntries(context.root);
+  if (agents.length === 0)
     throw new AppError("not_found", "There is no agent in this checkout (agents/*/src/server.ts).");
-  for (const { name, portEnv } of entries) requireFreePort(name, config.server.host, config.agents[name].port, portEnv);
+  const gateway = gatewayEntry(context.root);
+  const entries: readonly ServerEntry[] = [...agents, gateway];
+  for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
   let waiting = entries.length;
   let givenUp = 0;
+  const { promise: agentsSettled, resolve: settle } = Promise.withResolvers<void>();
   const report = (event: SupervisorEvent) => {
     const isFirst = event.type === "server-given-up" || (event.type === "server-up" && event.restarts === 0);
     if (event.type === "server-given-up") givenUp++;
+    if (isFirst) waiting--;
+    const isLast = isFirst && waiting === 0;
+    if (waiting <= 1) settle();
     void tell(event, context.say).then(() => {
-      if (isFirst && --waiting === 0 && givenUp < entries.length && !signal.aborted) context.say(upMessage(config));
+      if (isLast && givenUp < entries.length && !signal.aborted) {
+        context.say(upMessage(config));
+        context.onUp?.(config);
+      }
     });
   };
-  await Promise.all(
-    entries.map((entry) => supervise(specOf(entry, context), { signal, graceMs, policy: defaultPolicy, report })),
-  );
+  signal.addEventListener("abort", () => settle(), { once: true });
+  const keep = (entry: ServerEntry) =>
+    supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
+  await Promise.all([
+    ...agents.map(keep),
+    // The gateway looks at its agents when it starts, so they are to be there.
+    agentsSettled.then(() => keep(gateway)),
+  ]);
   return givenUp === 0;
 }
 
 async function tell(event: SupervisorEvent, say: (line: string) => void): Promise<void> {
   if (event.type === "server-up") {
     const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
-    say(`  ${await describeAgent(event.name, event.url)}${again}`);
+    say(`  ${event.name === "gateway" ? `gateway  ${event.url}` : await describeAgent(event.name, event.url)}${again}`);
   } else if (event.type === "server-down")
     say(`${event.reason}\n  Starting it again in ${event.restartInMs / 1000} s.`);
   else say(`${event.reason}\n  Given up on ${event.name}. Mend the cause and start again.`);
@@ -58,17 +75,18 @@ function upMessage(config: Config): string {
   return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Ctrl-C stops.`;
 }
 
-function specOf(entry: AgentEntry, { config, cwd, env }: StartContext): ServerSpec {
-  const { port, url } = config.agents[entry.name];
+function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerSpec {
+  const port = portOf(entry, config);
   return {
     name: entry.name,
     entry: entry.entry,
     cwd,
     env: {
       ...env,
+      ...agentUrls(config),
       PORT: String(port),
       HOST: config.server.host,
-      ...(port === 0 ? {} : { PUBLIC_URL: url }),
+      PUBLIC_URL: urlOf(entry, config),
       MANYHANDS_HOME: config.home,
       MANYHANDS_CONFIG: config.file,
     },

@@ -1,6 +1,7 @@
-import type { Task } from "@a2a-js/sdk";
+import type { Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
 import { AppError } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -29,20 +30,25 @@ export async function connectAgent(url: string, token: string | undefined): Prom
 function outgoing({
   text,
   files = [],
+  data,
   taskId,
   contextId,
   budgetUsd,
 }: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
   return {
     text,
-    parts: files.map(filePart),
+    parts: [...files.map(filePart), ...(data === undefined ? [] : [dataPart(data)])],
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
     ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
   };
 }
 
-function filePart({ name, mediaType, bytes }: OutgoingFile): Task["artifacts"][number]["parts"][number] {
+function dataPart(value: Json): WirePart {
+  return { content: { $case: "data", value }, filename: "", mediaType: "", metadata: undefined };
+}
+
+function filePart({ name, mediaType, bytes }: OutgoingFile): WirePart {
   return { content: { $case: "raw", value: Buffer.from(bytes) }, filename: name, mediaType, metadata: undefined };
 }
 

@@ -1,4 +1,5 @@
 import type { Part } from "@manyhands/shared/agent/events";
+import type { Json } from "@manyhands/shared/json";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /** What an agent's card says of it. Undefined where the card does not say: it may be anyone's agent. */
@@ -15,6 +16,8 @@ export type OutgoingFile = { readonly name: string; readonly mediaType: string; 
 export type OutgoingMessage = {
   readonly text: string;
   readonly files?: readonly OutgoingFile[];
+  /** What a flow is told beside the task: `{agents, options}`. */
+  readonly data?: Json;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
   readonly budgetUsd?: number | undefined;

@@ -1,3 +1,4 @@
+import { agentExtension } from "@manyhands/shared/a2a/extensions";
 import * as z from "zod";
 import type { AgentFacts } from "./agent-client.ts";
 
@@ -10,15 +11,15 @@ const card = z.looseObject({
   }),
 });
 const ownParams = z.looseObject({
-  model: z.looseObject({ name: z.string(), provider: z.string() }),
-  sandbox: z.string(),
+  model: z.looseObject({ name: z.string(), provider: z.string() }).optional(),
+  sandbox: z.string().optional(),
 });
 
 /** What an agent's card says of it: its model and sandbox are parameters of our own extension. */
 export function factsOfCard(json: unknown): AgentFacts {
   const parsed = card.safeParse(json);
   if (!parsed.success) return { title: "agent", model: undefined, sandbox: undefined };
-  const params = (parsed.data.capabilities.extensions ?? []).map(({ params }) => ownParams.safeParse(params));
-  const own = params.find(({ success }) => success)?.data;
+  const extension = parsed.data.capabilities.extensions?.find(({ uri }) => uri === agentExtension);
+  const own = ownParams.safeParse(extension?.params).data;
   return { title: parsed.data.name, model: own?.model, sandbox: own?.sandbox };
 }

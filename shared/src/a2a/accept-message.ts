@@ -30,7 +30,7 @@ export async function acceptMessage(
   const options = taskOptions(metadata);
   const received = await userMessage(deps, message);
   return message.taskId === ""
-    ? startTask(deps, message, { message: received, ...options }, principal)
+    ? startTask(deps, { message: received, ...options }, message.contextId, principal)
     : continueTask(deps, message, received, principal);
 }
 
@@ -43,18 +43,26 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
   return { messageId: message.messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-async function startTask(deps: TaskDeps, message: Message, input: AgentInput, principal: string): Promise<RunRecord> {
-  const { engine, agent, admit } = deps;
+/**
+ * Accepts a task, whatever it came by: in the conversation `contextId` (empty for a new one), once for each messageId of a principal.
+ * Rejects with `conflict` for another message under the same id, and FieldViolationsError for another's conversation.
+ */
+export async function startTask(
+  { engine, agent, admit }: Pick<TaskDeps, "engine" | "agent" | "admit">,
+  input: AgentInput,
+  contextId: string,
+  principal: string,
+): Promise<RunRecord> {
   admit?.(input.message);
-  if (message.contextId !== "") await requireOwnContext(deps, message.contextId, principal);
+  if (contextId !== "") await requireOwnContext({ engine, agent }, contextId, principal);
   const { run } = await engine.start({
     kind: agent,
     input: input satisfies Json,
     principal,
-    contextId: message.contextId || crypto.randomUUID(),
+    contextId: contextId || crypto.randomUUID(),
     dedupe: {
-      key: JSON.stringify([agent, principal, message.messageId]),
-      hash: sha256(JSON.stringify([message.contextId, input.message])),
+      key: JSON.stringify([agent, principal, input.message.messageId]),
+      hash: sha256(JSON.stringify([contextId, input.message])),
     },
     events: [messageReceived(input.message)],
   });
@@ -62,7 +70,11 @@ async function startTask(deps: TaskDeps, message: Message, input: AgentInput, pr
 }
 
 /** A context is a conversation with its files: only who began it may go on in it. */
-async function requireOwnContext(deps: TaskDeps, contextId: string, principal: string): Promise<void> {
+async function requireOwnContext(
+  deps: Pick<TaskDeps, "engine" | "agent">,
+  contextId: string,
+  principal: string,
+): Promise<void> {
   const { runs } = await deps.engine.list({ kind: deps.agent, contextId, limit: 1 });
   const newest = runs[0];
   if (newest === undefined || newest.principal === principal) return;
@@ -70,9 +82,13 @@ async function requireOwnContext(deps: TaskDeps, contextId: string, principal: s
   throw new FieldViolationsError([{ field: "message.contextId", description }]);
 }
 
-async function continueTask(
+/**
+ * Accepts a further message on a task, early or not; the same one again is harmless. Rejects as `ownRun` does, with `conflict` for another
+ * message under its id, and UnsupportedOperationError when the task has ended.
+ */
+export async function continueTask(
   deps: TaskDeps,
-  message: Message,
+  message: Pick<Message, "taskId" | "contextId">,
   received: UserMessage,
   principal: string,
 ): Promise<RunRecord> {

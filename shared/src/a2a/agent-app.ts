@@ -21,6 +21,8 @@ import { AppFailure } from "./wire-error.ts";
 /** What an agent's server is made of. */
 export type AgentAppDeps = {
   readonly definition: AgentProfile;
+  /** The kind of its runs in the journal; its name when left out. */
+  readonly kind?: string;
   readonly facts: AgentFacts;
   /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
   readonly engine: Engine;
@@ -43,7 +45,8 @@ export type AgentAppDeps = {
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
-  const metrics = createMetrics(definition.name, engine);
+  const { kind = definition.name } = deps;
+  const metrics = createMetrics(kind, engine);
   const report = (bug: unknown) => {
     metrics.failed();
     deps.report(bug);
@@ -52,7 +55,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const card = agentCard(definition, facts);
   const folds = createFoldCache(engine);
   const tasks = {
-    agent: definition.name,
+    agent: kind,
     engine,
     artifacts,
     folds,

@@ -11,8 +11,9 @@ import { agentExtension, journalExtension } from "./extensions.ts";
 export type AgentFacts = {
   /** Where it is reached from outside. */
   readonly publicUrl: string;
-  readonly model: { readonly name: string; readonly provider: string };
-  readonly sandbox: SandboxTier;
+  /** The model that thinks, and how commands are confined; left out where there is none, or it is not known. */
+  readonly model?: { readonly name: string; readonly provider: string };
+  readonly sandbox?: SandboxTier;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Further extensions it tells of, each with its parameters. */
@@ -44,8 +45,8 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
       extensions: [
         extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
           name,
-          model: { ...facts.model },
-          sandbox: facts.sandbox,
+          ...(facts.model && { model: { ...facts.model } }),
+          ...(facts.sandbox && { sandbox: facts.sandbox }),
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),

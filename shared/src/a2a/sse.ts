@@ -1,7 +1,13 @@
 import { formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
 
 /** One event of a stream; with an `id` a reader can resume after it by `Last-Event-ID`. */
-export type SseFrame = { readonly data: unknown; readonly id?: number | undefined; readonly error?: boolean };
+export type SseFrame = {
+  readonly data: unknown;
+  readonly id?: number | undefined;
+  readonly error?: boolean;
+  /** The data is text that goes out as it is, and no JSON. */
+  readonly plain?: boolean;
+};
 
 /** How a stream is kept alive, ended and told to fail. */
 export type SseOptions = {
@@ -50,7 +56,8 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
 }
 
-function frameText({ data, id, error }: SseFrame): string {
+function frameText({ data, id, error, plain }: SseFrame): string {
+  if (plain === true) return `data: ${data}\n\n`;
   const text = error === true ? formatSSEErrorEvent(data) : formatSSEEvent(data);
   return id === undefined ? text : `id: ${id}\n${text}`;
 }

@@ -31,7 +31,13 @@ export type Config = {
     /** Bearer token every request must carry; undefined on loopback without one. */
     readonly token: string | undefined;
   };
-  readonly gateway: { readonly port: number };
+  readonly gateway: {
+    readonly port: number;
+    /** Absolute path of a JWK set; with one, only agents whose cards one of its keys has signed are used. */
+    readonly cardKeys: string | undefined;
+    /** Between two looks at each agent. */
+    readonly checkMs: number;
+  };
   readonly agents: Readonly<Record<AgentName, AgentConfig>>;
   /** Agents elsewhere, by the name they are asked by. */
   readonly peers: Readonly<Record<string, PeerConfig>>;
@@ -78,7 +84,7 @@ export async function loadConfig(source: SettingsSource): Promise<Config> {
 
 /** The configuration that checked settings mean. Throws `config_invalid` for what only shows when keys are seen together. */
 export function toConfig({ sections, file, origins }: Settings, cwd: string): Config {
-  const { server, sandbox } = sections;
+  const { server, sandbox, gateway } = sections;
   checkExposure(server);
   return {
     home: resolve(cwd, sections.home),
@@ -86,7 +92,11 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     model: defaultModel(sections.llm),
     models: namedModels(sections.llm),
     server: { host: server.host, port: server.port, publicUrl: server.public_url, token: server.token },
-    gateway: { port: sections.gateway.port },
+    gateway: {
+      port: gateway.port,
+      cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),
+      checkMs: gateway.check_seconds * 1000,
+    },
     agents: {
       manus: agentConfig(sections, "manus"),
       browser: agentConfig(sections, "browser"),

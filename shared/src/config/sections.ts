@@ -107,7 +107,13 @@ export const sectionsSchema = z.strictObject({
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
     })
     .prefault({}),
-  gateway: z.strictObject({ port: port.default(4100) }).prefault({}),
+  gateway: z
+    .strictObject({
+      port: port.default(4100),
+      card_keys: text.describe("a JWK set file with the keys that cards have to be signed with").optional(),
+      check_seconds: z.number().min(1).max(86_400).default(15),
+    })
+    .prefault({}),
   egress: egressSection.prefault({}),
   desktop: z
     .strictObject({

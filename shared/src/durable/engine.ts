@@ -68,6 +68,8 @@ export type StartRequest = {
 export type ListFilter = {
   readonly principal?: string;
   readonly kind?: string;
+  /** Of any of these kinds. */
+  readonly kinds?: readonly string[];
   readonly contextId?: string;
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;

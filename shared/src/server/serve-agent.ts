@@ -1,17 +1,12 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import pino from "pino";
+import type pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
-import { type Config, loadConfig } from "../config/config.ts";
-import { crashPointText } from "../durable/embedded/crash-point.ts";
+import type { Config } from "../config/config.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { errnoOf } from "../errno.ts";
-import { AppError } from "../errors.ts";
 import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
@@ -20,6 +15,7 @@ import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
+import { crashPoint, reachable, runServer } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import { openToolbox } from "./toolbox.ts";
 
@@ -33,43 +29,13 @@ export type AgentServerSpec = {
  * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens, and prints
  * `ready URL`. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
-export async function serveAgent(spec: AgentServerSpec): Promise<void> {
-  try {
-    await start(spec, await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env }));
-  } catch (error) {
-    // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
-    const expected = error instanceof AppError || errnoOf(error) !== undefined;
-    process.stderr.write(`${spec.name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
-    process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
-  }
+export function serveAgent(spec: AgentServerSpec): Promise<void> {
+  return runServer(spec.name, (config, logger) => start(spec, config, logger));
 }
 
-function configFile(): string | undefined {
-  try {
-    return parseArgs({ options: { config: { type: "string" } } }).values.config;
-  } catch (error) {
-    throw new AppError("config_invalid", `${(error as Error).message} The one option is --config FILE.`);
-  }
-}
-
-/** Every file of the server lies below its home, so one that cannot be is told before anything else. */
-async function makeHome(home: string): Promise<void> {
-  try {
-    await mkdir(home, { recursive: true });
-  } catch (error) {
-    const cause = errnoOf(error) ?? String(error);
-    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: it cannot be made a folder (${cause}).`);
-  }
-}
-
-async function start({ name, define }: AgentServerSpec, config: Config): Promise<void> {
+async function start({ name, define }: AgentServerSpec, config: Config, logger: pino.Logger): Promise<void> {
   const { home, server } = config;
-  await makeHome(home);
   const agentConfig = config.agents[name];
-  const logger = pino(
-    { name, redact: ["apiKey", "token", "headers.authorization"] },
-    pino.destination({ fd: 2, sync: false }),
-  );
   const [toolbox, { model, close: closeModel }] = await Promise.all([
     openToolbox(join(home, "workspaces"), config),
     openModel(agentConfig.model, { logger }),
@@ -123,14 +89,4 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
-}
-
-/** Where tests of what survives a crash have this process end itself. */
-function crashPoint(text: string | undefined) {
-  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
-}
-
-/** An address that a listener on all interfaces can be reached at from here. */
-function reachable(url: URL): string {
-  return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
 }

@@ -33,6 +33,8 @@ export function listingCases(cases: Cases): void {
       expect(await ids({})).toEqual(["queued", "waiting"]);
       expect(await ids({ principal: "ann" })).toEqual(["waiting"]);
       expect(await ids({ kind: "other" })).toEqual(["queued"]);
+      expect(await ids({ kinds: ["other", "none"] })).toEqual(["queued"]);
+      expect(await ids({ kinds: [] })).toEqual([]);
       expect(await ids({ contextId: "c2" })).toEqual(["queued"]);
       expect(await ids({ statuses: ["waiting", "paused"] })).toEqual(["waiting"]);
       expect(await ids({ statuses: [] })).toEqual([]);

@@ -35,10 +35,12 @@ export function listing(db: Database) {
 }
 
 function conditionsOf(filter: ListFilter): Condition[] {
+  const kinds = filter.kinds === undefined ? undefined : JSON.stringify(filter.kinds);
   const statuses = filter.statuses === undefined ? undefined : JSON.stringify(filter.statuses);
   const all: { readonly sql: string; readonly value: string | number | undefined }[] = [
     { sql: "principal = ?", value: filter.principal },
     { sql: "kind = ?", value: filter.kind },
+    { sql: "kind IN (SELECT value FROM json_each(?))", value: kinds },
     { sql: "context_id = ?", value: filter.contextId },
     { sql: "status IN (SELECT value FROM json_each(?))", value: statuses },
     { sql: "waiting_reason = ?", value: filter.waitingReason },

@@ -1,0 +1,83 @@
+import type { FlowDefinition } from "@manyhands/flows/flow";
+import { flows } from "@manyhands/flows/flows";
+import { AppError } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
+import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
+import type { CliContext } from "./context.ts";
+import { exitCodes } from "./exit-code.ts";
+import { readFiles } from "./read-files.ts";
+import { runTask } from "./run.ts";
+import { openSystem } from "./system-session.ts";
+
+/** The options of `flow`, as the command line gives them. */
+export type FlowOptions = {
+  readonly agents?: readonly string[];
+  readonly option?: readonly (readonly [string, Json])[];
+  readonly example?: boolean;
+  readonly file?: readonly string[];
+  readonly budgetUsd?: number;
+  readonly context?: string;
+  readonly json?: boolean;
+  readonly config?: string;
+};
+
+/** Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` is a task that shows what the flow is for. */
+export async function flowCommand(
+  name: string | undefined,
+  task: string,
+  options: FlowOptions,
+  context: CliContext,
+): Promise<number> {
+  const { terminal } = context;
+  if (name === undefined) return listFlows(options, context);
+  const flow = flowNamed(name);
+  const config = await context.configure(options.config);
+  for (const note of config.notes) terminal.say(note);
+  const message = options.example ? exampleOf(flow) : await messageOf(task, options, context.cwd);
+  if (options.example) terminal.out(`Task: ${message.text}\n\n`);
+  const session = await openSystem(config, context);
+  try {
+    const client = await context.connect(`${session.url}/a2a/${name}`, config.server.token);
+    return await runTask(client, message, options, context);
+  } finally {
+    await session.close();
+  }
+}
+
+function listFlows({ json }: FlowOptions, { terminal }: CliContext): number {
+  const listed = flows.map(({ name, title, description }) => ({ name, title, description }));
+  if (json) terminal.out(`${JSON.stringify(listed, undefined, 2)}\n`);
+  else for (const flow of listed) terminal.out(`${flow.name.padEnd(14)}${flow.description}\n`);
+  return exitCodes.ok;
+}
+
+function flowNamed(name: string): FlowDefinition {
+  const flow = flows.find((one) => one.name === name);
+  if (flow !== undefined) return flow;
+  const names = flows.map((one) => one.name).join(", ");
+  throw new AppError("not_found", `There is no flow ${JSON.stringify(name)}. There are: ${names}.`);
+}
+
+async function messageOf(task: string, options: FlowOptions, cwd: string): Promise<OutgoingMessage> {
+  if (task.trim() === "") throw new AppError("invalid_input", "The task is empty: say in plain words what to do.");
+  const { agents, option = [], context: contextId, budgetUsd } = options;
+  const data = { ...(agents && { agents }), ...(option.length > 0 && { options: Object.fromEntries(option) }) };
+  const files = await readFiles(options.file ?? [], cwd);
+  return { text: task, files, contextId, budgetUsd, ...(Object.keys(data).length > 0 && { data }) };
+}
+
+function exampleOf({ example: { text, agents, options, files = [] } }: FlowDefinition): OutgoingMessage {
+  const encoder = new TextEncoder();
+  const data = { ...(agents && { agents }), ...(options && { options }) };
+  return {
+    text,
+    files: files.map(
+      (file): OutgoingFile => ({
+        name: file.name,
+        mediaType: Bun.file(file.name).type.split(";")[0] ?? "",
+        bytes: encoder.encode(file.text),
+      }),
+    ),
+    ...(Object.keys(data).length > 0 && { data }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Config } from "@manyhands/shared/config/config";
+import { AppError } from "@manyhands/shared/errors";
+import { urlOf } from "../supervisor/server-table.ts";
+import { startAgents } from "../supervisor/start.ts";
+import { isUp } from "./agent-session.ts";
+import type { CliContext } from "./context.ts";
+
+/** The gateway and its agents, perhaps started for this. */
+export interface SystemSession {
+  /** Where the gateway is. */
+  readonly url: string;
+  /** The settings as they hold, with the ports in use. */
+  readonly config: Config;
+  /** Stops what this session started. */
+  close(): Promise<void>;
+}
+
+/** The gateway where the settings say it is, when it answers there; otherwise a whole system started for the duration on free ports. */
+export async function openSystem(config: Config, context: CliContext): Promise<SystemSession> {
+  const url = urlOf({ name: "gateway" }, config);
+  if (await isUp(url)) return { url, config, async close() {} };
+  return startSystem(config, context);
+}
+
+/** All agents and the gateway, started for the duration on free ports of loopback. */
+async function startSystem(config: Config, { root, cwd, env }: CliContext): Promise<SystemSession> {
+  const stop = new AbortController();
+  const said: string[] = [];
+  const { promise: up, resolve } = Promise.withResolvers<Config>();
+  const done = startAgents({
+    root,
+    cwd,
+    env,
+    config: onFreePorts(config),
+    say: (line) => void said.push(line),
+    signal: stop.signal,
+    onUp: resolve,
+  });
+  const running = await Promise.race([up, done.then(() => undefined)]);
+  if (running === undefined) throw new AppError("unavailable", `The system could not be started.\n${said.join("\n")}`);
+  return {
+    url: urlOf({ name: "gateway" }, running),
+    config: running,
+    async close() {
+      stop.abort();
+      await done;
+    },
+  };
+}
+
+function onFreePorts(config: Config): Config {
+  const { manus, browser, swe, "data-analysis": data } = config.agents;
+  const free = { port: 0 };
+  return {
+    ...config,
+    server: { ...config.server, host: "127.0.0.1" },
+    gateway: { ...config.gateway, ...free },
+    agents: {
+      manus: { ...manus, ...free },
+      browser: { ...browser, ...free },
+      swe: { ...swe, ...free },
+      "data-analysis": { ...data, ...free },
+    },
+  };
+}

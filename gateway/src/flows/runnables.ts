@@ -1,0 +1,44 @@
+import type { FlowDefinition } from "@manyhands/flows/flow";
+import { flowRequest } from "@manyhands/flows/flow-request";
+import type { JsonSchema } from "@manyhands/shared/llm/model";
+import * as z from "zod";
+import type { AgentState } from "../registry/known-agent.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Runnable, Runnables } from "../runs/runnable.ts";
+import { agentKind, agentOptions } from "./agent-flow.ts";
+import { notSeen } from "./agents-of-registry.ts";
+
+/** What this gateway can run: its flows, and every agent of the registry. */
+export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Registry, "list">): Runnables {
+  const ofFlows = flows.map(flowRunnable);
+  const all = () => [...ofFlows, ...registry.list().map(agentRunnable)];
+  return { all, ofKind: (kind) => all().find((one) => one.kind === kind) };
+}
+
+function flowRunnable(flow: FlowDefinition): Runnable {
+  const { name, title, description, version, skills, options } = flow;
+  return {
+    type: "flow",
+    name,
+    kind: name,
+    title,
+    description,
+    version,
+    skills,
+    options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
+    check: (message) => void flowRequest(flow, message),
+  };
+}
+
+function agentRunnable({ name, card }: AgentState): Runnable {
+  return {
+    type: "agent",
+    name,
+    kind: agentKind(name),
+    title: card?.name ?? name,
+    description: card?.description ?? notSeen,
+    version: card?.version ?? "",
+    skills: card?.skills ?? [],
+    check: (message) => void flowRequest({ options: agentOptions }, message),
+  };
+}

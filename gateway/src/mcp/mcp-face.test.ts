@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { startGateway } from "../server/gateway.fixture.ts";
+
+/** A stock client, of the newest revision or of 2025, with or without a person to ask. */
+async function connect(url: string, { mode, person }: { mode: "auto" | "legacy"; person?: string }) {
+  const capabilities = person === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode } });
+  if (person !== undefined)
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept" as const, content: { answer: person } }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  return client;
+}
+
+const textOf = (result: { content?: unknown }) => (result.content as { text: string }[])[0]?.text;
+
+for (const mode of ["auto", "legacy"] as const) {
+  test(`a stock client (${mode}) lists and calls a flow, with progress, and sees the same run`, async () => {
+    await using gateway = await startGateway();
+    const client = await connect(gateway.url, { mode });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["echo", "run_status", "run_answer", "run_cancel"]);
+    const told: (string | undefined)[] = [];
+    const result = await client.callTool(
+      { name: "echo", arguments: { task: "hello", files: [{ name: "a.txt", text: "A" }] } },
+      { onprogress: ({ message }) => void told.push(message) },
+    );
+    expect(textOf(result)).toBe("hello");
+    expect(result.structuredContent).toMatchObject({ name: "echo", status: "completed" });
+    expect(result.content).toMatchObject([{}, { type: "resource_link", name: "a.txt", mimeType: "text/plain" }]);
+    await client.close();
+  });
+
+  test(`an unknown tool and wrong arguments are results that say what is wrong (${mode})`, async () => {
+    await using gateway = await startGateway();
+    const client = await connect(gateway.url, { mode });
+    const unknown = await client.callTool({ name: "nothing", arguments: { task: "x" } });
+    expect([unknown.isError, textOf(unknown)]).toEqual([true, expect.stringContaining("Known: echo")]);
+    const wrong = await client.callTool({ name: "echo", arguments: { tasks: "x" } });
+    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("task")]);
+    const failed = await client.callTool({ name: "echo", arguments: { task: "fail" } });
+    expect([failed.isError, textOf(failed)]).toEqual([
+      true,
+      expect.stringContaining("It was told to fail. (task_failed)"),
+    ]);
+    await client.close();
+  });
+}
+
+test("a question goes to the person at the client, and their answer to the run", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto", person: "yes" });
+  const result = await client.callTool({ name: "echo", arguments: { task: "ask me" } });
+  expect(result.structuredContent).toMatchObject({ status: "completed", answer: "ask me" });
+  const runs = JSON.parse(await (await fetch(`${gateway.url}/runs`)).text());
+  expect(runs.total).toBe(1);
+  await client.close();
+});
+
+test("a client without a person is told the question, and answers it by a tool", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "legacy" });
+  const asked = await client.callTool({ name: "echo", arguments: { task: "ask me" } });
+  const { id } = asked.structuredContent as { id: string };
+  expect(textOf(asked)).toContain(`The run ${id} asks: Really?`);
+  const answered = await client.callTool({ name: "run_answer", arguments: { run_id: id, answer: "yes" } });
+  expect(answered.structuredContent).toMatchObject({ id, status: "completed" });
+  await client.close();
+});
+
+test("a run outlives the wait for it, and is looked at and cancelled by tools", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  const begun = await client.callTool({ name: "echo", arguments: { task: "sleep", wait_seconds: 0 } });
+  const { id } = begun.structuredContent as { id: string };
+  const seen = await client.callTool({ name: "run_status", arguments: { run_id: id } });
+  expect(textOf(seen)).toContain("goes on");
+  const ended = await client.callTool({ name: "run_cancel", arguments: { run_id: id } });
+  expect(ended.structuredContent).toMatchObject({ status: "canceled" });
+  await client.close();
+});
+
+test("a call that its client gives up cancels its run", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  const gone = new AbortController();
+  const calling = client.callTool({ name: "echo", arguments: { task: "sleep" } }, { signal: gone.signal });
+  const status = async () => JSON.parse(await (await fetch(`${gateway.url}/runs`)).text()).runs[0]?.status;
+  while ((await status()) === undefined) await Bun.sleep(5);
+  gone.abort();
+  await expect(calling).rejects.toThrow();
+  while ((await status()) !== "canceled") await Bun.sleep(5);
+  await client.close();
+});
+
+test("another's run is unknown, and without the token nothing is told", async () => {
+  await using gateway = await startGateway({ token: "secret" });
+  const response = await fetch(`${gateway.url}/mcp`, { method: "POST", body: "{}" });
+  expect(response.status).toBe(401);
+});

@@ -1,0 +1,41 @@
+import { AppError } from "@manyhands/shared/errors";
+import type { Part } from "@manyhands/shared/tools/human/user-message";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { type ChatMessage, textOf } from "./chat-request.ts";
+
+/** What a run is told of a chat: the newest message whole, and, for one that does not know the chat yet, what was said before. */
+export async function chatParts(
+  messages: readonly ChatMessage[],
+  knowsChat: boolean,
+  artifacts: ArtifactStore,
+): Promise<Part[]> {
+  const newest = messages.findLast(({ role }) => role === "user");
+  if (newest === undefined) throw new AppError("invalid_input", "messages: there is no message of a user to answer.");
+  const earlier = knowsChat ? [] : messages.slice(0, messages.indexOf(newest)).filter((one) => textOf(one) !== "");
+  const parts: Part[] = [{ type: "text", text: [...preface(earlier), textOf(newest)].join("\n") }];
+  if (typeof newest.content === "string") return parts;
+  for (const part of newest.content ?? []) {
+    if (part.type === "image_url") parts.push(await fileOf(part.image_url.url, "image", artifacts));
+    if (part.type === "file") parts.push(await fileOf(part.file.file_data, part.file.filename ?? "file", artifacts));
+  }
+  return parts;
+}
+
+function preface(earlier: readonly ChatMessage[]): string[] {
+  if (earlier.length === 0) return [];
+  const said = earlier.map((message) => `${message.role}: ${textOf(message)}`);
+  return ["What was said before:", ...said, "", "Now:"];
+}
+
+async function fileOf(source: string, name: string, artifacts: ArtifactStore): Promise<Part> {
+  const data = /^data:([^;,]+)?(?:;[^,]*?)?;base64,(.*)$/s.exec(source);
+  if (data !== null) {
+    const [, mediaType = "application/octet-stream", bytes = ""] = data;
+    const extension = name.includes(".") ? "" : `.${mediaType.split("/")[1]?.replace(/\W.*$/, "") ?? "bin"}`;
+    const about = { name: `${name}${extension}`, mediaType };
+    return { type: "file", ...(await artifacts.put(Buffer.from(bytes, "base64"), about)) };
+  }
+  const url = URL.parse(source);
+  if (url?.protocol === "http:" || url?.protocol === "https:") return { type: "url", url: url.href };
+  throw new AppError("invalid_input", "messages: a file is given as a data URL in base64 or as an http address.");
+}

@@ -1,0 +1,36 @@
+import * as z from "zod";
+
+const textPart = z.looseObject({ type: z.literal("text"), text: z.string() });
+const imagePart = z.looseObject({ type: z.literal("image_url"), image_url: z.looseObject({ url: z.string().min(1) }) });
+const filePart = z.looseObject({
+  type: z.literal("file"),
+  file: z.looseObject({ filename: z.string().min(1).max(255).optional(), file_data: z.string().min(1) }),
+});
+const part = z.discriminatedUnion("type", [textPart, imagePart, filePart]);
+
+/** A message of a chat: who said it, and what. */
+export const chatMessage = z.looseObject({
+  role: z.enum(["system", "developer", "user", "assistant", "tool"]),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+});
+
+/** A message of a chat, checked. */
+export type ChatMessage = z.output<typeof chatMessage>;
+
+/** A request of the chat completions API, as far as a flow or agent heeds it; what else a client sends is left alone. */
+export const chatRequest = z.looseObject({
+  model: z.string().min(1).max(200),
+  messages: z.array(chatMessage).min(1).max(2000),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  n: z.literal(1).nullish(),
+});
+
+/** A request, checked. */
+export type ChatRequest = z.output<typeof chatRequest>;
+
+/** The text of a message, its parts one a line. */
+export function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+}

@@ -1,0 +1,49 @@
+import { AppError } from "@manyhands/shared/errors";
+import type { RunView } from "../runs/run-view.ts";
+
+/** What a chat client is told of where a run got to: the answer with its files, or the question. Throws what the run failed with. */
+export function completionText(run: RunView): string {
+  switch (run.status) {
+    case "completed":
+      return [run.answer ?? "", ...filesOf(run)].join("\n").trim();
+    case "input-required":
+    case "auth-required":
+      return run.question ?? "";
+    case "failed":
+      throw new AppError(run.error?.code ?? "task_failed", run.error?.message ?? "The run failed.");
+    case "canceled":
+      throw new AppError("task_failed", "The run was canceled.");
+    default:
+      throw new AppError("unavailable", `The run ${run.id} is ${run.status}; /runs/${run.id} shows it.`);
+  }
+}
+
+function filesOf({ files }: RunView): string[] {
+  if (files.length === 0) return [];
+  return ["", ...files.map(({ name, url, size }) => `- [${name.replaceAll(/[[\]]/g, "")}](${url}) (${size} bytes)`)];
+}
+
+/** The body of a completion that is no stream. */
+export function completion(run: RunView, model: string) {
+  return {
+    id: `chatcmpl-${run.id}`,
+    object: "chat.completion",
+    created: Math.floor(Date.parse(run.createdAt) / 1000),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: completionText(run), refusal: null },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: usageOf(run),
+  };
+}
+
+/** Tokens of everything the run used. What it read and what it wrote are not told apart, so all count as prompt. */
+export function usageOf({ usage }: RunView) {
+  const tokens = usage?.tokens ?? 0;
+  return { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens };
+}

@@ -1,0 +1,106 @@
+import { AppError } from "@manyhands/shared/errors";
+import { type AgentAddress, type KnownAgent, type KnownAgentDeps, knownAgent } from "./known-agent.ts";
+import type { KeptAgent, RegistryFile } from "./registry-file.ts";
+
+/** What a book needs beside the agents of the settings. */
+export type BookDeps = KnownAgentDeps & {
+  readonly file: RegistryFile;
+  readonly reserved: readonly string[];
+};
+
+/** The agents by name: those of the settings, and those that are kept in the file. */
+export interface AgentBook {
+  all(): readonly KnownAgent[];
+  /** Rejects with `not_found`, naming those there are. */
+  find(name: string): KnownAgent;
+  get(name: string): KnownAgent | undefined;
+  /** Takes over what the file says, which another gateway may have changed. */
+  reread(): Promise<void>;
+  /** Keeps an agent. Rejects with `conflict` when its name is taken. */
+  keep(agent: KeptAgent): Promise<KnownAgent>;
+  forget(name: string): Promise<void>;
+  /** Calls with every name the book has or comes to have, once each. */
+  each(listener: (name: string) => void): void;
+  /** The token of the agent at an address; addresses below an agent's are its own. */
+  tokenFor(url: string): string | undefined;
+}
+
+/** The book of the agents that the settings name; `reread` adds the others. */
+export function agentBook(
+  configured: readonly Omit<AgentAddress, "source">[],
+  { file, reserved, ...deps }: BookDeps,
+): AgentBook {
+  const agents = new Map<string, KnownAgent>();
+  const met = new Set<string>();
+  const listeners: ((name: string) => void)[] = [];
+  const meet = (name: string) => {
+    if (met.has(name)) return;
+    met.add(name);
+    for (const listener of listeners) listener(name);
+  };
+  const know = (address: AgentAddress): KnownAgent => {
+    const agent = knownAgent(address, deps);
+    agents.set(address.name, agent);
+    meet(address.name);
+    return agent;
+  };
+  for (const address of configured) know({ ...address, source: "configured" });
+  const find = (name: string): KnownAgent => {
+    const agent = agents.get(name);
+    if (agent !== undefined) return agent;
+    const known = [...agents.keys()].join(", ") || "none";
+    throw new AppError("not_found", `There is no agent ${JSON.stringify(name)}. Known: ${known}.`);
+  };
+  const requireFree = (name: string, url: string): void => {
+    const other = agents.get(name)?.address;
+    if (reserved.includes(name))
+      throw new AppError("conflict", `${name} is the name of a flow. Give the agent another name.`);
+    if (other !== undefined && (other.source === "configured" || !isSameUrl(other.url, url)))
+      throw new AppError("conflict", `${name} is the agent at ${other.url}. Give this one another name.`);
+  };
+  return {
+    all: () => [...agents.values()],
+    get: (name) => agents.get(name),
+    find,
+    async reread() {
+      const kept = await file.read();
+      for (const [name, { address }] of agents)
+        if (address.source === "registered" && !kept.some((one) => one.name === name)) agents.delete(name);
+      for (const one of kept) {
+        const known = agents.get(one.name)?.address;
+        const isSame = known?.url === one.url && known.token === one.token;
+        if (known?.source !== "configured" && !isSame) know({ ...one, source: "registered" });
+      }
+    },
+    async keep(agent) {
+      requireFree(agent.name, agent.url);
+      await file.update((kept) => [...kept.filter(({ name }) => name !== agent.name), agent]);
+      return know({ ...agent, source: "registered" });
+    },
+    async forget(name) {
+      if (find(name).address.source === "configured")
+        throw new AppError("conflict", `${name} is an agent of the settings; take it out there.`);
+      await file.update((kept) => kept.filter((one) => one.name !== name));
+      agents.delete(name);
+    },
+    each(listener) {
+      listeners.push(listener);
+      for (const name of met) listener(name);
+    },
+    tokenFor(url) {
+      const owner = [...agents.values()].find(({ address }) => isBelow(url, address.url));
+      return owner?.address.token;
+    },
+  };
+}
+
+/** Whether two addresses are the same but for slashes at the end. */
+export function isSameUrl(one: string, other: string): boolean {
+  return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
+}
+
+function isBelow(url: string, base: string): boolean {
+  const [one, other] = [URL.parse(url), URL.parse(base)];
+  if (one === null || other === null || one.origin !== other.origin) return false;
+  return `${one.pathname}/`.startsWith(`${other.pathname.replace(/\/+$/, "")}/`);
+}

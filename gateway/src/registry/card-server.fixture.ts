@@ -1,0 +1,49 @@
+import { AgentCard } from "@a2a-js/sdk";
+
+/** An HTTP server that shows a card, or whatever it is told to answer instead. */
+export type CardServer = AsyncDisposable & {
+  readonly url: string;
+  card: AgentCard;
+  /** When set, answered in place of the card. */
+  answer: (() => Response) | undefined;
+  readonly asked: () => number;
+};
+
+/** Starts a server with a card of this name, on a free port or the one given. */
+export function serveCard(name: string, port = 0): CardServer {
+  let asked = 0;
+  const server = Bun.serve({
+    port,
+    hostname: "127.0.0.1",
+    reusePort: false,
+    fetch(request) {
+      asked++;
+      if (shown.answer !== undefined) return shown.answer();
+      if (!new URL(request.url).pathname.startsWith("/.well-known/")) return new Response("", { status: 404 });
+      return Response.json(AgentCard.toJSON(shown.card));
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const shown: CardServer = {
+    url,
+    card: cardOf(name, url),
+    answer: undefined,
+    asked: () => asked,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+  return shown;
+}
+
+/** A card with one skill. */
+export function cardOf(name: string, url: string): AgentCard {
+  return AgentCard.fromJSON({
+    name,
+    description: `${name}, for tests.`,
+    version: "1.0.0",
+    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "greet", name: "Greet", description: "Says hello.", tags: ["greeting"] }],
+  });
+}

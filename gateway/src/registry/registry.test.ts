@@ -1,0 +1,149 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { anyCard, type CardPolicy, signedCards } from "./card-policy.ts";
+import { serveCard } from "./card-server.fixture.ts";
+import { nameFrom, openRegistry, type Registry } from "./registry.ts";
+import { registryFile } from "./registry-file.ts";
+
+type Place = AsyncDisposable & {
+  open(configured?: { name: string; url: string }[], policy?: CardPolicy): Promise<Registry>;
+};
+
+/** Registries that share one home, closed with it. */
+async function place(): Promise<Place> {
+  const home = await mkdtemp(join(tmpdir(), "registry-"));
+  const opened: Registry[] = [];
+  return {
+    async open(configured = [], policy = anyCard) {
+      const registry = await openRegistry({
+        configured,
+        file: registryFile(join(home, "agents.json")),
+        policy,
+        everyMs: 3_600_000,
+        breaker: { failures: 2, pauseMs: 60_000, maxPauseMs: 60_000 },
+        reserved: ["debate"],
+        report: (bug) => {
+          throw bug;
+        },
+      });
+      opened.push(registry);
+      return registry;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((registry) => registry.close()));
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+const signal = () => AbortSignal.timeout(10_000);
+
+test("an agent registered by its address has its card, and outlives the gateway", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter One");
+  const first = await home.open();
+  expect(await first.add({ url: agent.url })).toMatchObject({
+    name: "greeter-one",
+    health: "up",
+    source: "registered",
+  });
+  const second = await home.open();
+  await second.refresh();
+  expect(second.get("greeter-one")?.card?.skills[0]?.id).toBe("greet");
+  expect((await second.connect("greeter-one", signal())).card.name).toBe("Greeter One");
+});
+
+test("the same address again is the same agent, another one under its name is refused", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  await using other = serveCard("Greeter");
+  const registry = await home.open();
+  await registry.add({ url: agent.url });
+  await registry.add({ url: `${agent.url}/` });
+  expect(registry.list()).toHaveLength(1);
+  await expect(registry.add({ url: other.url })).rejects.toMatchObject({ code: "conflict" });
+  await expect(registry.add({ url: other.url, name: "debate" })).rejects.toThrow("is the name of a flow");
+  expect((await registry.add({ url: other.url, name: "greeter-2" })).name).toBe("greeter-2");
+});
+
+test("what another gateway of the home registers or forgets is seen at the next look", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const one = await home.open();
+  const other = await home.open();
+  await one.add({ url: agent.url });
+  await other.refresh();
+  expect(other.get("greeter")?.health).toBe("up");
+  await one.remove("greeter");
+  await other.refresh();
+  expect(other.get("greeter")).toBeUndefined();
+});
+
+test("an agent of the settings is there before it answers, and is not forgotten", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  agent.answer = () => new Response("<h1>502</h1>", { status: 502 });
+  const registry = await home.open([{ name: "greeter", url: agent.url }]);
+  await registry.refresh();
+  expect(registry.get("greeter")).toMatchObject({ health: "down", reason: expect.stringContaining("502") });
+  agent.answer = undefined;
+  await registry.refresh();
+  expect(registry.get("greeter")?.health).toBe("up");
+  await expect(registry.remove("greeter")).rejects.toMatchObject({ code: "conflict" });
+});
+
+test("a card that changes is told with what changed", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const registry = await home.open([{ name: "greeter", url: agent.url }]);
+  await registry.refresh();
+  const skill = { ...agent.card.skills[0], id: "insult" } as (typeof agent.card.skills)[number];
+  agent.card = { ...agent.card, version: "2.0.0", skills: [skill] };
+  await registry.refresh();
+  expect(registry.get("greeter")?.changes).toMatchObject([
+    { what: ['version was "1.0.0", is "2.0.0"', 'skill "insult" is new', 'skill "greet" is gone'] },
+  ]);
+});
+
+test("an agent that fails again and again is left alone, and said when it is tried again", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  agent.answer = () => new Response("", { status: 503 });
+  const registry = await home.open([{ name: "greeter", url: agent.url }]);
+  for (let look = 0; look < 3; look++) await registry.refresh();
+  const before = agent.asked();
+  expect(registry.get("greeter")?.breaker).toBe("open");
+  await expect(registry.connect("greeter", signal())).rejects.toThrow("it is tried again in");
+  expect(agent.asked()).toBe(before);
+});
+
+test("a card that the policy refuses keeps the agent out, with the reason", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const registry = await home.open([{ name: "greeter", url: agent.url }], signedCards([]));
+  await registry.refresh();
+  expect(registry.get("greeter")).toMatchObject({ health: "refused", reason: expect.stringContaining("no signature") });
+  await expect(registry.connect("greeter", signal())).rejects.toMatchObject({ code: "forbidden" });
+  await expect(registry.add({ url: agent.url, name: "again" })).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("what cannot be reached, is too large, or leads elsewhere is not registered", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  await using elsewhere = serveCard("Elsewhere");
+  const registry = await home.open();
+  await expect(registry.add({ url: "http://127.0.0.1:1" })).rejects.toMatchObject({ code: "unavailable" });
+  agent.answer = () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`);
+  await expect(registry.add({ url: agent.url })).rejects.toMatchObject({ code: "too_large" });
+  agent.answer = () => Response.redirect(`${elsewhere.url}/.well-known/agent-card.json`);
+  await expect(registry.add({ url: agent.url })).rejects.toMatchObject({ code: "unavailable" });
+  expect(elsewhere.asked()).toBe(0);
+  expect(registry.list()).toEqual([]);
+});
+
+test("a name is made from any title", () => {
+  expect(nameFrom("Döner & Söhne GmbH")).toBe("do-ner-so-hne-gmbh");
+  expect(nameFrom("数据")).toBe("agent");
+});

@@ -1,0 +1,134 @@
+import type { A2aClient } from "@manyhands/shared/a2a/client";
+import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
+import type { BreakerPolicy } from "./breaker.ts";
+import type { CardPolicy } from "./card-policy.ts";
+import { type AgentAddress, type AgentState, knownAgent } from "./known-agent.ts";
+import type { RegistryFile } from "./registry-file.ts";
+
+/** What a caller says to register an agent. */
+export type NewAgent = {
+  readonly url: string;
+  readonly name?: string | undefined;
+  readonly token?: string | undefined;
+};
+
+/** The agents this gateway can call, by name. */
+export interface Registry {
+  list(): readonly AgentState[];
+  get(name: string): AgentState | undefined;
+  /**
+   * Registers an agent by its address, under its name or one made from its card. Rejects with `unavailable` when it cannot be reached,
+   * `forbidden` when its card may not be used, and `conflict` when the name is another agent's. The same address again is the same agent.
+   */
+  add(agent: NewAgent): Promise<AgentState>;
+  /** Forgets a registered agent. Rejects with `not_found`, or `conflict` for one that the settings name. */
+  remove(name: string): Promise<void>;
+  /** A client to an agent by its name. Rejects with `not_found`, `unavailable` or `forbidden`. */
+  connect(name: string, signal: AbortSignal): Promise<A2aClient>;
+  /** A client to the agent at an address, which stays unregistered. Rejects with `unavailable` or `forbidden`. */
+  visit(url: string, signal: AbortSignal): Promise<A2aClient>;
+  /** What every request to an agent's address carries. */
+  headers(url: string): Readonly<Record<string, string>>;
+  /** Calls with the name of every agent that is known, and of every one that comes to be, once each. */
+  eachAgent(listener: (name: string) => void): void;
+  /** Looks at every agent now, and at those that another gateway registered. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a registry is made of. */
+export type RegistryOptions = {
+  readonly configured: readonly Omit<AgentAddress, "source">[];
+  readonly file: RegistryFile;
+  readonly policy: CardPolicy;
+  /** Milliseconds between two looks at an agent that is up; one that is not is looked at every two seconds. */
+  readonly everyMs: number;
+  readonly breaker?: BreakerPolicy;
+  /** Names that flows have, which no agent may take. */
+  readonly reserved: readonly string[];
+  /** Gets what goes wrong while looking, which the next look may find in order. */
+  readonly report: (bug: unknown) => void;
+};
+
+const patience: BreakerPolicy = { failures: 5, pauseMs: 2_000, maxPauseMs: 60_000 };
+const addMs = 15_000;
+const downMs = 2_000;
+
+/** Opens the registry and begins to look at its agents; the first looks are not waited for. */
+export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  const deps = { policy: options.policy, breaker: options.breaker ?? patience };
+  const { file, reserved } = options;
+  const book = agentBook(options.configured, { ...deps, file, reserved });
+  const closing = new AbortController();
+  const look = async (isDue: (state: AgentState) => boolean) => {
+    await book.reread();
+    const due = book.all().filter((agent) => isDue(agent.state()));
+    await Promise.all(due.map((agent) => agent.look(closing.signal)));
+  };
+  const isDue = ({ health, checkedAt = 0 }: AgentState) => health !== "up" || Date.now() - checkedAt >= options.everyMs;
+  let looking: Promise<void> = Promise.resolve();
+  const lookAgain = () => {
+    looking = looking
+      .then(() => look(isDue))
+      .catch((error) => {
+        if (!closing.signal.aborted) options.report(error);
+      });
+  };
+  await book.reread();
+  lookAgain();
+  const timer = setInterval(lookAgain, Math.min(options.everyMs, downMs));
+  return {
+    list: () => book.all().map((agent) => agent.state()),
+    get: (name) => book.get(name)?.state(),
+    async add(agent) {
+      const known = sameIn(book, agent) ?? (await book.keep(await named(agent)));
+      await known.look(closing.signal);
+      return known.state();
+    },
+    eachAgent: (listener) => book.each(listener),
+    remove: (name) => book.forget(name),
+    visit: (url, signal) =>
+      knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps).connect(signal),
+    headers(url) {
+      const token = book.tokenFor(url);
+      return token === undefined ? {} : { authorization: `Bearer ${token}` };
+    },
+    connect: async (name, signal) => book.find(name).connect(signal),
+    refresh: () => look(() => true),
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await looking;
+    },
+  };
+
+  async function named({ url, name, token }: NewAgent) {
+    const address = { name: name ?? url, url, token, source: "registered" } as const;
+    const client = await knownAgent(address, deps).connect(
+      AbortSignal.any([closing.signal, AbortSignal.timeout(addMs)]),
+    );
+    return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
+  }
+}
+
+function sameIn(book: AgentBook, { url, name, token }: NewAgent) {
+  return book
+    .all()
+    .find(
+      ({ address }) =>
+        isSameUrl(address.url, url) &&
+        [undefined, address.name].includes(name) &&
+        [undefined, address.token].includes(token),
+    );
+}
+
+/** A name for paths and flows from a title for people. */
+export function nameFrom(title: string): string {
+  const name = title
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60);
+  return name === "" ? "agent" : name;
+}

@@ -1,0 +1,97 @@
+import { AgentCard } from "@a2a-js/sdk";
+import { agentExtension } from "@manyhands/shared/a2a/extensions";
+import * as z from "zod";
+import type { AgentState } from "../registry/known-agent.ts";
+import type { Registry } from "../registry/registry.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+
+const agentSchema = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    source: z.enum(["configured", "registered"]),
+    health: z.enum(["unknown", "up", "down", "refused"]),
+    reason: z.string().exactOptional().describe("Why it is down or refused."),
+    breaker: z
+      .enum(["closed", "open", "trying"])
+      .describe("`open`: it has failed often and is left alone for a while."),
+    checkedAt: z.iso.datetime().exactOptional(),
+    title: z.string().exactOptional(),
+    model: z.json().exactOptional().describe("The model in use, where the agent tells."),
+    sandbox: z.string().exactOptional().describe("How its commands are confined, where the agent tells."),
+    changes: z
+      .array(z.object({ at: z.iso.datetime(), what: z.array(z.string()) }))
+      .describe("How its card changed since it was first seen here."),
+    card: z.record(z.string(), z.json()).exactOptional().describe("Its A2A card."),
+  })
+  .meta({ id: "Agent" });
+
+/** `/agents` and what is below it. */
+export function agentRoutes(registry: Registry): Endpoint[] {
+  return [listAgents(registry), addAgent(registry), removeAgent(registry)];
+}
+
+function listAgents(registry: Registry): Endpoint {
+  const about = {
+    method: "get",
+    path: "/agents",
+    tag: "agents",
+    summary: "The agents, their cards and how they are",
+    request: {},
+    answers: { 200: { description: "The agents.", body: z.object({ agents: z.array(agentSchema) }) } },
+    problems: [401],
+  } as const;
+  return endpoint(about, (_, c) => c.json({ agents: registry.list().map(agentView) }));
+}
+
+function addAgent(registry: Registry): Endpoint {
+  const body = z.strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2000)
+      .describe("Where the agent or its card is."),
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,59}$/)
+      .exactOptional()
+      .describe("Made from the card when left out."),
+    token: z.string().min(1).max(4000).exactOptional().describe("Sent to the agent as a bearer token; never shown."),
+  });
+  const about = {
+    method: "post",
+    path: "/agents",
+    tag: "agents",
+    summary: "Registers an agent by its address",
+    request: { body },
+    answers: { 201: { description: "The agent.", body: agentSchema } },
+    problems: [400, 401, 403, 409, 413, 415, 503, 504],
+  } as const;
+  return endpoint(about, async ({ body: agent }, c) => c.json(agentView(await registry.add(agent)), 201));
+}
+
+function removeAgent(registry: Registry): Endpoint {
+  const about = {
+    method: "delete",
+    path: "/agents/{name}",
+    tag: "agents",
+    summary: "Forgets a registered agent",
+    request: { params: z.object({ name: z.string().min(1).max(200) }) },
+    answers: { 204: { description: "It is forgotten; its runs stay." } },
+    problems: [401, 404, 409],
+  } as const;
+  return endpoint(about, async ({ params: { name } }, c) => {
+    await registry.remove(name);
+    return c.body(null, 204);
+  });
+}
+
+function agentView({ card, checkedAt, changes, ...state }: AgentState) {
+  const own = card?.capabilities?.extensions.find(({ uri }) => uri === agentExtension)?.params;
+  return {
+    ...state,
+    changes: changes.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),
+    ...(checkedAt !== undefined && { checkedAt: new Date(checkedAt).toISOString() }),
+    ...(card && { title: card.name, card: AgentCard.toJSON(card) }),
+    ...(own && { model: own.model, sandbox: own.sandbox }),
+  };
+}

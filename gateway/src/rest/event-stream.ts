@@ -1,0 +1,49 @@
+import { type SseFrame, sseResponse } from "@manyhands/shared/a2a/sse";
+import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
+import { AppError, publicError } from "@manyhands/shared/errors";
+
+/** How a run's events are streamed. */
+export type EventStreamOptions = {
+  /** The newest event the reader has; 0 for none. */
+  readonly after: number;
+  readonly heartbeatMs: number;
+  /** Aborted when the reader goes. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * A run's events as server-sent events: each with its number as `id`, so that `Last-Event-ID` gives exactly the rest, and live progress
+ * between them without one. Ends after the run's last event.
+ */
+export function eventStream(engine: Engine, run: RunRecord, options: EventStreamOptions): Promise<Response> {
+  const gone = new AbortController();
+  const signal = AbortSignal.any([options.signal, gone.signal]);
+  return sseResponse(frames(engine, run, options.after, signal), {
+    heartbeatMs: options.heartbeatMs,
+    release: () => gone.abort(),
+    failure: (error) => ({ data: publicError(error), error: true }),
+    headers: {},
+  });
+}
+
+async function* frames(
+  engine: Engine,
+  run: RunRecord,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<SseFrame, void, undefined> {
+  for await (const item of engine.follow(run.id, { after, signal })) {
+    if (item.kind === "progress") yield { data: { progress: item.event } };
+    else yield { id: item.seq, data: { seq: item.seq, at: new Date(item.at).toISOString(), event: item.event } };
+  }
+}
+
+/** The place a reader wants to go on from: the header a browser sends, or `after` in the address. */
+export function placeOf(header: string | undefined, query: string | undefined): number {
+  const text = header ?? query;
+  if (text === undefined || text === "") return 0;
+  const place = Number(text);
+  if (!Number.isSafeInteger(place) || place < 0)
+    throw new AppError("invalid_input", "Last-Event-ID is the number of the last event you have.");
+  return place;
+}

@@ -1,0 +1,94 @@
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import * as z from "zod";
+import type { RunView } from "../runs/run-view.ts";
+import { findRunnable, type Runnable, type Runnables } from "../runs/runnable.ts";
+import type { Runs } from "../runs/runs.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import { preferredWait, waitSignal } from "./prefer.ts";
+import { flowRequestSchema, idempotencyKey, runSchema } from "./run-schemas.ts";
+import { type FlowTelling, userMessage } from "./user-message.ts";
+
+const flowSchema = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    description: z.string(),
+    options: z.record(z.string(), z.json()).exactOptional().describe("The JSON Schema of what may be set."),
+  })
+  .meta({ id: "Flow" });
+
+/** What the flow routes need. */
+export type FlowRoutesDeps = {
+  readonly runs: Runs;
+  readonly runnables: Runnables;
+  readonly artifacts: ArtifactStore;
+};
+
+/** `GET /flows` and `POST /flows/{name}`. */
+export function flowRoutes(deps: FlowRoutesDeps): Endpoint[] {
+  return [listFlows(deps), startFlow(deps)];
+}
+
+function listFlows({ runnables }: FlowRoutesDeps): Endpoint {
+  const about = {
+    method: "get",
+    path: "/flows",
+    tag: "flows",
+    summary: "The flows and what may be set for each",
+    request: {},
+    answers: { 200: { description: "The flows.", body: z.object({ flows: z.array(flowSchema) }) } },
+    problems: [401],
+  } as const;
+  return endpoint(about, (_, c) => {
+    const flows = runnables.all().filter(({ type }) => type === "flow");
+    return c.json({ flows: flows.map(flowView) });
+  });
+}
+
+function flowView({ name, title, description, options }: Runnable) {
+  return { name, title, description, ...(options && { options }) };
+}
+
+function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
+  const about = {
+    method: "post",
+    path: "/flows/{name}",
+    tag: "flows",
+    summary: "Starts a flow, or one agent",
+    description:
+      "The run is on disk when this answers. With `Prefer: wait=SECONDS` it answers when the run has ended or asks something, at the latest after that time. The same `Idempotency-Key` is the same run.",
+    request: {
+      params: z.object({ name: z.string().min(1).max(200) }),
+      headers: z.object({ "idempotency-key": idempotencyKey, prefer: z.string().max(255).optional() }),
+      body: flowRequestSchema,
+    },
+    answers: {
+      200: { description: "The run, when it was waited for and has ended or asks something.", body: runSchema },
+      202: {
+        description: "The run goes on; `Location` is where it is seen.",
+        body: runSchema.extend({ runId: z.string() }),
+      },
+    },
+    problems: [400, 401, 404, 409, 413, 415, 503],
+  } as const;
+  return endpoint(about, async ({ params, headers, body }, c) => {
+    const runnable = findRunnable(runnables, params.name);
+    const waitMs = preferredWait(headers.prefer);
+    const { input, agents, options, contextId, budget, outputSchema } = body;
+    const telling = { ...(agents && { agents }), ...(options && { options }) } as FlowTelling;
+    const request = {
+      message: await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, telling, artifacts),
+      contextId,
+      ...(budget && { budget }),
+      ...(outputSchema && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
+    };
+    const started = await runs.start(runnable, request, c.get("principal"));
+    const run = waitMs === undefined ? started : await runs.settled(started, waitSignal(waitMs, c.req.raw.signal));
+    const view: object & Pick<RunView, "status"> = await runs.view(run);
+    c.header("Location", `/runs/${run.id}`);
+    if (waitMs !== undefined) c.header("Preference-Applied", `wait=${waitMs / 1000}`);
+    const goesOn = waitMs === undefined || ["queued", "running", "waiting"].includes(view.status);
+    return goesOn ? c.json({ runId: run.id, ...view }, 202) : c.json(view);
+  });
+}

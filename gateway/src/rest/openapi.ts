@@ -1,0 +1,61 @@
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import type { Endpoint } from "./endpoint.ts";
+import { problemSchema } from "./problem.ts";
+
+/** The description of the API (OpenAPI 3.1), made from the endpoints themselves. */
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  about: { readonly version: string; readonly publicUrl: string },
+) {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const one of endpoints) paths[one.path] = { ...paths[one.path], [one.method]: operation(one) };
+  return createDocument({
+    openapi: "3.1.0",
+    info: {
+      title: "Manyhands",
+      version: about.version,
+      description:
+        "Agents and flows of agents. Everything that takes long is a run: start it, watch it, answer it, cancel it.",
+    },
+    servers: [{ url: about.publicUrl }],
+    components: {
+      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "Where a token is configured." } },
+    },
+    security: [{}, { bearer: [] }],
+    paths: paths as ZodOpenApiPathsObject,
+  });
+}
+
+function operation({ tag, summary, description, request, answers, problems }: Endpoint): ZodOpenApiOperationObject {
+  const { params, query, headers, body } = request;
+  const succeeding = Object.entries(answers).map(([status, answer]) => [
+    status,
+    {
+      description: answer.description,
+      ...(answer.body && { content: { [answer.mediaType ?? "application/json"]: { schema: answer.body } } }),
+    },
+  ]);
+  const content = { "application/problem+json": { schema: problemSchema } };
+  const failing = problems.map((status) => [String(status), { description: meanings[status] ?? "An error.", content }]);
+  return {
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
+    ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    responses: Object.fromEntries([...succeeding, ...failing]),
+  };
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  400: "The request does not fit; the detail names the field.",
+  401: "The token is missing or wrong.",
+  403: "It may not be done.",
+  404: "There is no such thing, or it is another's.",
+  409: "It stands in the way of what is there: ended, or another request under the same key.",
+  413: "The body is larger than 10 MB.",
+  415: "The body is no JSON.",
+  502: "What was asked for it gave no usable answer.",
+  503: "Not now; try again later.",
+  504: "It did not answer in time.",
+};

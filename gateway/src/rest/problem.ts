@@ -1,0 +1,63 @@
+import { A2AError } from "@a2a-js/sdk/errors";
+import { AppError, errorCodes, publicError } from "@manyhands/shared/errors";
+import { HTTPException } from "hono/http-exception";
+import * as z from "zod";
+
+/** The body of every error of the REST face (RFC 9457), with the code all faces share. */
+export const problemSchema = z
+  .object({
+    type: z.literal("about:blank"),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    retryable: z.boolean(),
+  })
+  .meta({
+    id: "Problem",
+    description: "What went wrong, by a stable code, in a sentence, and whether trying again may help.",
+  });
+
+/** An error as a response. `report` gets what is no expected failure; the outside learns only that it happened. */
+export function problem(error: unknown, report: (bug: unknown) => void): Response {
+  const known = expected(error);
+  if (known === undefined) report(error);
+  const { code, message } = publicError(known ?? error);
+  const { status, retryable } = errorCodes[code];
+  const headers = new Headers({ "Content-Type": "application/problem+json" });
+  if (status === 401) headers.set("WWW-Authenticate", "Bearer");
+  if (status === 503) headers.set("Retry-After", "5");
+  const body: z.output<typeof problemSchema> = {
+    type: "about:blank",
+    title: titles[status] ?? "Error",
+    status,
+    code,
+    detail: message,
+    retryable,
+  };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+function expected(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  if (error instanceof A2AError) return new AppError("invalid_input", error.message);
+  if (error instanceof HTTPException && error.status < 500)
+    return new AppError("invalid_input", error.message || "The request cannot be read.");
+  return undefined;
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};

@@ -1,0 +1,44 @@
+import { limitedBody } from "@manyhands/shared/a2a/body-limit";
+import { JsonTextError, parseJsonBytes } from "@manyhands/shared/a2a/json-text";
+import { AppError } from "@manyhands/shared/errors";
+import { Hono, type MiddlewareHandler } from "hono";
+import type { Endpoint, RestEnv } from "./endpoint.ts";
+import { problem } from "./problem.ts";
+
+/** What the REST face needs. */
+export type RestDeps = {
+  /** Who sends a request; throws `unauthorized` when that cannot be told. */
+  readonly identify: (request: Request) => Promise<string> | string;
+  /** Gets what fails without being an expected error. */
+  readonly report: (bug: unknown) => void;
+};
+
+/** The endpoints as an app. Every error leaves as a problem of the table all faces share. */
+export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<RestEnv> {
+  const app = new Hono<RestEnv>({ strict: false });
+  app.onError((error) => problem(error, deps.report));
+  const identified: MiddlewareHandler<RestEnv> = async (c, next) => {
+    c.set("principal", await deps.identify(c.req.raw));
+    await next();
+  };
+  for (const { method, path, request, handle } of endpoints) {
+    const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    const before = request.body === undefined ? [identified] : [identified, limitedBody(), jsonBody];
+    app.on(method.toUpperCase(), [route], ...before, (c) => handle(c));
+  }
+  return app;
+}
+
+/** Refuses a body that is no JSON, or nested so deep that what walks it would break. */
+const jsonBody: MiddlewareHandler = async (c, next) => {
+  const type = c.req.header("Content-Type") ?? "";
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))
+    throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
+  try {
+    parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
+  } catch (error) {
+    if (error instanceof JsonTextError) throw new AppError("invalid_input", `${error.message}.`);
+    throw error;
+  }
+  await next();
+};

@@ -1,0 +1,145 @@
+import type { Engine, RunStatus } from "@manyhands/shared/durable/engine";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import * as z from "zod";
+import { findRunnable, type Runnables } from "../runs/runnable.ts";
+import type { Runs } from "../runs/runs.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import { eventStream, placeOf } from "./event-stream.ts";
+import { idempotencyKey, runListSchema, runSchema, saidSchema } from "./run-schemas.ts";
+import { userMessage } from "./user-message.ts";
+
+/** What the run routes need. */
+export type RunRoutesDeps = {
+  readonly runs: Runs;
+  readonly runnables: Runnables;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  /** Milliseconds of silence after which a stream sends a comment. */
+  readonly heartbeatMs: number;
+};
+
+/** `/runs` and what is below it. */
+export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
+  return [listRuns(deps), getRun(deps), runEvents(deps), answerRun(deps), cancelRun(deps), resumeRun(deps)];
+}
+
+const statuses: readonly [RunStatus, ...RunStatus[]] = [
+  "queued",
+  "running",
+  "waiting",
+  "paused",
+  "completed",
+  "failed",
+  "canceled",
+];
+const params = z.object({ id: z.string().min(1).max(200) });
+const text = z.string().min(1).max(255);
+
+function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
+  const query = z.object({
+    name: text.exactOptional().describe("Of one flow or agent."),
+    status: z.enum(statuses).exactOptional(),
+    contextId: text.exactOptional(),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+    cursor: z.string().max(500).exactOptional().describe("`nextCursor` of the page before."),
+  });
+  const about = {
+    method: "get",
+    path: "/runs",
+    tag: "runs",
+    summary: "Your runs, newest first",
+    request: { query },
+    answers: { 200: { description: "A page of runs.", body: runListSchema } },
+    problems: [400, 401, 404],
+  } as const;
+  return endpoint(about, async ({ query: { name, status, ...filter } }, c) => {
+    const ofName = name === undefined ? {} : { kind: findRunnable(runnables, name).kind };
+    const page = await runs.list({ ...filter, ...ofName, ...(status && { statuses: [status] }) }, c.get("principal"));
+    return c.json({ ...page, runs: await Promise.all(page.runs.map((run) => runs.view(run))) });
+  });
+}
+
+function getRun({ runs }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "get",
+    path: "/runs/{id}",
+    tag: "runs",
+    summary: "A run as it stands",
+    request: { params },
+    answers: { 200: { description: "The run.", body: runSchema } },
+    problems: [401, 404],
+  } as const;
+  return endpoint(about, async ({ params: { id } }, c) => {
+    return c.json(await runs.view(await runs.own(id, c.get("principal"))));
+  });
+}
+
+function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
+  const place = z.string().max(20).exactOptional();
+  const about = {
+    method: "get",
+    path: "/runs/{id}/events",
+    tag: "runs",
+    summary: "What happens in a run, as server-sent events",
+    description:
+      "Every event has its number as `id`; with `Last-Event-ID` (or `?after=`) a stream goes on after it, without gap or repetition. It ends after `run-ended`.",
+    request: { params, query: z.object({ after: place }), headers: z.object({ "last-event-id": place }) },
+    answers: { 200: { description: "The stream.", body: z.string(), mediaType: "text/event-stream" } },
+    problems: [400, 401, 404],
+  } as const;
+  return endpoint(about, async ({ params: { id }, query, headers }, c) => {
+    const run = await runs.own(id, c.get("principal"));
+    const after = placeOf(headers["last-event-id"], query.after);
+    return eventStream(engine, run, { after, heartbeatMs, signal: c.req.raw.signal });
+  });
+}
+
+function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "post",
+    path: "/runs/{id}/answer",
+    tag: "runs",
+    summary: "Answers a run's question, or tells it something while it works",
+    request: {
+      params,
+      headers: z.object({ "idempotency-key": idempotencyKey }),
+      body: z.strictObject({ input: saidSchema }),
+    },
+    answers: { 202: { description: "Kept; the run goes on.", body: runSchema } },
+    problems: [400, 401, 404, 409, 413, 415, 503],
+  } as const;
+  return endpoint(about, async ({ params: { id }, headers, body }, c) => {
+    const message = await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {}, artifacts);
+    return c.json(await runs.view(await runs.answer(id, message, c.get("principal"))), 202);
+  });
+}
+
+function cancelRun({ runs }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "post",
+    path: "/runs/{id}/cancel",
+    tag: "runs",
+    summary: "Cancels a run and the tasks it has at agents",
+    request: { params },
+    answers: { 200: { description: "The run.", body: runSchema } },
+    problems: [401, 404, 409, 503],
+  } as const;
+  return endpoint(about, async ({ params: { id } }, c) => {
+    return c.json(await runs.view(await runs.cancel(id, c.get("principal"), c.req.raw.signal)));
+  });
+}
+
+function resumeRun({ runs }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "post",
+    path: "/runs/{id}/resume",
+    tag: "runs",
+    summary: "Lets a paused run try again",
+    request: { params },
+    answers: { 202: { description: "The run.", body: runSchema } },
+    problems: [401, 404, 409, 503],
+  } as const;
+  return endpoint(about, async ({ params: { id } }, c) => {
+    return c.json(await runs.view(await runs.resume(id, c.get("principal"))), 202);
+  });
+}

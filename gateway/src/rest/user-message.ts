@@ -1,0 +1,31 @@
+import type { Json } from "@manyhands/shared/json";
+import type { Part, UserMessage } from "@manyhands/shared/tools/human/user-message";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import type { Said } from "./run-schemas.ts";
+
+/** What a flow is told beside the task, as it travels in the task's message. */
+export type FlowTelling = { readonly agents?: readonly string[]; readonly options?: { readonly [key: string]: Json } };
+
+/** What a caller said, as a message of the journal: files are in the store, known by their hash. */
+export async function userMessage(
+  messageId: string,
+  said: Said,
+  telling: FlowTelling,
+  artifacts: ArtifactStore,
+): Promise<UserMessage> {
+  const { text, data, files = [] } = typeof said === "string" ? { text: said } : said;
+  const parts: Part[] = [];
+  if (text !== undefined) parts.push({ type: "text", text });
+  if (data !== undefined) parts.push({ type: "data", data });
+  for (const file of files) parts.push(await filePart(file, artifacts));
+  if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
+  return { messageId, parts };
+}
+
+type IncomingFile = NonNullable<Exclude<Said, string>["files"]>[number];
+
+async function filePart(file: IncomingFile, artifacts: ArtifactStore): Promise<Part> {
+  if ("url" in file) return { type: "url", ...file };
+  const { bytes, ...about } = file;
+  return { type: "file", ...(await artifacts.put(Buffer.from(bytes, "base64"), about)) };
+}

@@ -1,0 +1,95 @@
+import type { FoldedArtifact, HistoryEntry, TaskFold } from "@manyhands/shared/a2a/task-fold";
+import type { Part } from "@manyhands/shared/agent/events";
+import type { TaskUsage } from "@manyhands/shared/agent/task-usage";
+import type { RunRecord } from "@manyhands/shared/durable/engine";
+import type { ErrorCode } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
+
+/** A file a run was given or made. `url` is where this gateway serves it. */
+export type FileView = {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly url: string;
+};
+
+/** A run as callers of the gateway see it. Times are ISO 8601. */
+export type RunView = {
+  readonly id: string;
+  /** The flow or agent it is a run of. */
+  readonly name: string;
+  readonly contextId: string;
+  /** `input-required` and `auth-required` wait for the caller; `waiting` for something else. */
+  readonly status: RunRecord["status"] | "input-required" | "auth-required";
+  readonly input: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** The sequence number of its newest event. */
+  readonly lastEvent: number;
+  /** The newest line worth showing. */
+  readonly progress?: string;
+  /** What it asks, while it waits for an answer. */
+  readonly question?: string;
+  readonly answer?: string;
+  readonly data?: Json;
+  readonly files: readonly FileView[];
+  /** Tokens and dollars of everything it used, agents included; `unpriced` when some of it had no known price. */
+  readonly usage: TaskUsage;
+  readonly error?: { readonly code: ErrorCode; readonly message: string };
+};
+
+/** What a record and its events say together. */
+export function runView(run: RunRecord, fold: TaskFold, name: string, publicUrl: string): RunView {
+  const status = statusOf(run, fold);
+  const answer = fold.artifacts.findLast(
+    (artifact) => artifact.name === "answer" || artifact.name === "partial-answer",
+  );
+  const data = answer?.parts.find((part) => part.type === "data");
+  const question = status === "input-required" || status === "auth-required" ? questionOf(fold.history) : undefined;
+  const error = fold.end?.error ?? run.error;
+  return {
+    id: run.id,
+    name,
+    contextId: run.contextId,
+    status,
+    input: textOf(fold.history[0]?.parts ?? []),
+    createdAt: new Date(run.createdAt).toISOString(),
+    updatedAt: new Date(run.updatedAt).toISOString(),
+    lastEvent: run.lastEvent,
+    ...(fold.status && { progress: fold.status.text }),
+    ...(question !== undefined && { question }),
+    ...(answer && { answer: textOf(answer.parts) }),
+    ...(data?.type === "data" && { data: data.data }),
+    files: fold.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
+    usage: fold.usage,
+    ...(error && { error }),
+  };
+}
+
+function statusOf(run: RunRecord, fold: TaskFold): RunView["status"] {
+  if (run.status !== "running" && run.status !== "waiting") return run.status;
+  if (fold.question === "authorization") return "auth-required";
+  return fold.question === undefined ? run.status : "input-required";
+}
+
+function questionOf(history: readonly HistoryEntry[]): string | undefined {
+  const asked = history.findLast(({ role }) => role === "agent");
+  return asked && textOf(asked.parts);
+}
+
+function filesOf({ parts }: FoldedArtifact, publicUrl: string): FileView[] {
+  return parts.flatMap((part) => (part.type === "file" ? [fileView(part, publicUrl)] : []));
+}
+
+/** A stored file with the address it is served at. */
+function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file" }>, publicUrl: string): FileView {
+  const base = name.split("/").at(-1) ?? name;
+  const url = `${publicUrl.replace(/\/+$/, "")}/artifacts/${sha256}/${encodeURIComponent(base)}`;
+  return { name, mediaType, size, sha256, url };
+}
+
+/** The text parts, one a line. */
+function textOf(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}

@@ -1,0 +1,36 @@
+import type { Skill } from "@manyhands/shared/agent/agent";
+import { AppError } from "@manyhands/shared/errors";
+import type { JsonSchema } from "@manyhands/shared/llm/model";
+import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
+
+/** What a caller of the gateway can start, through whatever face: a flow, or an agent. */
+export type Runnable = {
+  readonly type: "flow" | "agent";
+  /** The name in addresses and lists, of all runnables of a gateway. */
+  readonly name: string;
+  /** The kind of its runs in the journal. */
+  readonly kind: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly skills: readonly Skill[];
+  /** What may be set for a run, for those that can be told something beside the task. */
+  readonly options?: JsonSchema;
+  /** Throws `invalid_input` for a first message that no run can begin with. */
+  check(message: UserMessage): void;
+};
+
+/** The runnables of a gateway as they are now; agents come and go. */
+export interface Runnables {
+  all(): readonly Runnable[];
+  ofKind(kind: string): Runnable | undefined;
+}
+
+/** The runnable of a name. Throws `not_found`, naming those there are. */
+export function findRunnable(runnables: Runnables, name: string, type?: Runnable["type"]): Runnable {
+  const known = runnables.all().filter((one) => type === undefined || one.type === type);
+  const found = known.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const names = known.map((one) => one.name).join(", ") || "none";
+  throw new AppError("not_found", `There is no ${type ?? "flow or agent"} ${JSON.stringify(name)}. Known: ${names}.`);
+}

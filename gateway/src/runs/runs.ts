@@ -1,0 +1,112 @@
+import { A2AError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import { continueTask, startTask } from "@manyhands/shared/a2a/accept-message";
+import type { FoldCache } from "@manyhands/shared/a2a/fold-cache";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "@manyhands/shared/durable/engine";
+import { AppError, type ErrorCode } from "@manyhands/shared/errors";
+import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { type RunView, runView } from "./run-view.ts";
+import type { Runnable, Runnables } from "./runnable.ts";
+
+/** What the runs of a gateway need. */
+export type RunsDeps = {
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly folds: FoldCache;
+  readonly runnables: Runnables;
+  /** Where this gateway is reached from outside. */
+  readonly publicUrl: string;
+};
+
+/** What starts a run. The same messageId of a principal is the same run. */
+export type NewRun = Omit<AgentInput, "hops"> & { readonly hops?: number; readonly contextId?: string | undefined };
+
+/**
+ * The runs of this gateway, whatever face they came by. Everything rejects with an AppError; another principal's run is as unknown as one
+ * that never was.
+ */
+export interface Runs {
+  /** On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin with, `conflict` for a used messageId. */
+  start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
+  own(id: string, principal: string): Promise<RunRecord>;
+  list(filter: Omit<ListFilter, "principal">, principal: string): ReturnType<Engine["list"]>;
+  view(run: RunRecord): Promise<RunView>;
+  /** Sends a message to a run that goes on: the answer to its question, or something to be heard at its next step. */
+  answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
+  /** Asks it to end; waits at most `stopMs` until it has. Rejects with `run_ended` when it ended otherwise. */
+  cancel(id: string, principal: string, signal: AbortSignal): Promise<RunRecord>;
+  /** Lets a paused run try again. Rejects with `conflict` for one that is not paused. */
+  resume(id: string, principal: string): Promise<RunRecord>;
+  /** The run when it has ended or waits for its caller, or as it is when `signal` aborts. */
+  settled(run: RunRecord, signal: AbortSignal): Promise<RunRecord>;
+}
+
+const stopMs = 10_000;
+
+/** The runs in an engine. */
+export function openRuns(deps: RunsDeps): Runs {
+  const { engine, artifacts, folds, runnables, publicUrl } = deps;
+  const own = async (id: string, principal: string): Promise<RunRecord> => {
+    const run = await engine.get(id);
+    if (run === undefined || run.principal !== principal) throw new AppError("not_found", `There is no run ${id}.`);
+    return run;
+  };
+  const until = async (run: RunRecord, types: ReadonlySet<string>, signal: AbortSignal): Promise<RunRecord> => {
+    for await (const item of engine.follow(run.id, { after: run.lastEvent, signal }))
+      if (item.kind === "event" && types.has(item.event.type)) break;
+    return (await engine.get(run.id)) ?? run;
+  };
+  const isSettled = async (run: RunRecord) =>
+    terminalStatuses.includes(run.status) || (await folds.current(run)).question !== undefined;
+  return {
+    own,
+    settled: async (run, signal) => ((await isSettled(run)) ? run : until(run, settling, signal)),
+    async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
+      runnable.check(input.message);
+      return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
+    },
+    list: (filter, principal) =>
+      engine.list({ ...(filter.kind === undefined && { kinds: kindsOf(runnables) }), ...filter, principal }),
+    view: async (run) =>
+      runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
+    async answer(id, message, principal) {
+      const { kind } = await own(id, principal);
+      const tasks = { agent: kind, engine, artifacts, folds, publicUrl };
+      return inOurWords(continueTask(tasks, { taskId: id, contextId: "" }, message, principal));
+    },
+    async cancel(id, principal, signal) {
+      const run = await own(id, principal);
+      await engine.cancel(id);
+      return until(run, ending, AbortSignal.any([signal, AbortSignal.timeout(stopMs)]));
+    },
+    async resume(id, principal) {
+      const run = await own(id, principal);
+      if (run.status !== "paused") throw new AppError("conflict", `The run ${id} is ${run.status}, not paused.`);
+      await engine.resume(id);
+      return own(id, principal);
+    },
+  };
+}
+
+/** A gateway's runs are not all there are in its store: agents of the same home keep theirs there too. */
+function kindsOf(runnables: Runnables): string[] {
+  return runnables.all().map(({ kind }) => kind);
+}
+
+const ending: ReadonlySet<string> = new Set(["run-ended"]);
+const settling: ReadonlySet<string> = new Set(["run-ended", "run-paused", "question-asked"]);
+
+/** The A2A room's refusals in the words of the table all faces share. */
+async function inOurWords<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof A2AError ? new AppError(codeOf(error), error.message) : error;
+  }
+}
+
+function codeOf(refusal: unknown): ErrorCode {
+  if (refusal instanceof TaskNotFoundError) return "not_found";
+  return refusal instanceof UnsupportedOperationError ? "run_ended" : "invalid_input";
+}

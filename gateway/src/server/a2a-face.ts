@@ -1,0 +1,56 @@
+import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import type { AgentFacts } from "@manyhands/shared/a2a/card";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import type { Context } from "hono";
+import { findRunnable, type Runnable, type Runnables } from "../runs/runnable.ts";
+
+/** What the A2A face needs. */
+export type A2aFaceDeps = {
+  readonly runnables: Runnables;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly publicUrl: string;
+  readonly hostname: string;
+  readonly heartbeatMs: number;
+  /** What the card of a runnable tells beside itself. */
+  facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly report: (bug: unknown) => void;
+};
+
+type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
+
+/** `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. */
+export function a2aFace(deps: A2aFaceDeps): (c: Context) => Promise<Response> {
+  const servers = new Map<string, Server>();
+  return async (c) => {
+    const url = new URL(c.req.url);
+    const [, , name = "", ...rest] = url.pathname.split("/");
+    const runnable = findRunnable(deps.runnables, decodeURIComponent(name));
+    let server = servers.get(runnable.name);
+    if (server === undefined || !Bun.deepEquals(server.runnable, runnable)) {
+      server = { runnable, app: serverOf(runnable, deps) };
+      servers.set(runnable.name, server);
+    }
+    url.pathname = `/${rest.join("/")}`;
+    return server.app.fetch(new Request(url.href, c.req.raw));
+  };
+}
+
+function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
+  const { engine, artifacts, hostname, heartbeatMs, identify, report } = deps;
+  const publicUrl = `${deps.publicUrl.replace(/\/+$/, "")}/a2a/${runnable.name}`;
+  return agentApp({
+    definition: runnable,
+    kind: runnable.kind,
+    facts: { ...deps.facts(runnable), publicUrl },
+    admit: (message) => runnable.check(message),
+    engine,
+    artifacts,
+    identify,
+    report,
+    hostname,
+    heartbeatMs,
+  });
+}

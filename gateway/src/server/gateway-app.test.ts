@@ -1,0 +1,201 @@
+import { expect, test } from "bun:test";
+import { createA2aClient } from "@manyhands/shared/a2a/client";
+import { startGateway, type TestGateway } from "./gateway.fixture.ts";
+
+const json = { "Content-Type": "application/json" };
+
+function post(
+  gateway: TestGateway,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${gateway.url}${path}`, {
+    method: "POST",
+    headers: { ...json, ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+async function read(response: Response | Promise<Response>) {
+  return JSON.parse(await (await response).text());
+}
+
+/** The events of a stream: each with the id it came under. */
+async function eventsOf(response: Response): Promise<{ id: number; type: string }[]> {
+  const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
+  return frames.flatMap((frame) => {
+    const data = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "");
+    return data.event === undefined ? [] : [{ id: Number(/^id: (\d+)$/m.exec(frame)?.[1]), type: data.event.type }];
+  });
+}
+
+test("a flow is accepted with where it is seen, and its end has the answer", async () => {
+  await using gateway = await startGateway();
+  const started = await post(gateway, "/flows/echo", { input: "hello" });
+  expect(started.status).toBe(202);
+  const { runId } = await read(started);
+  expect(started.headers.get("Location")).toBe(`/runs/${runId}`);
+  await (await fetch(`${gateway.url}/runs/${runId}/events`)).text();
+  const run = await read(fetch(`${gateway.url}/runs/${runId}`));
+  expect(run).toMatchObject({ id: runId, name: "echo", status: "completed", input: "hello", answer: "hello" });
+});
+
+test("who prefers to wait gets the result, or the run when it takes longer", async () => {
+  await using gateway = await startGateway();
+  const done = await post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" });
+  expect([done.status, (await read(done)).answer]).toEqual([200, "hello"]);
+  const asking = await post(gateway, "/flows/echo", { input: "ask me" }, { Prefer: "respond-async, wait=20" });
+  expect([asking.status, (await read(asking)).question]).toEqual([200, "Really?"]);
+  const long = await post(gateway, "/flows/echo", { input: "sleep" }, { Prefer: "wait=0" });
+  expect([long.status, long.headers.get("Preference-Applied")]).toEqual([202, "wait=0"]);
+  const wrong = await post(gateway, "/flows/echo", { input: "sleep" }, { Prefer: "wait=soon" });
+  expect([wrong.status, (await read(wrong)).code]).toEqual([400, "invalid_input"]);
+});
+
+test("the same Idempotency-Key is one run, also at once, and with another content it is refused", async () => {
+  await using gateway = await startGateway();
+  const key = { "Idempotency-Key": "key-1" };
+  const both = await Promise.all([1, 2].map(() => post(gateway, "/flows/echo", { input: "hello" }, key)));
+  const ids = await Promise.all(both.map(async (one) => (await read(one)).runId));
+  expect(new Set(ids).size).toBe(1);
+  const other = await post(gateway, "/flows/echo", { input: "other" }, key);
+  expect([other.status, (await read(other)).code]).toEqual([409, "conflict"]);
+});
+
+test("a question is answered once, and a run that has ended hears nothing", async () => {
+  await using gateway = await startGateway();
+  const asking = await post(gateway, "/flows/echo", { input: "ask me" }, { Prefer: "wait=20" });
+  const { id } = await read(asking);
+  const answers = await Promise.all(
+    [1, 2].map(() => post(gateway, `/runs/${id}/answer`, { input: "yes" }, { "Idempotency-Key": "a-1" })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+  await (await fetch(`${gateway.url}/runs/${id}/events`)).text();
+  const late = await post(gateway, `/runs/${id}/answer`, { input: "no" });
+  expect([late.status, (await read(late)).code]).toEqual([409, "run_ended"]);
+});
+
+test("cancelling ends a run, twice is harmless, after another end it is refused", async () => {
+  await using gateway = await startGateway();
+  const { runId } = await read(post(gateway, "/flows/echo", { input: "sleep" }));
+  const first = await post(gateway, `/runs/${runId}/cancel`, {});
+  expect([first.status, (await read(first)).status]).toEqual([200, "canceled"]);
+  expect((await post(gateway, `/runs/${runId}/cancel`, {})).status).toBe(200);
+  const done = await read(post(gateway, "/flows/echo", { input: "x" }, { Prefer: "wait=20" }));
+  expect((await post(gateway, `/runs/${done.id}/cancel`, {})).status).toBe(409);
+});
+
+test("a stream tells every event in order, and goes on after the last one a reader has", async () => {
+  await using gateway = await startGateway();
+  const { id } = await read(post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" }));
+  const all = await eventsOf(await fetch(`${gateway.url}/runs/${id}/events`));
+  expect(all.map((event) => event.id)).toEqual(all.map((_, index) => index + 1));
+  expect([all[0]?.type, all.at(-1)?.type]).toEqual(["message-received", "run-ended"]);
+  const rest = await eventsOf(await fetch(`${gateway.url}/runs/${id}/events`, { headers: { "Last-Event-ID": "2" } }));
+  expect(rest).toEqual(all.slice(2));
+  expect(await eventsOf(await fetch(`${gateway.url}/runs/${id}/events?after=3`))).toEqual(all.slice(3));
+  expect((await fetch(`${gateway.url}/runs/${id}/events?after=x`)).status).toBe(400);
+});
+
+test("files go in by content and come out by address", async () => {
+  await using gateway = await startGateway();
+  const bytes = Buffer.from("a,b\n1,2\n").toString("base64");
+  const input = { text: "take this", files: [{ name: "../data.csv", mediaType: "text/csv", bytes }] };
+  const { files } = await read(post(gateway, "/flows/echo", { input }, { Prefer: "wait=20" }));
+  expect(files).toMatchObject([{ name: "data.csv", mediaType: "text/csv", size: 8 }]);
+  expect(await (await fetch(files[0].url)).text()).toBe("a,b\n1,2\n");
+});
+
+test("one run is the same run through every face", async () => {
+  await using gateway = await startGateway();
+  const client = await createA2aClient(`${gateway.url}/a2a/echo`);
+  expect(client.card.name).toBe("Echo");
+  const asking = await client.send({ text: "ask me", messageId: "m-1" });
+  const { runs } = await read(fetch(`${gateway.url}/runs?name=echo`));
+  expect(runs).toMatchObject([{ id: asking.id, status: "input-required", question: "Really?" }]);
+  await post(gateway, `/runs/${asking.id}/answer`, { input: "yes" });
+  for await (const _ of client.watch(asking.id));
+  expect((await client.get(asking.id)).artifacts.at(-1)?.name).toBe("answer");
+  const refused = client.send({ parts: [], messageId: "m-2" });
+  await expect(refused).rejects.toMatchObject({ code: "invalid_input" });
+});
+
+test("runs are listed page by page, by name and status, each caller's own", async () => {
+  await using gateway = await startGateway({ token: "secret" });
+  const as = (who: string) => ({ authorization: `Bearer secret ${who}` });
+  for (const input of ["one", "two", "fail three"])
+    await post(gateway, "/flows/echo", { input }, { ...as("ann"), Prefer: "wait=20" });
+  const list = (query: string, who = "ann") => read(fetch(`${gateway.url}/runs?${query}`, { headers: as(who) }));
+  const first = await list("limit=2");
+  expect([first.runs.length, first.total]).toEqual([2, 3]);
+  const second = await list(`limit=2&cursor=${first.nextCursor}`);
+  expect(second.runs.map((run: { input: string }) => run.input)).toEqual(["one"]);
+  expect(await list("status=failed")).toMatchObject({ runs: [{ error: { code: "task_failed" } }], total: 1 });
+  expect(await list("", "bob")).toEqual({ runs: [], total: 0 });
+  const foreign = await fetch(`${gateway.url}/runs/${first.runs[0].id}`, { headers: as("bob") });
+  const none = await fetch(`${gateway.url}/runs/no-such-run`, { headers: as("bob") });
+  expect([foreign.status, none.status]).toEqual([404, 404]);
+  expect((await fetch(`${gateway.url}/runs`)).status).toBe(401);
+});
+
+test("what does not fit is refused with its code and the field", async () => {
+  await using gateway = await startGateway();
+  const refusals = [
+    [await post(gateway, "/flows/nothing", { input: "x" }), 404, "not_found", "Known: echo"],
+    [await post(gateway, "/flows/echo", { input: "" }), 400, "invalid_input", "body.input"],
+    [await post(gateway, "/flows/echo", { input: { data: 1 } }), 400, "invalid_input", "say what to echo"],
+    [await post(gateway, "/flows/echo", { inputs: "x" }), 400, "invalid_input", "body"],
+    [await post(gateway, "/flows/echo", { input: "x" }, { "Content-Type": "text/plain" }), 415, "unsupported", "JSON"],
+    [await post(gateway, "/agents", { url: "file:///etc/passwd" }), 400, "invalid_input", "body.url"],
+    [await fetch(`${gateway.url}/runs?limit=0`), 400, "invalid_input", "query.limit"],
+    [await fetch(`${gateway.url}/nothing`), 404, "not_found", "/docs"],
+  ] as const;
+  for (const [response, status, code, word] of refusals) {
+    const body = await read(response);
+    expect([response.status, body.status, body.code]).toEqual([status, status, code]);
+    expect(body.detail).toContain(word);
+  }
+  const deep = `{"input":{"data":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
+  const nested = await fetch(`${gateway.url}/flows/echo`, { method: "POST", headers: json, body: deep });
+  expect([nested.status, (await read(nested)).code]).toEqual([400, "invalid_input"]);
+});
+
+test("pages of other sites and other names are refused", async () => {
+  await using gateway = await startGateway();
+  const foreign = [{ Host: "evil.example" }, { Origin: "http://evil.example" }];
+  for (const headers of foreign) {
+    const response = await fetch(`${gateway.url}/runs`, { headers });
+    expect([response.status, (await read(response)).code]).toEqual([403, "forbidden"]);
+  }
+});
+
+test("the description of the API names every operation, and its refusals", async () => {
+  await using gateway = await startGateway();
+  const document = await read(fetch(`${gateway.url}/openapi.json`));
+  expect(document.openapi).toBe("3.1.0");
+  expect(Object.keys(document.paths).sort()).toEqual([
+    "/agents",
+    "/agents/{name}",
+    "/flows",
+    "/flows/{name}",
+    "/runs",
+    "/runs/{id}",
+    "/runs/{id}/answer",
+    "/runs/{id}/cancel",
+    "/runs/{id}/events",
+    "/runs/{id}/resume",
+  ]);
+  expect(document.components.schemas).toHaveProperty("Run.properties.status");
+  expect(document.paths["/flows/{name}"].post.responses["409"].content).toHaveProperty("application/problem+json");
+});
+
+test("the API can be read by people, on a page that runs no script and takes nothing from elsewhere", async () => {
+  await using gateway = await startGateway();
+  const response = await fetch(`${gateway.url}/docs`);
+  const page = await response.text();
+  expect(page).toContain("POST</span> <code>/flows/{name}</code>");
+  expect(page).not.toContain("<script");
+  expect(response.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
+  expect((await fetch(`${gateway.url}/style.css`)).headers.get("Content-Type")).toContain("text/css");
+});

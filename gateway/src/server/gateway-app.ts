@@ -1,0 +1,71 @@
+import { artifactApp } from "@manyhands/shared/a2a/artifact-route";
+import { isLoopback, loopbackGuard } from "@manyhands/shared/a2a/loopback-guard";
+import { createMetrics } from "@manyhands/shared/a2a/metrics";
+import { statusApp } from "@manyhands/shared/a2a/status-routes";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import { AppError } from "@manyhands/shared/errors";
+import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { Hono } from "hono";
+import { routePath } from "hono/route";
+import { secureHeaders } from "hono/secure-headers";
+import { mcpFace } from "../mcp/mcp-face.ts";
+import { openAiFace } from "../openai/openai-face.ts";
+import { pagesApp } from "../pages/pages.ts";
+import type { Registry } from "../registry/registry.ts";
+import { agentRoutes } from "../rest/agent-routes.ts";
+import { flowRoutes } from "../rest/flow-routes.ts";
+import { openApiDocument } from "../rest/openapi.ts";
+import { problem } from "../rest/problem.ts";
+import { restApp } from "../rest/rest-app.ts";
+import { runRoutes } from "../rest/run-routes.ts";
+import type { Runnables } from "../runs/runnable.ts";
+import type { Runs } from "../runs/runs.ts";
+import { type A2aFaceDeps, a2aFace } from "./a2a-face.ts";
+
+/** What the gateway's server is made of. */
+export type GatewayAppDeps = {
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly hostname: string;
+  readonly heartbeatMs?: number;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly registry: Registry;
+  readonly runnables: Runnables;
+  readonly runs: Runs;
+  /** The model of the flows' own calls. */
+  readonly model: { readonly name: string; readonly provider: string };
+  readonly facts: A2aFaceDeps["facts"];
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly report: (bug: unknown) => void;
+};
+
+/** The gateway as a server: every face over the same runs. It holds no state of its own but the registry's. */
+export function gatewayApp(options: GatewayAppDeps): Hono {
+  const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
+  const metrics = createMetrics("gateway", engine);
+  const report = (bug: unknown) => {
+    metrics.failed();
+    options.report(bug);
+  };
+  const deps = { ...options, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
+  const endpoints = [...flowRoutes(deps), ...runRoutes(deps), ...agentRoutes(options.registry)];
+  const app = new Hono({ strict: false });
+  app.onError((error) => problem(error, report));
+  app.notFound(() => problem(new AppError("not_found", "There is nothing here. /docs tells what there is."), report));
+  app.use(async (c, next) => {
+    await next();
+    metrics.answered(routePath(c, -1), c.res.status);
+  });
+  app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
+  app.route("/", artifactApp(artifacts, identify));
+  app.all("/a2a/*", a2aFace(deps));
+  app.all("/mcp", mcpFace(deps));
+  app.route("/v1", openAiFace(deps));
+  app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
+  app.route("/", pagesApp(endpoints, { version, publicUrl }));
+  app.route("/", restApp(endpoints, deps));
+  return app;
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import type { RunDefinition } from "@manyhands/shared/durable/run";
+import { AppError } from "@manyhands/shared/errors";
+import { askPerson } from "@manyhands/shared/tools/human/question";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { anyCard } from "../registry/card-policy.ts";
+import { openRegistry, type Registry } from "../registry/registry.ts";
+import { registryFile } from "../registry/registry-file.ts";
+import type { Runnable } from "../runs/runnable.ts";
+import { openRuns } from "../runs/runs.ts";
+import { gatewayApp } from "./gateway-app.ts";
+
+/** A gateway on a free port, with flows that answer without any agent. */
+export type TestGateway = AsyncDisposable & {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly registry: Registry;
+};
+
+/**
+ * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about first, one that begins with "sleep" ends
+ * only when cancelled, and one that begins with "fail" fails. With a `token`, every request must carry it.
+ */
+export async function startGateway(options: { readonly token?: string } = {}): Promise<TestGateway> {
+  const home = await mkdtemp(join(tmpdir(), "gateway-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const fail = (bug: unknown) => {
+    throw bug;
+  };
+  const registry = await openRegistry({
+    configured: [],
+    file: registryFile(join(home, "agents.json")),
+    policy: anyCard,
+    everyMs: 3_600_000,
+    reserved: [echo.name],
+    report: fail,
+  });
+  const runnables = { all: () => [echo], ofKind: (kind: string) => (kind === echo.kind ? echo : undefined) };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
+  const url = `http://127.0.0.1:${server.port}`;
+  const { token } = options;
+  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl: url });
+  const app = gatewayApp({
+    version: "0.0.0",
+    publicUrl: url,
+    hostname: "127.0.0.1",
+    heartbeatMs: 500,
+    engine,
+    artifacts,
+    registry,
+    runnables,
+    runs,
+    model: { name: "none", provider: "test" },
+    facts: () => ({}),
+    identify(request) {
+      if (token === undefined) return "local";
+      const given = request.headers.get("authorization");
+      if (given?.startsWith(`Bearer ${token}`) !== true) throw new AppError("unauthorized", "Send the token.");
+      return given;
+    },
+    report: fail,
+  });
+  engine.work([echoRun]);
+  return {
+    url,
+    engine,
+    registry,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await registry.close();
+      await engine.close({ graceMs: 0 });
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+const echo: Runnable = {
+  type: "flow",
+  name: "echo",
+  kind: "echo",
+  title: "Echo",
+  description: "Says its input back.",
+  version: "1.0.0",
+  skills: [{ id: "echo", name: "Echo", description: "Says it back.", tags: ["echo"], examples: [] }],
+  options: { type: "object", properties: { loud: { type: "boolean" } } },
+  check({ parts }) {
+    if (parts.every((part) => part.type !== "text")) throw new AppError("invalid_input", "input: say what to echo.");
+  },
+};
+
+const echoRun: RunDefinition = {
+  kind: echo.kind,
+  async execute(run, input) {
+    const { message } = input as AgentInput;
+    const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    run.emit({ type: "step-started", step: 1, maxSteps: 1 });
+    if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
+    if (text.startsWith("sleep")) await run.sleep(3_600_000);
+    if (text.startsWith("fail")) throw new AppError("task_failed", "It was told to fail.");
+    const file = message.parts.filter((part) => part.type === "file");
+    if (file.length > 0) run.emit({ type: "artifact-added", artifactId: `${run.id}/file`, name: "file", parts: file });
+    run.emit({
+      type: "artifact-added",
+      artifactId: `${run.id}/answer`,
+      name: "answer",
+      parts: [{ type: "text", text }],
+    });
+    return { answer: text };
+  },
+};

@@ -1,0 +1,3 @@
+import { serveGateway } from "./serve-gateway.ts";
+
+await serveGateway();

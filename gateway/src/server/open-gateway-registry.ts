@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { flows } from "@manyhands/flows/flows";
+import type { Config } from "@manyhands/shared/config/config";
+import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
+import { openRegistry, type Registry } from "../registry/registry.ts";
+import { registryFile } from "../registry/registry-file.ts";
+
+/** The registry as the settings say: the agents of this system, and those that were registered. */
+export async function openGatewayRegistry(
+  { agents, gateway, home, server }: Config,
+  report: (bug: unknown) => void,
+): Promise<Registry> {
+  const { cardKeys, checkMs } = gateway;
+  return openRegistry({
+    configured: Object.entries(agents).map(([name, { url }]) => ({ name, url, token: server.token })),
+    file: registryFile(join(home, "agents.json")),
+    policy: cardKeys === undefined ? anyCard : signedCards(await readCardKeys(cardKeys)),
+    everyMs: checkMs,
+    reserved: flows.map(({ name }) => name),
+    report,
+  });
+}

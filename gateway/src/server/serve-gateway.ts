@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { flowExtension } from "@manyhands/flows/flow-extension";
+import { flows } from "@manyhands/flows/flows";
+import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
+import type { Config } from "@manyhands/shared/config/config";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import type { Engine } from "@manyhands/shared/durable/engine";
+import type { Model } from "@manyhands/shared/llm/model";
+import { createPeers } from "@manyhands/shared/peers/peers";
+import { serve } from "@manyhands/shared/serve";
+import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
+import { openModel } from "@manyhands/shared/server/open-model";
+import { crashPoint, reachable, runServer } from "@manyhands/shared/server/run-server";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import type { Hono } from "hono";
+import type pino from "pino";
+import { agentFlow } from "../flows/agent-flow.ts";
+import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
+import { runnablesOf } from "../flows/runnables.ts";
+import { openRuns } from "../runs/runs.ts";
+import { gatewayApp } from "./gateway-app.ts";
+import { gatewayEngine, workOn } from "./gateway-engine.ts";
+import { openGatewayRegistry } from "./open-gateway-registry.ts";
+
+const version = "0.1.0";
+
+/**
+ * Runs the gateway until a signal ends it: takes up the runs a former process left, listens, and prints `ready URL`. Ends with exit code 2
+ * for a bad configuration, 1 for anything else that keeps it from starting; both say why.
+ */
+export function serveGateway(): Promise<void> {
+  return runServer("gateway", start);
+}
+
+async function start(config: Config, logger: pino.Logger): Promise<void> {
+  const { home, server } = config;
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const { model, close: closeModel } = await openModel(config.model, { logger });
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
+  let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  const served = serve(
+    {
+      fetch: (request) =>
+        gateway?.app.fetch(request) ?? new Response(null, { status: 503, headers: { "Retry-After": "1" } }),
+    },
+    {
+      port: server.port ?? config.gateway.port,
+      hostname: server.host,
+      async close() {
+        try {
+          await engine.close({ graceMs: 5_000 });
+        } finally {
+          await Promise.all([gateway?.close(), closeModel()]);
+        }
+      },
+    },
+  );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  gateway = await open({ config, engine, model, publicUrl, report });
+  for (const note of config.notes) logger.warn(note);
+  logger.info({ url: served.url.href, model: model.name }, "listening");
+  process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+type Parts = {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly model: Model;
+  readonly publicUrl: string;
+  readonly report: (bug: unknown) => void;
+};
+
+/** The gateway's parts put together: registry, flows, runs and their faces. */
+async function open({
+  config,
+  engine,
+  model,
+  publicUrl,
+  report,
+}: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
+  const { home, server } = config;
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const registry = await openGatewayRegistry(config, report);
+  const peers = createPeers({ engine, artifacts, headers: ({ url }) => registry.headers(url) });
+  const flowDeps = { model, peers, agents: agentsOfRegistry(registry, flows, publicUrl) };
+  for (const flow of flows) workOn(flow, engine, flowDeps);
+  registry.eachAgent((name) => workOn(agentFlow(name, engine), engine, flowDeps));
+  const runnables = runnablesOf(flows, registry);
+  const guarded = gatewayEngine(engine, (kind) => runnables.ofKind(kind) !== undefined);
+  const runs = openRuns({ engine: guarded, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  const facts = { name: model.name, provider: model.provider };
+  const app = gatewayApp({
+    version,
+    publicUrl,
+    hostname: server.host,
+    engine: guarded,
+    artifacts,
+    registry,
+    runnables,
+    runs,
+    model: facts,
+    facts({ name, type }) {
+      const flow = flows.find((one) => type === "flow" && one.name === name);
+      return {
+        ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
+        ...(server.token !== undefined && { security: bearerSecurity }),
+      };
+    },
+    identify: identifyBy(server.token),
+    report,
+  });
+  return { app, close: () => registry.close() };
+}

@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
+import type { Config } from "@manyhands/shared/config/config";
+import { freePort } from "./port.ts";
+
+/** A server as this package knows it: a name, a file to start, and where its port is set. Of an agent nothing more is known here. */
+export type ServerEntry = {
+  readonly name: AgentName | "gateway";
+  /** Absolute path of the server's entry. */
+  readonly entry: string;
+  readonly portEnv: string;
+};
+
+/** The agents whose servers are in this checkout, in the order of their ports. */
+export function agentEntries(root: string): readonly (ServerEntry & { readonly name: AgentName })[] {
+  const names: readonly AgentName[] = ["manus", "browser", "swe", "data-analysis"];
+  return names
+    .map((name) => ({ name, entry: join(root, "agents", name, "src/server.ts"), portEnv: agentPorts[name].portEnv }))
+    .filter(({ entry }) => existsSync(entry));
+}
+
+/** The gateway's server. */
+export function gatewayEntry(root: string): ServerEntry & { readonly name: "gateway" } {
+  return { name: "gateway", entry: join(root, "gateway/src/server/main.ts"), portEnv: "GATEWAY_PORT" };
+}
+
+/** The port a server has by the settings. */
+export function portOf({ name }: ServerEntry, config: Config): number {
+  return name === "gateway" ? config.gateway.port : config.agents[name].port;
+}
+
+/** The settings with a port of its own for every server that takes any: the others have to know where it will be. */
+export function withPorts(config: Config): Config {
+  const { host } = config.server;
+  const gateway = { ...config.gateway, port: config.gateway.port || freePort(host) };
+  const agent = (name: AgentName) => {
+    const own = config.agents[name];
+    if (own.port !== 0) return own;
+    const port = freePort(host);
+    return { ...own, port, url: addressOf(host, port) };
+  };
+  return {
+    ...config,
+    gateway,
+    agents: {
+      manus: agent("manus"),
+      browser: agent("browser"),
+      swe: agent("swe"),
+      "data-analysis": agent("data-analysis"),
+    },
+  };
+}
+
+/** What tells every server where the agents are. */
+export function agentUrls({ agents }: Config): Readonly<Record<string, string>> {
+  const names = Object.keys(agentPorts) as AgentName[];
+  return Object.fromEntries(names.map((name) => [agentPorts[name].urlEnv, agents[name].url]));
+}
+
+/** Where a server is reached by the settings. */
+export function urlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
+  if (name !== "gateway") return config.agents[name].url;
+  return addressOf(config.server.host, config.gateway.port);
+}
+
+function addressOf(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,56 @@
+import { mkdir } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import pino from "pino";
+import { type Config, loadConfig } from "../config/config.ts";
+import { type CrashPoint, crashPointText } from "../durable/embedded/crash-point.ts";
+import { errnoOf } from "../errno.ts";
+import { AppError } from "../errors.ts";
+
+/**
+ * Starts a server as a process: reads the configuration, makes the home, opens the log and calls `start`. A bad configuration ends the
+ * process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ */
+export async function runServer(
+  name: string,
+  start: (config: Config, logger: pino.Logger) => Promise<void>,
+): Promise<void> {
+  try {
+    const config = await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env });
+    await makeHome(config.home);
+    const redact = ["apiKey", "token", "headers.authorization"];
+    await start(config, pino({ name, redact }, pino.destination({ fd: 2, sync: false })));
+  } catch (error) {
+    // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
+    const expected = error instanceof AppError || errnoOf(error) !== undefined;
+    process.stderr.write(`${name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
+    process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
+  }
+}
+
+function configFile(): string | undefined {
+  try {
+    return parseArgs({ options: { config: { type: "string" } } }).values.config;
+  } catch (error) {
+    throw new AppError("config_invalid", `${(error as Error).message} The one option is --config FILE.`);
+  }
+}
+
+/** Every file of the server lies below its home, so one that cannot be is told before anything else. */
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+  } catch (error) {
+    const cause = errnoOf(error) ?? String(error);
+    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: it cannot be made a folder (${cause}).`);
+  }
+}
+
+/** Where tests of what survives a crash have this process end itself. */
+export function crashPoint(text: string | undefined): { readonly crashAt?: CrashPoint } {
+  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
+}
+
+/** An address that a listener on all interfaces can be reached at from here. */
+export function reachable(url: URL): string {
+  return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
+}
