@@ -60,7 +60,7 @@ async function flowOnce(kind: string, request: FlowStart, crashAt: string): Prom
     const start = { kind, input: inputForTest(request), principal: "p", contextId: "c" };
     const { run } = await engine.start(start);
     const urls = Object.fromEntries([...agents].map(([name, { url }]) => [name, url]));
-    const settings = { home, run: run.id, model: model.url, agents: urls };
+    const settings = { home, model: model.url, agents: urls };
     const first = await crashed({ ...settings, crashAt });
     if (first) await crashed(settings);
     const record = await engine.get(run.id);
