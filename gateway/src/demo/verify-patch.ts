@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Config } from "@manyhands/shared/config/config";
 import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
 import { runCommand } from "@manyhands/shared/sandbox/run-command";
+import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 import { applyPatch, parsePatch } from "diff";
 import type { ProjectFiles } from "./shipping-project.ts";
-
-const signal = () => AbortSignal.timeout(60_000);
 
 /**
  * Whether a patch applies to the project as it was sent, leaves its tests alone and makes them pass, in the sandbox: undefined when it does, else
@@ -26,18 +25,17 @@ export async function faultOfPatch(patch: string, project: ProjectFiles, config:
   return testFault(files, config);
 }
 
-async function testFault(files: ProjectFiles, config: Config): Promise<string | undefined> {
-  const home = join(config.home, "workspaces");
-  await mkdir(home, { recursive: true });
-  const workspace = await mkdtemp(join(home, "demo-"));
-  const sandbox = await createSandbox({ mode: config.sandbox.tier, folder: home });
+async function testFault(files: ProjectFiles, { home, sandbox: { tier } }: Config): Promise<string | undefined> {
+  const sandbox = await createSandbox({ mode: tier, folder: join(home, "workspaces") });
+  const workspace = await openWorkspace({ home, principal: "demo", contextId: "patch", user: sandbox.user });
   try {
-    for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(workspace.root, name), text);
     const argv = ["python3", "-B", "-m", "unittest"];
-    const { exitCode, stderr } = await runCommand(sandbox, { argv, workspace }, { signal: signal() });
+    const command = { argv, workspace: workspace.root };
+    const { exitCode, stderr } = await runCommand(sandbox, command, { signal: AbortSignal.timeout(60_000) });
     return exitCode === 0 && /^OK$/m.test(stderr) ? undefined : `the tests fail with it: ${stderr.trim().slice(-300)}`;
   } finally {
     await sandbox.close();
-    await rm(workspace, { recursive: true, force: true });
+    await rm(dirname(workspace.root), { recursive: true, force: true });
   }
 }
