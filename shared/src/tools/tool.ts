@@ -15,6 +15,12 @@ export type ToolResult = {
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 };
 
+/**
+ * What a model sees of something that changes outside its messages, such as a page: made anew for each call of the model, shown at the
+ * prompt's tail, never stored.
+ */
+export type Sight = { readonly text: string; readonly images?: readonly ImagePart[] };
+
 /** What a call may use. */
 export interface ToolContext {
   readonly signal: AbortSignal;
