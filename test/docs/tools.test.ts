@@ -65,7 +65,8 @@ test("every example answers what the guide shows", async () => {
     if (tool === undefined && shellTools.includes(name)) continue;
     const { signal } = new AbortController();
     const key = `docs/${example.line}`;
-    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined });
+    const ask = () => Promise.reject(new Error("No model is asked in the guide."));
+    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined, ask });
     if (!shows(shown?.text ?? "", result?.text ?? ""))
       throw new Error(`tools.md, line ${example.line} answers:\n${result?.text}`);
   }

@@ -1,4 +1,4 @@
-import type { Tool } from "../tools/tool.ts";
+import type { Sight, Tool } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
@@ -44,6 +44,14 @@ export type AgentDefinition = {
   readonly instructions: string;
   /** Added to the tail of one model call and never stored. */
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
+  /**
+   * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
+   * nothing to see. Bounded in time and size by the caller.
+   */
+  readonly look?: (
+    workspace: Workspace,
+    options: { readonly signal: AbortSignal; readonly vision: boolean },
+  ) => Promise<Sight | undefined>;
   readonly tools: readonly Tool[];
   readonly limits: Limits;
   /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */

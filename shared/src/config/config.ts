@@ -54,6 +54,8 @@ export type AgentConfig = {
   readonly limits: Partial<Limits>;
   /** Names of tools whose every call a person has to allow. */
   readonly approve: readonly string[];
+  /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
+  readonly risky: "ask" | "allow" | "deny";
 };
 
 /**
@@ -106,5 +108,6 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     approve: agent.approve,
+    risky: agent.risky,
   };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
 import { llmSection } from "./llm-section.ts";
-import { egressSection, searchSection } from "./web-sections.ts";
+import { egressSection, hosts, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -29,6 +29,7 @@ const agentKeys = (name: AgentName) =>
       model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
       limits: limits.prefault({}),
       approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
+      risky: z.enum(["ask", "allow", "deny"]).default("ask"),
     })
     .prefault({});
 
@@ -43,7 +44,9 @@ const openManusSections = {
       chrome_instance_path: text.optional(),
       wss_url: text.optional(),
       cdp_url: text.optional(),
-      max_content_length: z.int().min(100).max(10_000_000).default(2000),
+      max_content_length: z.int().min(100).max(10_000_000).default(20_000),
+      scope: z.enum(["task", "open"]).default("task"),
+      trusted_hosts: z.array(hosts).default([]),
       proxy: z
         .strictObject({ server: text.optional(), username: text.optional(), password: text.optional() })
         .prefault({}),

@@ -110,7 +110,9 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
   });
-  engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
+  engine.work([
+    agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky }),
+  ]);
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
