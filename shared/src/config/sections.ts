@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
+import { browserSection } from "./browser-section.ts";
 import { llmSection } from "./llm-section.ts";
-import { egressSection, hosts, searchSection } from "./web-sections.ts";
+import { egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -36,22 +37,7 @@ const agentKeys = (name: AgentName) =>
 /** The sections OpenManus has and this system has its own counterpart for. */
 const openManusSections = {
   llm: llmSection.prefault({}),
-  browser: z
-    .strictObject({
-      headless: z.boolean().default(true),
-      disable_security: z.boolean().default(false),
-      extra_chromium_args: z.array(z.string()).default([]),
-      chrome_instance_path: text.optional(),
-      wss_url: text.optional(),
-      cdp_url: text.optional(),
-      max_content_length: z.int().min(100).max(10_000_000).default(20_000),
-      scope: z.enum(["task", "open"]).default("task"),
-      trusted_hosts: z.array(hosts).default([]),
-      proxy: z
-        .strictObject({ server: text.optional(), username: text.optional(), password: text.optional() })
-        .prefault({}),
-    })
-    .prefault({}),
+  browser: browserSection.prefault({}),
   search: searchSection.prefault({}),
   sandbox: z
     .strictObject({
