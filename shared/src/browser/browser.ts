@@ -4,7 +4,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 /** A tab by its number: counted from 1 in the order of opening, never given twice in a conversation. */
 export type Tab = { readonly id: number; readonly page: Page };
 
-/** A dialog that a page waits on: an alert, a question, a prompt, or leaving with unsaved input. */
+/** A dialog that a page waits on: a question, a prompt, or leaving with unsaved input. Alerts are accepted at once and told. */
 export type OpenDialog = {
   readonly kind: "alert" | "confirm" | "prompt" | "beforeunload";
   readonly message: string;
@@ -32,9 +32,10 @@ export interface Browsing {
   /** Closes a tab; when it was the last, an empty one takes its place. */
   closeTab(id: number): Promise<void>;
   /**
-   * Runs `act` on the active page. It ends early, with what `act` gave so far undefined, when a dialog opens that holds the page up.
-   * Rejects with `timeout` when it takes too long and `unavailable` when the page or the browser crashed; a page that does not come back is
-   * replaced by a fresh context, which the message says.
+   * Runs `act` on the active page. It ends early, with undefined, when a dialog opens that holds the page up. A dialog that is open when it
+   * begins is dismissed first. Rejects with `timeout` when it takes too long (also where Playwright says so first), with `unavailable` when the
+   * page or the browser crashed, with `forbidden` when the page got to an address that is none of the web. A page that does not come back is
+   * replaced by an empty tab or, where it cannot even be closed, a fresh context, which the message says.
    */
   act<T>(act: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined>;
   /** The dialog that holds the active page up. */
@@ -46,6 +47,15 @@ export interface Browsing {
   notices(): readonly string[];
 }
 
+/** What the browser is: started by us (`chromium`), or one that ran already, reached by DevTools or a Playwright server. */
+export type BrowserDescription = {
+  readonly kind: "chromium" | "cdp" | "playwright";
+  /** Both undefined until it was first started. */
+  readonly version: string | undefined;
+  /** What confines its pages, for people. */
+  readonly sandbox: string | undefined;
+};
+
 /** The browser of this server: started for the first page, shared by the conversations, one context for each. */
 export interface Browsers {
   /** The conversation's browsing; opened when there is none (the first time, after idle time, after a crash). */
@@ -54,5 +64,6 @@ export interface Browsers {
   peek(workspace: Workspace): Browsing | undefined;
   /** Closes the conversation's browsing at once. */
   release(workspace: Workspace): Promise<void>;
+  describe(): BrowserDescription;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { findPython } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
+import { type OpenedBrowser, openBrowser } from "./open-browser.ts";
 import { openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
@@ -19,6 +20,8 @@ export type Toolbox = {
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
+  /** The browser, or why there is none. */
+  readonly browser: OpenedBrowser;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -26,17 +29,22 @@ export type Toolbox = {
 /** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web. */
 export async function openToolbox(
   folder: string,
-  config: Pick<Config, "sandbox" | "search" | "egress">,
+  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "browser">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const web = openWeb(config);
+  const browser = await openBrowser(config);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  if (sandbox.tier === "none") return { sandbox, domains: [], shell: [], web, close: () => sandbox.close() };
+  const closeBrowser = async () => await browser.browsers?.close();
+  if (sandbox.tier === "none") {
+    const close = async () => void (await Promise.all([closeBrowser(), sandbox.close()]));
+    return { sandbox, domains: [], shell: [], web, browser, close };
+  }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
@@ -49,8 +57,9 @@ export async function openToolbox(
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     web,
+    browser,
     async close() {
-      await Promise.all([shells.close(), interpreters.close()]);
+      await Promise.all([shells.close(), interpreters.close(), closeBrowser()]);
       await sandbox.close();
     },
   };
