@@ -1,0 +1,56 @@
+import type { PageDocument, PageElement, PageNode, PageStyle, PageWindow } from "./dom.ts";
+
+declare const document: PageDocument;
+declare const window: PageWindow;
+
+/**
+ * Runs in the page: the texts that are in the document and that no person could see there, because they are transparent, as small as a dot,
+ * clipped away, outside the page, or of the colour of what is behind them. A text that can be seen anywhere is not among them. Bounded.
+ */
+export function findUnseenText(): string[] {
+  const seen = new Set<string>();
+  const unseen = new Set<string>();
+  const alphaOf = (color: string) => Number(/^rgba\((?:[^,]+,){3}([^)]+)\)$/.exec(color)?.[1] ?? 1);
+  const clippedAway = (style: PageStyle, element: PageElement) => {
+    if (/rect\((?:[01](?:px)?,? ?){4}\)/.test(style.clip) || /inset\((?:50|100)%/.test(style.clipPath)) return true;
+    return style.overflow !== "visible" && (element.clientWidth < 3 || element.clientHeight < 3);
+  };
+  /** Whether an ancestor clips it away, and the colour it stands on: undefined over a picture. */
+  const surroundings = (element: PageElement) => {
+    let clipped = false;
+    let behind: string | undefined = "rgb(255, 255, 255)";
+    let found = false;
+    for (let at: PageElement | null = element; at !== null && !(found && clipped); at = at.parentElement) {
+      const style = window.getComputedStyle(at);
+      if (style.display !== "inline" && clippedAway(style, at)) clipped = true;
+      if (found || (style.backgroundImage === "none" && alphaOf(style.backgroundColor) === 0)) continue;
+      behind = style.backgroundImage === "none" ? style.backgroundColor : undefined;
+      found = true;
+    }
+    return { clipped, behind };
+  };
+  const visible = (element: PageElement) => {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    const style = window.getComputedStyle(element);
+    if (Number.parseFloat(style.fontSize) < 2 || Number.parseFloat(style.textIndent) < -900) return false;
+    const box = element.getBoundingClientRect();
+    if (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0) return false;
+    const { clipped, behind } = surroundings(element);
+    return !clipped && alphaOf(style.color) > 0.05 && style.color !== behind;
+  };
+  const waiting: PageNode[] = document.body === null ? [] : [document.body];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const element = node as PageElement;
+    if (/^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE|TITLE|OPTION|TEXTAREA)$/i.test(element.tagName ?? "")) continue;
+    const texts = Array.from(node.childNodes).flatMap(({ nodeType, nodeValue }) =>
+      nodeType === 3 ? [(nodeValue ?? "").replace(/[\s\u200b]+/g, " ").trim()] : [],
+    );
+    if (texts.some((text) => text !== "")) {
+      const found = node.nodeType === 1 && !visible(element) ? unseen : seen;
+      for (const text of texts) if (text !== "") found.add(text);
+    }
+    for (const child of Array.from(node.childNodes)) if (child.nodeType === 1) waiting.push(child);
+    if (element.shadowRoot) waiting.push(element.shadowRoot);
+  }
+  return [...unseen].filter((text) => !seen.has(text)).slice(0, 400);
+}

@@ -1,0 +1,31 @@
+import type { PageElement } from "./dom.ts";
+
+/** Runs in the page, on a field: the text in it. */
+export function readField(element: PageElement): string {
+  return element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
+}
+
+/** An entry of a dropdown. */
+export type FieldOption = {
+  readonly index: number;
+  readonly text: string;
+  readonly value: string;
+  readonly disabled: boolean;
+  readonly selected: boolean;
+};
+
+/** Runs in the page, on a `select`: its entries. */
+export function readOptions(element: PageElement): FieldOption[] {
+  return Array.from(element.options ?? [], ({ text, value, disabled, selected }, index) => ({
+    index,
+    text: text.trim().replace(/\s+/g, " "),
+    value,
+    disabled,
+    selected,
+  }));
+}
+
+/** Runs in the page, on an element: the address it leads to; undefined when it is not in a link. */
+export function readLink(element: PageElement): string | undefined {
+  return element.closest("a[href]")?.href;
+}
