@@ -56,3 +56,23 @@ test("the prompt names no tool that is not there", () => {
   );
   expect(named.filter((name) => !tools.includes(name))).toEqual([]);
 });
+
+test("with a browser Manus browses, and is told how only while a page is open", async () => {
+  let open = false;
+  const agent = manus({
+    shell: [],
+    web,
+    browsing: {
+      tools: [tool("browser_go_to_url")],
+      look: async () => (open ? { text: "PAGE" } : undefined),
+      missing: undefined,
+    },
+  });
+  expect(agent.tools.map(({ name }) => name)).toContain("browser_go_to_url");
+  expect(agent.skills.map(({ id }) => id)).toContain("browse");
+  expect(agent.instructions).not.toContain("refs");
+  const look = () => agent.look?.({} as never, { signal: AbortSignal.timeout(1_000), vision: false });
+  expect(await look()).toBeUndefined();
+  open = true;
+  expect((await look())?.text).toMatch(/refs .*\n\nPAGE$/s);
+});

@@ -3,5 +3,5 @@ import { manus } from "./agent.ts";
 
 await serveAgent({
   name: "manus",
-  define: ({ shell, domains, web }, limits) => manus({ shell, domains, web, limits }),
+  define: ({ shell, domains, web, browsing }, limits) => manus({ shell, domains, web, browsing, limits }),
 });

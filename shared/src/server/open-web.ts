@@ -1,17 +1,33 @@
 import type { Config } from "../config/config.ts";
 import { createEgress } from "../egress/egress.ts";
+import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createRobots } from "../tools/web/page/robots.ts";
 import { openEngines } from "../tools/web/search/open-engines.ts";
+import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
 
-/** `web_search` and `web_fetch` as configured; none where the web is switched off. */
-export function openWeb({ search, egress: settings }: Pick<Config, "search" | "egress">): readonly Tool[] {
-  if (!search.enabled) return [];
+/** What reads the web without a browser. */
+export type OpenedWeb = {
+  /** `web_search` and `web_fetch`. */
+  readonly tools: readonly Tool[];
+  /** How a browser finds pages. */
+  readonly search: BrowserSearch | undefined;
+};
+
+const found = 5;
+
+/** The web tools as configured; none where the web is switched off. */
+export function openWeb({ search, egress: settings }: Pick<Config, "search" | "egress">): OpenedWeb {
+  if (!search.enabled) return { tools: [], search: undefined };
   const { proxy, ...policy } = settings;
   const egress = createEgress(policy, { proxy });
   const page = { egress, robots: createRobots(egress) };
   const { lang, country } = search;
-  return [webSearch({ ...page, engines: openEngines(search, settings), lang, country }), webFetch(page)];
+  const engines = openEngines(search, settings);
+  return {
+    tools: [webSearch({ ...page, engines, lang, country }), webFetch(page)],
+    search: async (query, signal) => (await searchAll(engines, { query, count: found, lang, country }, signal)).found,
+  };
 }

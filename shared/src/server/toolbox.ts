@@ -5,7 +5,8 @@ import { findPython } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type OpenedBrowser, openBrowser } from "./open-browser.ts";
+import { openBrowser } from "./open-browser.ts";
+import { type OpenedBrowsing, openBrowsing } from "./open-browsing.ts";
 import { openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
@@ -20,30 +21,30 @@ export type Toolbox = {
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none where they are switched off. */
   readonly web: readonly Tool[];
-  /** The browser, or why there is none. */
-  readonly browser: OpenedBrowser;
+  /** The tools that browse and how an agent sees the open page, or why there are none. */
+  readonly browsing: OpenedBrowsing;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
 
-/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web. */
+/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web and browse it. */
 export async function openToolbox(
   folder: string,
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "browser">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
-  const web = openWeb(config);
-  const browser = await openBrowser(config);
+  const { browsers, missing } = await openBrowser(config);
+  const { web, browsing } = openBrowsing(browsers, missing, openWeb(config), config.browser);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
     network: { allow: allowDomains },
     limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
   });
-  const closeBrowser = async () => await browser.browsers?.close();
+  const closeBrowser = async () => await browsers?.close();
   if (sandbox.tier === "none") {
     const close = async () => void (await Promise.all([closeBrowser(), sandbox.close()]));
-    return { sandbox, domains: [], shell: [], web, browser, close };
+    return { sandbox, domains: [], shell: [], web, browsing, close };
   }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
@@ -57,7 +58,7 @@ export async function openToolbox(
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     web,
-    browser,
+    browsing,
     async close() {
       await Promise.all([shells.close(), interpreters.close(), closeBrowser()]);
       await sandbox.close();

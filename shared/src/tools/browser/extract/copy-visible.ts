@@ -46,6 +46,7 @@ export function copyVisible(unseen: readonly string[]): VisibleCopy {
       else if (child.nodeType === 1) waiting.push([child, twin]);
     }
   }
+  // biome-ignore lint/performance/useDomNodeTextContent: what is laid out, line by line, is what a reader sees.
   const lines = (document.body?.innerText ?? "").split("\n").filter((line) => !hidden.has(plain(line)));
   return {
     html: copy.outerHTML,

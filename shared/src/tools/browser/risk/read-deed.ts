@@ -37,7 +37,8 @@ export type Deed = {
 
 /** Runs in the page, on an element. */
 export function readDeed(element: DeedElement): Deed {
-  const actionable = "button,a,summary,label,select,textarea,input,[role=button],[role=link],[role=menuitem],[role=tab],[onclick]";
+  const actionable =
+    "button,a,summary,label,select,textarea,input,[role=button],[role=link],[role=menuitem],[role=tab],[onclick]";
   const textual = /^(?:text|search|email|url|tel|password|number|date|month|week|time|datetime-local|)$/;
   const wordsOf = (one: DeedElement): string[] => {
     const attribute = (name: string) => one.getAttribute(name) ?? "";
@@ -74,6 +75,9 @@ export function readDeed(element: DeedElement): Deed {
     sends:
       !form || sender === undefined
         ? undefined
-        : { action: own ?? form.getAttribute("action") ?? "", button: button === undefined ? [] : wordsOf(isSubmit ? target : button) },
+        : {
+            action: own ?? form.getAttribute("action") ?? "",
+            button: button === undefined ? [] : wordsOf(isSubmit ? target : button),
+          },
   };
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { Workspace } from "../../../workspace/workspace.ts";
-import { entryFor } from "./named-hosts.ts";
 import { isWritten, withoutScheme } from "./links.ts";
+import { entryFor } from "./named-hosts.ts";
 import type { Scope } from "./scope.ts";
 
 const stored = z.object({ read: z.boolean(), chosen: z.array(z.string()) });
