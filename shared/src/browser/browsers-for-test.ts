@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,4 +45,17 @@ export async function browsersForTest(
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+/** The processes whose command line names a folder, but this one. */
+export function processesOf(folder: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+      } catch {
+        return false;
+      }
+    });
 }

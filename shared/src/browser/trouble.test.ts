@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
 import type { Browsing } from "./browser.ts";
-import { browsersForTest } from "./browsers-for-test.ts";
+import { browsersForTest, processesOf } from "./browsers-for-test.ts";
 
 const pages: Record<string, string> = {
   "/": "<h1>home</h1>",
@@ -189,7 +188,7 @@ test("a renderer that crashes is a failed act, and the next one works", async ()
 
 test("a killed browser fails the act at once, and the next opening tells what is lost", async () => {
   const pending = failure(act((page) => page.waitForSelector("#nothing")));
-  for (const pid of browserProcesses(lab.home)) process.kill(pid, "SIGKILL");
+  for (const pid of processesOf(lab.home)) process.kill(pid, "SIGKILL");
   expect(await pending).toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("crashed or was ended"),
@@ -203,24 +202,11 @@ test("a killed browser fails the act at once, and the next opening tells what is
 test("closing leaves no process and no folder", async () => {
   await using other = await browsersForTest([`127.0.0.1:${site.port}`]);
   await other.open("short");
-  expect(browserProcesses(other.home).length).toBeGreaterThan(0);
+  expect(processesOf(other.home).length).toBeGreaterThan(0);
   await other.browsers.close();
-  expect(browserProcesses(other.home)).toEqual([]);
+  expect(processesOf(other.home)).toEqual([]);
   expect(await readdir(join(other.home, "browser"))).toEqual([]);
 });
-
-/** The browsers' own processes whose files are below a folder. */
-function browserProcesses(home: string): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(home);
-      } catch {
-        return false;
-      }
-    });
-}
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 4_000; !(await condition()); await Bun.sleep(20))
