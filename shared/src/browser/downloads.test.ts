@@ -1,9 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Browsing } from "./browser.ts";
 import { browsersForTest, processesOf } from "./browsers-for-test.ts";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
 
 const names: Record<string, string> = {
   "/up": "../../../etc/cron.d/x",

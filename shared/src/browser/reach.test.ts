@@ -1,7 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
 import { browsersForTest } from "./browsers-for-test.ts";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
 
 const reached: string[] = [];
 const inside = Bun.serve({

@@ -1,7 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browsersForTest, processesOf } from "./browsers-for-test.ts";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
 
 test("what a killed server leaves behind is swept by the next one", async () => {
   await using lab = await browsersForTest([]);
@@ -21,4 +24,4 @@ test("what a killed server leaves behind is swept by the next one", async () => 
   expect(now).toStartWith(`${process.pid}-`);
   expect(others).toEqual([]);
   expect(processesOf(join(lab.home, "browser", left ?? ""))).toEqual([]);
-}, 20_000);
+});

@@ -1,10 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
 import type { Browsing } from "./browser.ts";
 import { browsersForTest, processesOf } from "./browsers-for-test.ts";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
 
 const pages: Record<string, string> = {
   "/": "<h1>home</h1>",
@@ -153,7 +156,7 @@ test("of a hundred popups as many stay as there may be tabs", async () => {
   for (const { id } of browsing.tabs()) await browsing.closeTab(id);
   expect(browsing.tabs()).toHaveLength(1);
   expect(await visit("/")).toBe(200);
-}, 30_000);
+});
 
 test("a tab that closes itself is followed by an empty one", async () => {
   const { id } = await browsing.openTab();
