@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rpc, type Wire } from "../a2a/rpc.ts";
-import { call, on, startPlays } from "./browser-play.ts";
+import { call, on, refOf, startPlays } from "./browser-play.ts";
 import { type Site, startFormSite, startSite } from "./browser-site.ts";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 
@@ -103,9 +103,7 @@ function script() {
       on("browser_click_element", 'link "Offers"'),
       on("browser_input_text", 'textbox "Comment"', { text: canary, submit: true }),
       (seen: string) =>
-        call("browser_fill_form", {
-          fields: [{ ref: /\[(e\d+)\]/.exec(seen.slice(seen.indexOf('textbox "Comment"')))?.[1], value: canary }],
-        }),
+        call("browser_fill_form", { fields: [{ ref: refOf(seen, 'textbox "Comment"'), value: canary }] }),
       on("browser_click_element", 'textbox "Comment"'),
       call("browser_send_keys", { keys: [...canary].join(" ") }),
       on("browser_click_element", 'button "Next"'),

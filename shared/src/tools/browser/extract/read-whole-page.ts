@@ -3,14 +3,14 @@ import { extractApart } from "../../web/page/extract-apart.ts";
 import { findUnseenText } from "../in-page/find-unseen-text.ts";
 import { copyVisible, type VisibleCopy } from "./copy-visible.ts";
 
-/** The whole of a page as a reader sees it: Markdown, or plain text where the page is no document with a main part. */
+/** The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into that. */
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };
 
 const longestHtml = 8_000_000;
 const mostFrames = 8;
 const extractMs = 15_000;
-/** Less than this share of what can be read, and the main part is not what the page is about. */
-const enough = 0.35;
+/** With less than this share of what can be read, the Markdown has lost something. */
+const enough = 0.7;
 
 /** What the page and its frames hold, copied within the page: rejects as the page's own calls do. */
 export async function copyPage(page: Page): Promise<{ readonly url: string; readonly copies: readonly VisibleCopy[] }> {
@@ -46,8 +46,8 @@ async function readCopy(
 ): Promise<{ title: string; text: string }> {
   if (html.length > longestHtml) return { title: "", text };
   try {
-    const main = await extractApart({ kind: "html", html, url }, extractMs, signal);
-    return main.text.length >= text.length * enough ? main : { title: main.title, text };
+    const whole = await extractApart({ kind: "html", html, url, whole: true }, extractMs, signal);
+    return whole.text.length >= text.length * enough ? whole : { title: whole.title, text };
   } catch {
     signal.throwIfAborted();
     return { title: "", text };
