@@ -17,6 +17,7 @@ import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
+import { openLog } from "./open-log.ts";
 import { openModel } from "./open-model.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
 
@@ -63,10 +64,8 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   const { home, server } = config;
   await makeHome(home);
   const agentConfig = config.agents[name];
-  const logger = pino(
-    { name, redact: ["apiKey", "token", "headers.authorization"] },
-    pino.destination({ fd: 2, sync: false }),
-  );
+  const stderr = pino.destination({ fd: 2, sync: false });
+  const logger = openLog(name, (line) => void stderr.write(line));
   const [toolbox, { model, close: closeModel }] = await Promise.all([
     openToolbox(join(home, "workspaces"), config),
     openModel(agentConfig.model, { logger }),
