@@ -9,7 +9,7 @@ const page = "<!doctype html><title>before</title><script>document.title = 'afte
  * Whether a page really opens: one of this process, whose script has to run, by way of the proxy that a conversation's pages go through. A browser
  * elsewhere does not see this machine and is asked for an empty page.
  */
-export async function checkBrowser({ home, browser, egress }: Config): Promise<Check> {
+export async function checkBrowser({ home, browser }: Config): Promise<Check> {
   const site = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
