@@ -26,7 +26,8 @@ export type SurroundingsDeps = {
   readonly running: RunningBrowser;
   readonly proxy: EgressProxy;
   readonly settings: BrowserSettings;
-  readonly workspace: Workspace;
+  /** Where downloads go; there are none without it. */
+  readonly workspace: Workspace | undefined;
   readonly notices: Notices;
   readonly nextId: () => number;
 };
@@ -55,9 +56,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     // With the answer to this the browser knows the credentials for what cannot be asked for them, such as a WebSocket.
     await page.goto(proxyGreeting);
     await page.goto("about:blank");
-    const folder = await running.folder?.(`downloads-${crypto.randomUUID()}`);
-    const downloads =
-      folder === undefined ? undefined : await followLocalDownloads(running, page, folder, { ...deps, ...settings });
+    const downloads = await followDownloads(page, deps);
     return {
       context,
       tabs,
@@ -75,6 +74,13 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     user.revoke();
     throw error;
   }
+}
+
+async function followDownloads(page: Page, deps: SurroundingsDeps): Promise<Downloads | undefined> {
+  const { running, settings, workspace, notices } = deps;
+  if (workspace === undefined || running.folder === undefined) return undefined;
+  const folder = await running.folder(`downloads-${crypto.randomUUID()}`);
+  return await followLocalDownloads(running, page, folder, { workspace, notices, ...settings });
 }
 
 function contextOptions({ browser }: RunningBrowser, settings: BrowserSettings): BrowserContextOptions {

@@ -1,3 +1,4 @@
+import type { BrowserHost } from "../browser/browser.ts";
 import type { Config } from "../config/config.ts";
 import { createEgress } from "../egress/egress.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
@@ -18,12 +19,15 @@ export type OpenedWeb = {
 
 const found = 5;
 
-/** The web tools as configured; none where the web is switched off. */
-export function openWeb({ search, egress: settings }: Pick<Config, "search" | "egress">): OpenedWeb {
+/** The web tools as configured; none where the web is switched off. `browser` shows pages that scripts make. */
+export function openWeb(
+  { search, egress: settings }: Pick<Config, "search" | "egress">,
+  browser?: BrowserHost,
+): OpenedWeb {
   if (!search.enabled) return { tools: [], search: undefined };
   const { proxy, ...policy } = settings;
   const egress = createEgress(policy, { proxy });
-  const page = { egress, robots: createRobots(egress) };
+  const page = { egress, robots: createRobots(egress), browser };
   const { lang, country } = search;
   const engines = openEngines(search, settings);
   return {

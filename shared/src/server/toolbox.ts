@@ -34,7 +34,7 @@ export async function openToolbox(
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const { browsers, missing } = await openBrowser(config);
-  const { web, browsing } = openBrowsing(browsers, missing, openWeb(config), config.browser);
+  const { web, browsing } = openBrowsing(browsers, missing, openWeb(config, browsers), config.browser);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
