@@ -23,6 +23,7 @@ const answersWithinMs = 1_000;
 /** A download that a click begins is mostly there at once; a long one is told later. */
 const downloadsWithinMs = 1_500;
 const errorPageMs = 1_000;
+const browserGoneMs = 200;
 
 const dialogOpened = Symbol("dialog opened");
 
@@ -48,6 +49,7 @@ export async function actOn<T>(
     const url = await guard.left(page);
     if (url !== undefined) throw new AppError("forbidden", wasLeft(url));
     if (outcome === dialogOpened) return undefined;
+    dialogs.calm(page);
     await within(downloadsWithinMs, downloads?.settled() ?? Promise.resolve());
     return outcome as T;
   } catch (error) {
@@ -66,6 +68,7 @@ async function explained(
   page: Page,
   { timeoutMs, timedOut, replace, lost }: Pick<ActDeps, "timeoutMs" | "replace" | "lost"> & { timedOut: boolean },
 ): Promise<unknown> {
+  if (error instanceof PageBroken && error.gone) await within(browserGoneMs, browserGone(page));
   const why = lost();
   if (why !== undefined) return new AppError("unavailable", why, { cause: error });
   if (error instanceof PageBroken)
@@ -77,6 +80,12 @@ async function explained(
   return new AppError("timeout", `${said} The page does not respond any more. ${await replace(page)}`, {
     cause: error,
   });
+}
+
+/** Pages are told to be closed a moment before the browser itself is. */
+async function browserGone(page: Page): Promise<void> {
+  const browser = page.context().browser();
+  if (browser?.isConnected() === true) await new Promise<void>((done) => browser.once("disconnected", () => done()));
 }
 
 /** The error page of a failed navigation comes after the failure, and would interrupt the next navigation. */

@@ -57,8 +57,7 @@ export function createBrowsers(settings: BrowserSettings): Browsers {
         await drop(root, `The tabs, cookies and logins were closed after ${idleMs / 1000} s without use.`);
     if (entries.size === 0) await shared.rest();
   };
-  const timer = setInterval(() => void tick(), Math.min(longestTickMs, idleMs));
-  timer.unref();
+  const stopTicking = repeat(tick, Math.min(longestTickMs, idleMs));
   return {
     async open(workspace, signal) {
       signal.throwIfAborted();
@@ -79,10 +78,22 @@ export function createBrowsers(settings: BrowserSettings): Browsers {
     release: ({ root }) => drop(root),
     describe: shared.describe,
     async close() {
-      clearInterval(timer);
+      stopTicking();
       await within(closeMs, dropAll());
       await shared.close();
     },
+  };
+}
+
+/** Does something again and again, each time so long after the last was done, and keeps no process alive for it. */
+function repeat(work: () => Promise<void>, everyMs: number): () => void {
+  let stopped = false;
+  const next = (): void => {
+    if (!stopped) setTimeout(() => void work().finally(next), everyMs).unref();
+  };
+  next();
+  return () => {
+    stopped = true;
   };
 }
 

@@ -2,7 +2,7 @@ import type { Dialog, Page } from "playwright";
 import type { OpenDialog } from "./browser.ts";
 import type { Notices } from "./notices.ts";
 
-/** Of so many dialogs without an act between them the rest is closed unasked. */
+/** Of dialogs that come one after the other, the first so many are asked. */
 const longestRow = 5;
 
 /** The dialogs of a conversation's pages. */
@@ -12,8 +12,10 @@ export interface Dialogs {
   open(page: Page): OpenDialog | undefined;
   /** Resolves when a dialog opens that holds this page up, unless `signal` comes first; never rejects. */
   opened(page: Page, signal: AbortSignal): Promise<void>;
-  /** Closes what nobody answered, since something else is to be done with the page; dialogs may be asked again from then on. */
+  /** Closes what nobody answered, since something else is to be done with the page. */
   settle(page: Page): Promise<void>;
+  /** Something was done with the page and no dialog came: what comes later is no storm. */
+  calm(page: Page): void;
 }
 
 type State = { open: OpenDialog | undefined; row: number; waiting: Set<() => void> };
@@ -38,11 +40,13 @@ export function createDialogs(notices: Notices, answerMs: number): Dialogs {
       });
     },
     async settle(page) {
-      const state = stateOf(page);
-      state.row = 0;
-      if (state.open === undefined) return;
-      notices.add(dismissed(state.open, "nobody answered it before the next action"));
-      await state.open.answer(false);
+      const { open } = stateOf(page);
+      if (open === undefined) return;
+      notices.add(dismissed(open, "nobody answered it before the next action"));
+      await open.answer(false);
+    },
+    calm(page) {
+      stateOf(page).row = 0;
     },
   };
 }

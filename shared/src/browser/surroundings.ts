@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions } from "playwright";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import { type EgressProxy, proxyGreeting } from "../egress/proxy.ts";
 import type { ProxiedRequest } from "../egress/proxy-access.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -46,7 +46,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     await context.grantPermissions([]);
     const guard = await guardNavigation(context, notices);
     const dialogs = createDialogs(notices, settings.dialogMs);
-    const watch = (page: Parameters<Dialogs["watch"]>[0]) => {
+    const watch = (page: Page) => {
       dialogs.watch(page);
       guard.watch(page);
     };

@@ -37,7 +37,12 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
       void page.close().catch(() => undefined);
       return;
     }
-    tabs.set(page, { id: nextId(), page });
+    const id = nextId();
+    tabs.set(page, { id, page });
+    page.on("crash", () => {
+      notices.add(`The page of tab ${id} crashed, and the tab was closed.`);
+      void page.close().catch(() => undefined);
+    });
     page.on("close", () => {
       tabs.delete(page);
       if (tabs.size === 0) refilled = open().catch(() => undefined);

@@ -6,9 +6,10 @@ import { AppError } from "../errors.ts";
 import type { DialDeps } from "./proxy-dial.ts";
 import { countBytes } from "./proxy-relay.ts";
 
-/** Headers between two hops, and those for the proxy itself. */
+/** Headers between two hops, those for the proxy itself, and the one the target's name goes into. */
 const hopHeaders: ReadonlySet<string> = new Set([
   "connection",
+  "host",
   "keep-alive",
   "proxy-authenticate",
   "proxy-authorization",
@@ -54,6 +55,8 @@ function send(
       path: upstream === undefined ? `${url.pathname}${url.search}` : url.href,
       headers: {
         ...withoutHopHeaders(request.rawHeaders),
+        // The target is what was admitted; a Host that says otherwise is not passed on (RFC 9112, 3.2.2).
+        host: url.host,
         ...(upstream?.authorization !== undefined && { "proxy-authorization": upstream.authorization }),
       },
       ...(upstream === undefined && { lookup: pinned(addresses) }),

@@ -12,7 +12,11 @@ export async function relay(
     client.destroy();
     target.destroy();
   };
-  for (const socket of [client, target]) socket.setTimeout(idleMs, end);
+  for (const socket of [client, target]) {
+    socket.setTimeout(idleMs, end);
+    // Each of two pipelines watches both sockets from several sides, which looks like a leak to Node's count.
+    socket.setMaxListeners(30);
+  }
   let cut = false;
   const counted = countBytes(answerBytes, () => {
     cut = true;
