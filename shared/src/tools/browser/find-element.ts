@@ -2,6 +2,7 @@ import type { ElementHandle, Page } from "playwright";
 import type { Browsing } from "../../browser/browser.ts";
 import { AppError } from "../../errors.ts";
 import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
+import { listedElement } from "./in-page/element-list.ts";
 import type { Looks } from "./looks.ts";
 import { type AriaNode, outlinePage } from "./observe/aria-node.ts";
 import { markOf, squeezed } from "./observe/element-mark.ts";
@@ -41,7 +42,10 @@ export async function findElement(browsing: Browsing, looks: Looks, page: Page, 
 
 /** The element's handle; null when it is not in the newest outline, or its frame is gone. */
 async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHandle | null> {
-  if (where.by === "handle") return where.handle;
+  if (where.by === "list") {
+    const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
+    return (found?.asElement() ?? null) as ElementHandle | null;
+  }
   return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
 }
 

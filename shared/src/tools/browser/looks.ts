@@ -1,5 +1,6 @@
-import type { Page } from "playwright";
+import type { JSHandle, Page } from "playwright";
 import type { Browsing } from "../../browser/browser.ts";
+import type { ElementList } from "./in-page/element-list.ts";
 import { createRefs, type Refs } from "./refs.ts";
 
 /** Lines of a document's outline, by their hash. */
@@ -16,6 +17,8 @@ export type Looks = {
   untold: readonly string[];
   /** Whether something was done to the page after the newest look, so that it may still be about to change. */
   restless: boolean;
+  /** Lists of elements that no outline has, one for each document. */
+  readonly lists: Map<string, JSHandle<ElementList>>;
   /** CSS pixels for each pixel of the newest screenshot. */
   scale: { readonly page: Page; readonly factor: number } | undefined;
 };
@@ -37,6 +40,7 @@ export function createLookBook(): LookBook {
         newest: undefined,
         told: undefined,
         untold: [],
+        lists: new Map(),
         restless: false,
         scale: undefined,
       };

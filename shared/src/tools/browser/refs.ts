@@ -1,9 +1,10 @@
-import type { ElementHandle, Frame } from "playwright";
+import type { Frame, JSHandle } from "playwright";
+import type { ElementList } from "./in-page/element-list.ts";
 
-/** How an element is found again: by Playwright's own ref in the newest outline, or by a handle kept from the look. */
+/** How an element is found again: by Playwright's own ref in the newest outline, or by its number in a list that is kept in the page. */
 export type Whereabouts =
   | { readonly by: "outline"; readonly ref: string }
-  | { readonly by: "handle"; readonly handle: ElementHandle };
+  | { readonly by: "list"; readonly list: JSHandle<ElementList>; readonly number: number };
 
 /** An element as it was seen. */
 export type SeenElement = {
@@ -34,22 +35,21 @@ export function createRefs(): Refs {
   const frames = new Map<Frame, number>();
   let last = 0;
 
-  const keyOf = ({ frame, origin, where, mark }: SeenElement): string | undefined => {
-    if (where.by === "handle") return undefined;
+  const keyOf = ({ frame, origin, where, mark }: SeenElement): string => {
     const number = frames.get(frame) ?? frames.size;
     frames.set(frame, number);
-    return `${number} ${origin} ${where.ref} ${mark}`;
+    return `${number} ${origin} ${where.by === "outline" ? where.ref : where.number} ${mark}`;
   };
 
   return {
     give(element) {
       const key = keyOf(element);
-      const known = key === undefined ? undefined : given.get(key);
+      const known = given.get(key);
       if (known !== undefined && elements.has(known)) return known;
       last += 1;
       const ref = `e${last}`;
       elements.set(ref, element);
-      if (key !== undefined) given.set(key, ref);
+      given.set(key, ref);
       if (elements.size > mostRefs) forgetOldest(elements, given);
       return ref;
     },

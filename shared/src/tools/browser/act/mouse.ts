@@ -2,6 +2,7 @@ import type { ElementHandle, Page } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../errors.ts";
 import type { Tool } from "../../tool.ts";
+import { findWords } from "../in-page/find-words.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { ref, refFor } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
@@ -16,11 +17,28 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
     browserTool(deps, {
       name: "browser_click_element",
       description: "Clicks an element: a button, link, checkbox, tab, menu entry or anything else with a ref.",
-      input: z.strictObject({ ref: refFor("the element"), clicks, button }),
-      run: ({ ref, clicks, button }, hand) =>
+      input: z.strictObject({
+        ref: refFor("the element"),
+        text: z
+          .string()
+          .trim()
+          .min(1)
+          .max(200)
+          .optional()
+          .describe("Words in the element to click on, where not the whole of it is meant."),
+        clicks,
+        button,
+      }),
+      run: ({ ref, text, clicks, button }, hand) =>
         perform(hand, { refs: [ref] }, async (_, [element], say) => {
           say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
-          await element?.handle.click({ button, clickCount: clicks, timeout: actMs });
+          const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
+          if (text !== undefined && position === undefined)
+            throw new AppError(
+              "not_found",
+              `${element?.label} does not hold the words ${JSON.stringify(text)}. Look again.`,
+            );
+          await element?.handle.click({ button, clickCount: clicks, timeout: actMs, ...(position && { position }) });
         }),
     }),
     browserTool(deps, {

@@ -19,6 +19,11 @@ export type PageStyle = {
   readonly overflow: string;
   readonly overflowY: string;
   readonly cursor: string;
+  readonly pointerEvents: string;
+  readonly content: string;
+  readonly borderTopStyle: string;
+  readonly borderLeftStyle: string;
+  readonly fill: string;
   readonly textIndent: string;
 };
 
@@ -57,6 +62,8 @@ export interface PageElement extends PageNode {
   hasAttribute(name: string): boolean;
   getBoundingClientRect(): PageRect;
   checkVisibility(options: { opacityProperty: boolean; visibilityProperty: boolean }): boolean;
+  matches(selector: string): boolean;
+  querySelectorAll(selector: string): ArrayLike<PageElement>;
   closest(selector: string): PageElement | null;
   contains(other: PageElement | null): boolean;
   scrollBy(how: { top: number; behavior: "instant" }): void;
@@ -93,7 +100,7 @@ export interface PageWindow {
   readonly scrollY: number;
   readonly performance: { readonly timeOrigin: number };
   readonly location: { readonly href: string };
-  getComputedStyle(element: PageElement): PageStyle;
+  getComputedStyle(element: PageElement, part?: string): PageStyle;
 }
 
 export type PageObserver = new (

@@ -52,5 +52,6 @@ export function findUnseenText(): string[] {
     for (const child of Array.from(node.childNodes)) if (child.nodeType === 1) waiting.push(child);
     if (element.shadowRoot) waiting.push(element.shadowRoot);
   }
-  return [...unseen].filter((text) => !seen.has(text)).slice(0, 400);
+  const shown = [...seen].join("\n");
+  return [...unseen].filter((text) => !shown.includes(text)).slice(0, 400);
 }

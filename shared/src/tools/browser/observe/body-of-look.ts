@@ -27,16 +27,16 @@ export function bodyOf(
   const outline = linesText(lines, { shown, novelty, foldOld: kept });
   const title = look.title === "" ? "" : `Title: ${look.title.replace(/\s+/g, " ").slice(0, 150)}\n`;
   const body = asData(look.url, `${title}${outline === "" ? "(nothing is on the page)" : outline}`);
-  return [body, ...remarks(look, lines.length > shown.size, before !== undefined)].join("\n");
+  return [body, ...remarks(look, lines.length > shown.size, novelty.includes("new"))].join("\n");
 }
 
-const fewLines = 120;
+const fewLines = 60;
 
 /** On a small page every element gets its ref; on others those that can be acted on, and many alike are folded. */
 function linesOfLook({ items }: Look, tokens: number): readonly Line[] {
   const short = linesOf(items, { allRefs: false, folds: true });
   if (short.length > fewLines) return short;
-  const rich = linesOf(items, { allRefs: true, folds: true });
+  const rich = linesOf(items, { allRefs: true, folds: false });
   return rich.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2 ? rich : short;
 }
 

@@ -1,12 +1,12 @@
-import type { ElementHandle, Page } from "playwright";
-import { describeElement, type ElementSelf } from "../in-page/describe-element.ts";
-import { findNearElements } from "../in-page/find-near-elements.ts";
+import type { Page } from "playwright";
+import { findNearElements, type NearElement } from "../in-page/find-near-elements.ts";
 import type { PageMeasure } from "../in-page/measure-page.ts";
-import type { Refs } from "../refs.ts";
+import type { Looks } from "../looks.ts";
+import { listOf } from "./element-list.ts";
 import { squeezed } from "./element-mark.ts";
 import { actsByRole, type Item } from "./item.ts";
 
-const mostItems = 150;
+const mostItems = 200;
 
 /**
  * The elements in the window of a page too large to be outlined, or those with a text: a flat list, made in a time that hardly depends on
@@ -14,47 +14,31 @@ const mostItems = 150;
  */
 export async function crowdedItems(
   page: Page,
-  refs: Refs,
+  looks: Looks,
   { tab, measure, text }: { readonly tab: number; readonly measure: PageMeasure; readonly text?: string },
 ): Promise<Item[]> {
-  const list = await page.evaluateHandle(findNearElements, { text, most: mostItems });
-  const handles = [...(await list.getProperties()).values()].map((one) => one.asElement() as ElementHandle | null);
-  const found = await Promise.all(
-    handles.map(async (handle) =>
-      handle === null ? undefined : { handle, self: await handle.evaluate(describeElement) },
-    ),
-  );
-  await list.dispose();
-  return found.flatMap((one) => {
-    if (one === undefined) return [];
-    const { handle, self } = one;
-    const role = roleOf(self);
-    const name = (self.words.find((word) => word.trim() !== "") ?? "").replace(/\s+/g, " ").trim();
-    const mark = squeezed(name);
-    const ref = refs.give({
-      tab,
-      frame: page.mainFrame(),
-      origin: measure.origin,
-      where: { by: "handle", handle },
-      role,
-      name,
-      mark,
-    });
+  const { origin, height } = measure;
+  const list = await listOf(page, looks, `${tab} ${origin}`);
+  const found = await list.evaluate(findNearElements, { text, most: mostItems });
+  const frame = page.mainFrame();
+  return found.map((element): Item => {
+    const role = roleOf(element);
+    const { name, number } = element;
+    const where = { by: "list", list, number } as const;
+    const ref = looks.refs.give({ tab, frame, origin, where, role, name, mark: squeezed(name) });
     const acts = actsByRole(role);
-    const away = Math.max(0, self.box.y - measure.height, -(self.box.y + self.box.height));
-    return [
-      {
-        role,
-        name: acts ? name : "",
-        text: acts ? "" : name,
-        states: [],
-        ref,
-        acts,
-        away,
-        url: undefined,
-        children: [],
-      },
-    ];
+    const away = Math.max(0, element.top - height, -element.bottom);
+    return {
+      role,
+      name: acts ? name : "",
+      text: acts ? "" : name,
+      states: [],
+      ref,
+      acts,
+      away,
+      url: undefined,
+      children: [],
+    };
   });
 }
 
@@ -73,7 +57,7 @@ const roles: Readonly<Record<string, string>> = {
   number: "spinbutton",
 };
 
-function roleOf({ role, tag, type }: ElementSelf): string {
+function roleOf({ role, tag, type }: NearElement): string {
   if (role !== "") return role;
   if (tag === "input") return roles[type] ?? "textbox";
   return /^h[1-6]$/.test(tag) ? "heading" : (roles[tag] ?? "text");

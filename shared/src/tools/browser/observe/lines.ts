@@ -32,7 +32,7 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
     const text = row ?? headOf(item, detail);
     const rank = item.acts || item.role === "heading" || item.role === "dialog" || item.role === "alert" ? 0 : 1;
     lines.push({ depth, text, away: item.away, rank: row !== undefined && holdsActing(item) ? 0 : rank, parent });
-    if (row === undefined) addAll(item.children, depth + 1, lines.length - 1, item.ref);
+    if (row === undefined && !isDropdown(item)) addAll(item.children, depth + 1, lines.length - 1, item.ref);
   };
   const addAll = (children: readonly Item[], depth: number, parent: number, within: string | undefined) => {
     const shown = detail.folds ? foldedRuns(children) : children.map((item) => ({ item, more: 0 }));
@@ -93,7 +93,8 @@ const rows = new Set([
 function oneRow(item: Item, detail: Detail): string | undefined {
   if (item.children.length === 0 || item.children.length > 12 || !rows.has(item.role)) return undefined;
   if (item.children.some(({ children, role }) => children.length > 0 && role !== "combobox")) return undefined;
-  const text = `${headOf(item, detail)}: ${item.children.map((child) => headOf(child, detail)).join(" | ")}`;
+  const inside = item.children.map((child) => headOf(child, detail, true)).join(" | ");
+  const text = `${headOf(item, detail, true)}: ${inside}`;
   return text.length > longestRow ? undefined : text;
 }
 
@@ -101,16 +102,39 @@ function holdsActing(item: Item): boolean {
   return item.children.some(({ acts }) => acts);
 }
 
-function headOf(item: Item, detail: Detail): string {
-  const ref = item.ref !== undefined && (item.acts || detail.allRefs || item.role !== "text") ? ` [${item.ref}]` : "";
-  if (item.role === "text") return `${cut(item.text, longestText)}${detail.allRefs ? ref : ""}`;
-  const name = item.name === "" ? "" : ` "${cut(item.name, item.role === "heading" ? longestText : longestName)}"`;
+function headOf(item: Item, detail: Detail, inRow = false): string {
+  const { role, ref } = item;
+  const shown = ref !== undefined && (item.acts || detail.allRefs || (!inRow && isPart(item)));
+  const mark = shown ? ` [${ref}]` : "";
+  if (role === "text") return `${cut(item.text, longestText)}${mark}`;
+  const name = item.name === "" ? "" : ` "${cut(item.name, role === "heading" ? longestText : longestName)}"`;
   const states = item.states.map((state) => ` [${state}]`).join("");
-  const plain =
-    !item.acts && !detail.allRefs && (item.role === "heading" || item.role === "img" || item.role === "listitem");
   const url = detail.allRefs && item.url !== undefined ? ` → ${item.url.slice(0, 120)}` : "";
   const text = item.text === "" ? "" : `: ${cut(item.text, longestText)}`;
-  return `${item.role}${name}${states}${plain ? "" : ref}${url}${text}`;
+  return `${role}${name}${states}${mark}${url}${text}${isDropdown(item) ? entriesOf(item) : ""}`;
+}
+
+/** Whether it holds lines of its own, so that it may be asked for by its ref. */
+function isPart({ children }: Item): boolean {
+  return children.length > 0;
+}
+
+/** Whether it is a closed dropdown of the browser: its entries are shown with it, because they cannot be clicked. */
+function isDropdown({ role, children }: Item): boolean {
+  return (
+    role === "combobox" &&
+    children.length > 0 &&
+    children.every((child) => child.role === "option" && child.ref === undefined)
+  );
+}
+
+const shownEntries = 12;
+
+function entriesOf({ children }: Item): string {
+  const chosen = children.filter(({ states }) => states.includes("selected")).map(({ name }) => cut(name, longestName));
+  const names = children.slice(0, shownEntries).map(({ name }) => cut(name, 40));
+  const more = children.length - names.length;
+  return `: ${chosen.join(", ")} (entries: ${names.join(" | ")}${more > 0 ? ` … ${more} more` : ""})`;
 }
 
 function cut(text: string, length: number): string {

@@ -6,6 +6,7 @@ import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
 import { type AriaNode, outlinePage } from "./aria-node.ts";
 import { crowdedItems } from "./crowded-page.ts";
+import { drawnItems } from "./drawn-items.ts";
 import { createHider } from "./hide-unseen.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
@@ -28,16 +29,22 @@ const mostElements = 10_000;
 const mostFrames = 12;
 
 /** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
-export function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
+export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
+  // An act would dismiss it.
+  if (browsing.dialog() !== undefined) return undefined;
   const tab = browsing.active();
-  return browsing.act(async (page) => {
+  return await browsing.act(async (page) => {
     const [measure, title] = await Promise.all([page.evaluate(measurePage), page.title()]);
     const seen = { tab, url: page.url(), title, measure };
     if (measure.elements > mostElements) {
-      const items = await crowdedItems(page, looks.refs, { tab: tab.id, measure });
+      const items = await crowdedItems(page, looks, { tab: tab.id, measure });
       return { ...seen, items, unseen: 0, crowded: true };
     }
-    const [nodes, unseen] = await Promise.all([outlinePage(page, options.timeoutMs), page.evaluate(findUnseenText)]);
+    const [nodes, unseen, drawn] = await Promise.all([
+      outlinePage(page, options.timeoutMs),
+      page.evaluate(findUnseenText),
+      drawnItems(page, looks, { tab: tab.id, measure }),
+    ]);
     const frames = await readFrames(page, nodes);
     const setting = settingOf({
       tab,
@@ -50,7 +57,7 @@ export function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): P
       top: 0,
       of: measure,
     });
-    return { ...seen, items: toItems(nodes, setting), unseen: unseen.length, crowded: false };
+    return { ...seen, items: [...toItems(nodes, setting), ...drawn], unseen: unseen.length, crowded: false };
   }, options);
 }
 

@@ -5,7 +5,7 @@ import type { Looks } from "../looks.ts";
 
 /** The longest side of an image for a model, in pixels. */
 const mostPixels = 1_280;
-const quality = 60;
+const quality = 50;
 const photographMs = 8_000;
 
 /**

@@ -7,7 +7,7 @@ const loadMs = 5_000;
 
 /** After something was done to a page: waits until it has loaded and stopped changing, some seconds at most. Never fails for a restless page. */
 export async function settle(browsing: Browsing, looks: Looks, signal: AbortSignal): Promise<void> {
-  if (!looks.restless) return;
+  if (!looks.restless || browsing.dialog() !== undefined) return;
   looks.restless = false;
   await browsing.act(
     async (page) => {

@@ -68,7 +68,7 @@ function part({ items, url, crowded }: Look, wanted: string, from: number): stri
 async function found(hand: Hand, look: Look, text: string): Promise<string> {
   const { browsing, looks, context } = hand;
   const items = look.crowded
-    ? await browsing.act((page) => crowdedItems(page, looks.refs, { tab: look.tab.id, measure: look.measure, text }), {
+    ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
         signal: context.signal,
         timeoutMs: lookMs,
       })

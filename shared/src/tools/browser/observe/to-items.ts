@@ -19,9 +19,15 @@ export type Setting = {
 
 /** The nodes of a page as a reader is shown them: what says nothing is left out, what nobody can see is hidden. */
 export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting, away = 0): Item[] {
-  return nodes.flatMap((node) =>
+  const items = nodes.flatMap((node) =>
     typeof node === "string" ? textItems(node, setting, away) : nodeItems(node, setting, away),
   );
+  return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
+}
+
+/** Whether a text only says what the field beside it is called. */
+function isLabel({ role, text }: Item, neighbour: Item | undefined): boolean {
+  return role === "text" && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
 }
 
 function textItems(value: string, { hider }: Setting, away: number, ref?: string): Item[] {
