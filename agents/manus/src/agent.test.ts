@@ -57,7 +57,7 @@ test("the prompt names no tool that is not there", () => {
   expect(named.filter((name) => !tools.includes(name))).toEqual([]);
 });
 
-test("with a browser Manus browses, and is told how only while a page is open", async () => {
+test("with a browser Manus browses, and is told how only while it does", async () => {
   let open = false;
   const agent = manus({
     shell: [],
@@ -71,8 +71,10 @@ test("with a browser Manus browses, and is told how only while a page is open", 
   expect(agent.tools.map(({ name }) => name)).toContain("browser_go_to_url");
   expect(agent.skills.map(({ id }) => id)).toContain("browse");
   expect(agent.instructions).not.toContain("refs");
-  const look = () => agent.look?.({} as never, { signal: AbortSignal.timeout(1_000), vision: false });
+  const look = (recent = ["browser_go_to_url"]) =>
+    agent.look?.({} as never, { signal: AbortSignal.timeout(1_000), vision: false, recent });
   expect(await look()).toBeUndefined();
   open = true;
+  expect(await look(["bash"])).toBeUndefined();
   expect((await look())?.text).toMatch(/refs .*\n\nPAGE$/s);
 });

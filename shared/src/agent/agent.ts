@@ -31,6 +31,13 @@ export type Leavings = {
   readonly made: readonly string[];
 };
 
+/** How an agent looks: whether its model sees images, and the names of the tools it called in its newest turns. */
+export type LookOptions = {
+  readonly signal: AbortSignal;
+  readonly vision: boolean;
+  readonly recent: readonly string[];
+};
+
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
@@ -48,10 +55,7 @@ export type AgentDefinition = {
    * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
    * nothing to see. Bounded in time and size by the caller.
    */
-  readonly look?: (
-    workspace: Workspace,
-    options: { readonly signal: AbortSignal; readonly vision: boolean },
-  ) => Promise<Sight | undefined>;
+  readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
   readonly tools: readonly Tool[];
   readonly limits: Limits;
   /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */

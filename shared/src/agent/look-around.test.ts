@@ -90,7 +90,12 @@ const looking = (
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;
-  return lookAround({ look }, { run, contextWindow: 10_000 }, { model, openWorkspace, lookMs: 30 }, signal);
+  return lookAround(
+    { look },
+    { run, contextWindow: 10_000, messages: [] },
+    { model, openWorkspace, lookMs: 30 },
+    signal,
+  );
 };
 
 test("a look that hangs or fails says so in its place", async () => {
@@ -108,4 +113,21 @@ test("an abort while looking is the signal's own reason", async () => {
   const sight = looking(() => new Promise(() => undefined), stopping.signal);
   stopping.abort("stop");
   expect(sight).rejects.toBe("stop");
+});
+
+test("a look knows which tools the newest turns called", async () => {
+  const recent: (readonly string[])[] = [];
+  await using agent = await agentForTest({
+    script: [...steps(5), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async (_, options) => {
+        recent.push(options.recent);
+        return undefined;
+      },
+    },
+  });
+  await agent.run("Go.");
+  expect(recent.map((names) => names.length)).toEqual([0, 1, 2, 3, 3, 3]);
+  expect(recent.at(-1)).toEqual(["step", "step", "step"]);
 });

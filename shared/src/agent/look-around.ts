@@ -22,7 +22,7 @@ const share = 0.2;
  */
 export async function lookAround(
   { look }: Pick<AgentDefinition, "look">,
-  { run, contextWindow }: Pick<TaskState, "run" | "contextWindow">,
+  { run, contextWindow, messages }: Pick<TaskState, "run" | "contextWindow" | "messages">,
   { model, openWorkspace, lookMs = 15_000 }: LookDeps,
   signal: AbortSignal,
 ): Promise<Sight | undefined> {
@@ -35,7 +35,7 @@ export async function lookAround(
   try {
     both.throwIfAborted();
     const seeing = openWorkspace(run.principal, run.contextId).then((workspace) =>
-      look(workspace, { signal: both, vision: model.capabilities.vision }),
+      look(workspace, { signal: both, vision: model.capabilities.vision, recent: recentTools(messages) }),
     );
     const sight = await Promise.race([seeing, hung.promise]);
     return sight === undefined ? undefined : cut(sight, Math.floor(contextWindow * share));
@@ -46,6 +46,13 @@ export async function lookAround(
   } finally {
     both.removeEventListener("abort", stop);
   }
+}
+
+const recentTurns = 3;
+
+function recentTools(messages: TaskState["messages"]): string[] {
+  const turns = messages.filter((message) => message.role === "assistant").slice(-recentTurns);
+  return turns.flatMap(({ toolCalls }) => toolCalls.map(({ name }) => name));
 }
 
 /** Tokens a sight makes in a prompt. An estimate. */

@@ -176,6 +176,24 @@ test("that something was read outlives the process; a conversation that read not
   expect(await after("fresh")).toBeUndefined();
 });
 
+test("a page that was opened and closed within one turn counts as read", async () => {
+  const { browsers } = kept;
+  const looks = createLookBook();
+  const guard = createGuard({ browsers, looks, scope: "task", trusted: [] });
+  const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
+  const workspace = await kept.workspace("closed");
+  const open: Opened = { browsing: await kept.open("closed"), workspace, tools, said: [], seen: "" };
+  const call = (name: string, input: object) =>
+    tools.find((tool) => tool.name === name)?.call(input, contextForTest(workspace));
+  const next = () => risk(open, "browser_go_to_url", { url: `${other.url.origin}/?d=1` });
+  const here = { url: site.url.href };
+  expect(await risk(open, "browser_go_to_url", here)).toBeUndefined();
+  await call("browser_go_to_url", here);
+  await call("browser_close_tab", {});
+  await guard.beforeSight(workspace);
+  expect(await next()).toContain("which you did not name");
+});
+
 test("an open scope leaves only the acts to a person", async () => {
   const open = await conversation("open", "/", { scope: "open" });
   expect(await risk(open, "browser_go_to_url", { url: `${other.url.origin}/?d=1` })).toBeUndefined();

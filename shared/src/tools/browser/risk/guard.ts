@@ -46,22 +46,30 @@ export function createGuard({ browsers, looks, scope: mode, trusted }: GuardDeps
     for (const url of (rule.opens?.(input) ?? []).map((text) => URL.parse(text)))
       if (url !== null) await book.opened(workspace, url);
     if (tool.name.includes("web_")) await book.read(workspace, linksIn(result.text));
+    // A result tells of the page too, which may be gone again when the model next looks.
+    else if (
+      browsers
+        ?.peek(workspace)
+        ?.tabs()
+        .some(({ page }) => isOfWeb(page.url()))
+    )
+      await book.read(workspace, []);
     return result;
   };
   return {
     over(tool) {
       const rule = rules[tool.name];
-      if (rule === undefined) return tool;
-      return {
-        ...tool,
-        risk: (input, context) => judge(rule, input, context),
-        call: (input, context) => call(tool, rule, input, context),
-      };
+      const guarded: Tool = { ...tool, call: (input, context) => call(tool, rule ?? {}, input, context) };
+      return rule === undefined ? guarded : { ...guarded, risk: (input, context) => judge(rule, input, context) };
     },
     async beforeSight(workspace) {
       const browsing = browsers?.peek(workspace);
-      if (browsing === undefined || !/^https?:/.test(browsing.active().page.url())) return;
+      if (browsing === undefined || !isOfWeb(browsing.active().page.url())) return;
       await book.read(workspace, browsing.dialog() === undefined ? await linksOn(browsing.active().page) : []);
     },
   };
+}
+
+function isOfWeb(url: string): boolean {
+  return /^https?:/.test(url);
 }
