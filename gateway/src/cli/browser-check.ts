@@ -25,10 +25,10 @@ export async function checkBrowser({ home, browser }: Config): Promise<Check> {
     try {
       const options = { signal: AbortSignal.timeout(60_000), timeoutMs: 20_000 };
       const { html } = await browsers.render(elsewhere ? "about:blank" : `http://127.0.0.1:${site.port}/`, options);
-      const { kind, version, sandbox } = browsers.describe();
+      const { kind, version, sandbox, egress } = browsers.describe();
       if (!elsewhere && !html.includes("<title>after</title>"))
         return { name: "browser", state: "fail", text: "It opens a page but runs no scripts." };
-      return { name: "browser", state: "ok", text: `${kind} ${version}, sandbox: ${sandbox}` };
+      return { name: "browser", state: "ok", text: `${kind} ${version}, sandbox: ${sandbox}, policy: ${egress}` };
     } finally {
       await browsers.close();
     }

@@ -2,7 +2,7 @@ import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
-import type { Downloads } from "./local-downloads.ts";
+import type { Downloads } from "./downloads.ts";
 import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
 import { within } from "./within.ts";
 

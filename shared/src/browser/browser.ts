@@ -53,10 +53,12 @@ export type RenderedPage = { readonly url: string; readonly html: string };
 /** What the browser is: started by us (`chromium`), or one that ran already, reached by DevTools or a Playwright server. */
 export type BrowserDescription = {
   readonly kind: "chromium" | "cdp" | "playwright";
-  /** Both undefined until it was first started. */
+  /** This and the rest are undefined until it was first started. */
   readonly version: string | undefined;
   /** What confines its pages, for people. */
   readonly sandbox: string | undefined;
+  /** What the egress policy covers, for people. */
+  readonly egress: string | undefined;
 };
 
 /** The browser of this server: started for the first page, shared by the conversations, one context for each. */
