@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
+import { createBrowsers } from "../../shared/src/browser/create-browsers.ts";
+import { browserDefaults } from "../../shared/src/browser/settings.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
+import { browserTools } from "../../shared/src/tools/browser/browser-tools.ts";
+import { createLookBook } from "../../shared/src/tools/browser/looks.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
@@ -29,6 +33,13 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
+/** A browser that is never started: what its tools are called and take is asked of them, nothing else. */
+function browsing() {
+  const policy = { allow: [], deny: [], only: [] };
+  const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
+  return { browsers, looks: createLookBook(), search: async () => [] };
+}
+
 /** Every tool there can be, whatever this machine has. */
 function allTools(): readonly Tool[] {
   const { sandbox } = toolbox;
@@ -36,7 +47,7 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell, web: toolbox.web }).tools, createChatCompletion()];
+  return [...manus({ shell, web: toolbox.web }).tools, ...browserTools(browsing()), createChatCompletion()];
 }
 
 test("every tool has its section, and every parameter is in it", () => {

@@ -11,7 +11,6 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
   [/element is not enabled|is disabled/, "conflict", "is disabled. Do first what enables it"],
   [/element is not visible/, "conflict", "is not visible. Open or scroll to what holds it, then look again"],
   [/outside of the viewport/, "conflict", "cannot be scrolled into view"],
-  [/element is not editable|readonly/, "conflict", "is read-only"],
   [/element is not stable/, "conflict", "does not stop moving. Wait, then try again"],
   [/not an <input>|Cannot type text into input/, "invalid_input", "takes no text. Give the ref of a text field"],
   [/not a <select>/, "invalid_input", "is not a dropdown of the browser. Click it, look, then click the entry"],
@@ -22,6 +21,7 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
     "does not take this value: a date is written 2026-01-31, a time 13:05, a month 2026-01, a week 2026-W05, a colour #rrggbb",
   ],
   [/did not find some options/, "invalid_input", "has no such option; browser_get_dropdown_options lists them"],
+  [/element is not editable|readonly/, "conflict", "is read-only"],
 ];
 
 /** What went wrong with an act, as an error that says what to do next. What is not known stays as it is. */

@@ -13,6 +13,7 @@ import { pageAddress } from "./page-address.ts";
 import { actMs, perform } from "./perform.ts";
 
 const transferMs = 60_000;
+const beginMs = 10_000;
 const mostBytes = 50 * 1024 ** 2;
 
 /** Files to and from pages: `browser_upload`, `browser_download`. */
@@ -57,8 +58,10 @@ export function fileTools(deps: BrowserDeps): Tool[] {
           async (page, [element], say) => {
             const link = element === undefined ? url : await element.handle.evaluate(readLink);
             say(`Downloaded ${element?.label ?? url}.`);
+            const began = page.waitForEvent("download", { timeout: beginMs }).catch(() => undefined);
             if (link !== undefined && /^https?:/.test(link)) await asDownload(page, link);
             else await element?.handle.click({ timeout: actMs });
+            if ((await began) === undefined) throw new AppError("not_found", `${element?.label ?? url} gave no file.`);
           },
         );
       },

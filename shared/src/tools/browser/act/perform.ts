@@ -6,7 +6,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
 /** How long one act on an element may take, in milliseconds: waiting until it can be acted on included. */
-export const actMs = 5_000;
+export const actMs = 4_000;
 /** How long a page without any change is watched before that is told. */
 const changesWithinMs = 250;
 

@@ -1,19 +1,30 @@
 import { AppError } from "../../../errors.ts";
 import type { FoundElement } from "../find-element.ts";
-import { type FieldOption, readField, readOptions } from "../in-page/read-field.ts";
+import { endTyping, type FieldOption, readOptions } from "../in-page/read-field.ts";
 import { actMs } from "./perform.ts";
 
-const typed = new Set(["text", "search", "email", "url", "tel", "password", ""]);
-
-/** Replaces what is in a text field. The last character is typed as keys are, because suggestions of some pages wait for a key. */
+/** Replaces what is in a text field. A key is let go in it at the end, because suggestions of some pages wait for one. */
 export async function setText({ handle, self, label }: FoundElement, text: string): Promise<string> {
-  const plain = self.tag === "input" && typed.has(self.type) && !text.includes("\n");
-  const head = plain ? Array.from(text).slice(0, -1).join("") : text;
-  await handle.fill(head, { timeout: actMs });
-  if (plain && text !== "") await handle.type(text.slice(head.length), { timeout: actMs });
-  const now = await handle.evaluate(readField);
+  await handle.fill(text, { timeout: actMs });
+  const now = await handle.evaluate(endTyping);
   if (now === text || self.type === "password") return label;
+  if (now === "")
+    throw new AppError("invalid_input", `${label} does not take ${JSON.stringify(text)}${formatOf(self.type)}.`);
   return `${label}, which holds ${JSON.stringify(now.slice(0, 200))} now`;
+}
+
+const formats: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  time: "13:05",
+  "datetime-local": "2026-01-31T13:05",
+  month: "2026-01",
+  week: "2026-W05",
+  number: "12.5",
+};
+
+function formatOf(type: string): string {
+  const format = formats[type];
+  return format === undefined ? "" : `: such a field is written like ${format}`;
 }
 
 /** Types behind what is in a text field. */

@@ -60,6 +60,7 @@ export interface PageElement extends PageNode {
   scrollLeft: number;
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;
+  dispatchEvent(event: object): boolean;
   getBoundingClientRect(): PageRect;
   checkVisibility(options: { opacityProperty: boolean; visibilityProperty: boolean }): boolean;
   matches(selector: string): boolean;

@@ -34,7 +34,7 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
       return true;
     if (style.borderTopStyle !== "none" && style.borderLeftStyle !== "none") return true;
     const parent = element.parentElement;
-    if (parent === null || /, 0\)$|^transparent$/.test(style.backgroundColor)) return false;
+    if (parent === null || /^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) return false;
     return style.backgroundColor !== styleOf(parent).backgroundColor;
   };
   /** A word in a text, made to be clicked without being a link. */

@@ -15,19 +15,20 @@ export function findUnseenText(): string[] {
     if (/rect\((?:[01](?:px)?,? ?){4}\)/.test(style.clip) || /inset\((?:50|100)%/.test(style.clipPath)) return true;
     return style.overflow !== "visible" && (element.clientWidth < 3 || element.clientHeight < 3);
   };
-  /** Whether an ancestor clips it away, and the colour it stands on: undefined over a picture. */
-  const surroundings = (element: PageElement) => {
-    let clipped = false;
-    let behind: string | undefined = "rgb(255, 255, 255)";
-    let found = false;
-    for (let at: PageElement | null = element; at !== null && !(found && clipped); at = at.parentElement) {
-      const style = window.getComputedStyle(at);
-      if (style.display !== "inline" && clippedAway(style, at)) clipped = true;
-      if (found || (style.backgroundImage === "none" && alphaOf(style.backgroundColor) === 0)) continue;
-      behind = style.backgroundImage === "none" ? style.backgroundColor : undefined;
-      found = true;
-    }
-    return { clipped, behind };
+  type Surroundings = { readonly clipped: boolean; readonly behind: string | undefined };
+  const known = new Map<PageElement, Surroundings>();
+  /** Whether an element or what it is in clips it away, and the colour it stands on: undefined over a picture. */
+  const surroundings = (element: PageElement): Surroundings => {
+    const cached = known.get(element);
+    if (cached !== undefined) return cached;
+    const parent = element.parentElement;
+    const outer = parent === null ? { clipped: false, behind: "rgb(255, 255, 255)" } : surroundings(parent);
+    const style = window.getComputedStyle(element);
+    const clipped = outer.clipped || (style.display !== "inline" && clippedAway(style, element));
+    const plain = alphaOf(style.backgroundColor) === 0 ? outer.behind : style.backgroundColor;
+    const found = { clipped, behind: style.backgroundImage === "none" ? plain : undefined };
+    known.set(element, found);
+    return found;
   };
   const visible = (element: PageElement) => {
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;

@@ -20,7 +20,7 @@ export async function drawnItems(
     const where = { by: "list", list, number } as const;
     const ref = looks.refs.give({ tab, frame, origin: measure.origin, where, role: what, name: "", mark: "" });
     const near = beside === "" ? "" : `, beside "${beside}"`;
-    const text = `${width}×${height} px at ${x},${y}${colour === "" || /, 0\)$/.test(colour) ? "" : `, ${colour}`}${near}`;
+    const text = `${width}×${height} px at ${x},${y}${colour === "" || /^rgba\(.*, 0\)$/.test(colour) ? "" : `, ${colour}`}${near}`;
     return { role: what, name: "", text, states: [], ref, acts: true, away: 0, url: undefined, children: [] };
   });
   if (children.length === 0) return [];
