@@ -33,7 +33,13 @@ const { signal } = new AbortController();
 
 async function call(name: string, input: Record<string, unknown>): Promise<string> {
   const tool = tools.find((one) => one.name === name);
-  const result = await tool?.call(input, { signal, workspace, key: "bench", progress: () => undefined });
+  const result = await tool?.call(input, {
+    signal,
+    workspace,
+    key: "bench",
+    progress: () => undefined,
+    ask: async () => "",
+  });
   if (result === undefined || result.isError) throw new Error(result?.text ?? name);
   return result.text;
 }

@@ -9,6 +9,7 @@ import { browserDefaults } from "../../shared/src/browser/settings.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
 import { browserTools } from "../../shared/src/tools/browser/browser-tools.ts";
+import { extractContent } from "../../shared/src/tools/browser/extract/extract-content.ts";
 import { createLookBook } from "../../shared/src/tools/browser/looks.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
@@ -47,7 +48,8 @@ function allTools(): readonly Tool[] {
     bashTool({ sessions: createShellSessions(sandbox) }),
     pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
   ];
-  return [...manus({ shell, web: toolbox.web }).tools, ...browserTools(browsing()), createChatCompletion()];
+  const extract = extractContent({ browsers: browsing().browsers, pieceCharacters: 1_000 });
+  return [...manus({ shell, web: toolbox.web }).tools, ...browserTools(browsing()), extract, createChatCompletion()];
 }
 
 test("every tool has its section, and every parameter is in it", () => {

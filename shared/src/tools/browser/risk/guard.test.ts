@@ -15,6 +15,8 @@ const pages: Record<string, string> = {
     <form action=/order><label>Coupon <input name=coupon></label><input type=submit value="Place order"></form>
     <form action=/find><label>Search <input name=q></label><button>Go</button></form>
     <label>Password <input type=password></label><label>Code <input name=otp></label><label>Comment <textarea></textarea></label>
+    <p>To leave us for good, press <span>Erase all of it</span> or read on about what that would mean for you.</p>
+    <ul><li>Ann, who has been with us for more than ten years now and is happy <button>Remove account</button></li></ul>
     <button onclick="confirm('Really delete everything?')">Clear</button>`,
   "/frame": `<h1>Ours</h1><iframe width=600 height=200></iframe><form action=OTHER/take><label>Mail <input></label><button>Join</button></form>
     <script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
@@ -79,6 +81,9 @@ test("clicks and Enter that buy or delete are told by what is pressed; others ar
   expect(await click('link "Delete account"')).toBe(`Click “Delete account” on ${host}`);
   for (const line of ['button "Next"', 'link "How to delete', 'textbox "Coupon"', 'textbox "Comment"'])
     expect([line, await click(line)]).toEqual([line, undefined]);
+  expect(await click("listitem")).toBe(`Click “Remove account” on ${host}`);
+  const words = { ref: refIn(open.seen, "To leave us"), text: "Erase all of it" };
+  expect(await risk(open, "browser_click_element", words)).toBe(`Click “Erase all of it” on ${host}`);
   const write = (line: string) =>
     risk(open, "browser_input_text", { ref: refIn(open.seen, line), text: "x", submit: true });
   expect(await write('textbox "Coupon"')).toBe(`Press Enter, which clicks “Place order” on ${host}`);

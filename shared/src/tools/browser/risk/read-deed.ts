@@ -13,6 +13,7 @@ export interface DeedElement {
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;
   closest(selector: string): DeedElement | null;
+  querySelectorAll(selector: string): ArrayLike<DeedElement>;
 }
 interface DeedForm {
   readonly elements: ArrayLike<DeedElement>;
@@ -27,7 +28,7 @@ export type Deed = {
   readonly autocomplete: string;
   /** Whether text can be written into it. */
   readonly takesText: boolean;
-  /** What it, or what it is part of, is called. */
+  /** What it, or what it is part of, is called; of something that cannot be pressed itself, what can be in it. */
   readonly words: readonly string[];
   /** What a field is called in code. */
   readonly names: readonly string[];
@@ -53,7 +54,9 @@ export function readDeed(element: DeedElement): Deed {
       .map((word) => word.replace(/\s+/g, " ").trim().slice(0, 300))
       .filter((word) => word !== "");
   };
-  const nearest = element.closest(actionable) ?? element;
+  const pressed = element.closest(actionable);
+  const nearest = pressed ?? element;
+  const inside = pressed === null ? Array.from(element.querySelectorAll(actionable)).slice(0, 50) : [];
   const target = nearest.tagName === "LABEL" ? (element.closest("label") ?? nearest) : nearest;
   const type = String(target.type ?? "").toLowerCase();
   const form = target.form;
@@ -70,7 +73,7 @@ export function readDeed(element: DeedElement): Deed {
     type,
     autocomplete: target.getAttribute("autocomplete") ?? "",
     takesText,
-    words: [...new Set([...wordsOf(target), ...wordsOf(element)])],
+    words: [...new Set([target, element, ...inside].flatMap(wordsOf))],
     names: ["name", "id"].map((name) => target.getAttribute(name) ?? ""),
     sends:
       !form || sender === undefined

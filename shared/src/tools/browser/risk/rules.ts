@@ -36,7 +36,7 @@ const addresses = z.looseObject({
   url: z.string().optional(),
   urls: z.union([z.string(), z.array(z.string())]).optional(),
 });
-const onElement = z.looseObject({ ref });
+const clicking = z.looseObject({ ref, text: z.string().optional() });
 const typing = z.looseObject({ ref, text: z.string(), submit: z.boolean().optional() });
 const form = z.looseObject({ fields: z.array(z.looseObject({ ref, value: z.unknown() })) });
 const keys = z.looseObject({ keys: z.string() });
@@ -62,7 +62,12 @@ export const rules: Readonly<Record<string, Rule>> = {
     },
   },
   browser_click_element: {
-    judge: async (input, situation) => onRef(onElement.safeParse(input).data?.ref, situation, judgeClick),
+    async judge(input, situation) {
+      const { ref, text } = clicking.safeParse(input).data ?? {};
+      return onRef(ref, situation, ({ name, ...place }, scope) =>
+        judgeClick({ ...place, name: text !== undefined && hasConsequence(text) ? text : (name ?? "") }, scope),
+      );
+    },
   },
   browser_click_at: { judge: judgeClickAt },
   browser_input_text: {
