@@ -16,6 +16,7 @@ let hanging: Site;
 let left: number;
 let plays: Awaited<ReturnType<typeof startPlays>>;
 let agent: AgentServer;
+let environment: Parameters<typeof startAgent>[1];
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-e2e-"));
@@ -31,14 +32,15 @@ beforeAll(async () => {
     return new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
   });
   plays = await startPlays(script());
-  agent = startAgent("browser", {
+  environment = {
     MANYHANDS_HOME: home,
     PORT: freePort(),
     OPENAI_BASE_URL: plays.model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
     MANYHANDS_EGRESS_ALLOW: [form, notes, evil, hanging].map(({ host }) => host).join(","),
-  });
+  };
+  agent = startAgent("browser", environment);
   await agent.ready;
 });
 
@@ -95,6 +97,12 @@ function script() {
     "and now": [
       call("browser_go_to_url", { url: `${form.origin}/check` }),
       (seen: string) => ({ text: /who=\w+/.exec(seen)?.[0] ?? seen }),
+    ],
+    "come back to": [
+      open(form),
+      call("ask_human", { inquire: "Go on?" }),
+      (seen: string) => (seen.includes("No page is open") ? open(form) : { text: `still ${seen}` }),
+      (seen: string) => ({ text: /Step \d of \d/.exec(seen)?.[0] ?? seen }),
     ],
     "wait at": [open(hanging), call("browser_wait", { seconds: 60 })],
     summarise: [
@@ -178,6 +186,15 @@ test("over A2A 0.3: a question in the middle, and the next task finds tab and co
   const next = await say("and now?", { contextId });
   expect(plays.tails.findLast((tail) => tail.includes("Step 2"))).toContain(form.host);
   expect(next.artifacts.at(-1).parts[0].text).toBe("who=Grace");
+}, 30_000);
+
+test("after kill -9 the task goes on, and the model sees what is open now", async () => {
+  const asking = await send(`come back to ${form.origin}`);
+  expect(state(asking)).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
+  await agent.stop("SIGKILL");
+  agent = startAgent("browser", environment);
+  await agent.ready;
+  expect(answerOf(await send("yes", { taskId: asking.id, contextId: asking.contextId }))).toBe("Step 1 of 3");
 }, 30_000);
 
 test("a cancel closes the task's tabs within five seconds", async () => {

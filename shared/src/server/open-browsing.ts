@@ -36,7 +36,7 @@ export function openBrowsing(
   ];
   const look: NonNullable<AgentDefinition["look"]> = async (workspace, { signal, vision }) => {
     const browsing = browsers.peek(workspace);
-    if (browsing === undefined) return undefined;
+    if (browsing === undefined) return { text: "No page is open in the browser." };
     await guard.beforeSight(workspace);
     return sightOf(browsing, { looks, vision, signal });
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hasConsequence } from "./consequence.ts";
+import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import { quoted } from "./quoted.ts";
 import { secretAskedFor } from "./secret-field.ts";
 
@@ -16,6 +16,7 @@ How to delete a file in Linux without losing everything else you have|Border col
 test("what buys, pays, sends, deletes, publishes or confirms is known by its words in several languages", () => {
   expect(deeds.filter((name) => !hasConsequence(name))).toEqual([]);
   expect(harmless.filter(hasConsequence)).toEqual([]);
+  expect(tellsConsequence(`${"This cannot be undone. ".repeat(9)}Delete it?`)).toBe(true);
 });
 
 test("fields for passwords, cards and codes are known by type, autocomplete and what they are called", () => {

@@ -24,8 +24,12 @@ const longestDeed = 60;
 
 /** Whether what an element is called says that pressing it has consequences outside the page. Errs on the side of asking. */
 export function hasConsequence(name: string): boolean {
-  const text = name.replaceAll(/\s+/g, " ").trim().toLowerCase();
-  if (text.length > longestDeed) return false;
+  return name.replaceAll(/\s+/g, " ").trim().length <= longestDeed && tellsConsequence(name);
+}
+
+/** The same of a text of any length, such as a question that OK answers. */
+export function tellsConsequence(words: string): boolean {
+  const text = words.replaceAll(/\s+/g, " ").trim().toLowerCase();
   const plain = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
   return latin.some((deed) => deed.test(plain)) || others.some((deed) => deed.test(text));
 }

@@ -38,13 +38,16 @@ export function isWritten(link: string, wrote: string): boolean {
 
 /** A text by which written addresses are found again: lower case, escapes undone, no schemes. */
 export function withoutScheme(text: string): string {
-  let plain = text;
-  try {
-    plain = decodeURIComponent(text);
-  } catch {
-    // A percent sign that is none of an escape.
-  }
+  const plain = text.replaceAll(/(?:%[\da-f]{2})+/gi, decoded);
   return plain.toLowerCase().replaceAll(/https?:\/\//g, "");
+}
+
+function decoded(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
 }
 
 function hrefOf(text: string): string | undefined {

@@ -3,7 +3,7 @@ import type { Browsing } from "../../../browser/browser.ts";
 import { ref } from "../act/input.ts";
 import { pageAddress } from "../act/page-address.ts";
 import type { Looks } from "../looks.ts";
-import { hasConsequence } from "./consequence.ts";
+import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import {
   hostOf,
   isForeign,
@@ -147,8 +147,6 @@ async function judgeKeys(input: unknown, { browsing, scope }: Situation): Promis
   return typed ?? (chords.some((chord) => pressing.test(chord)) ? judgeEnter(place, scope) : undefined);
 }
 
-const longestMessage = 60;
-
 async function judgeDialog(input: unknown, { browsing, scope }: Situation): Promise<string | undefined> {
   const parsed = dialog.safeParse(input).data;
   const open = browsing?.browsing.dialog();
@@ -156,6 +154,5 @@ async function judgeDialog(input: unknown, { browsing, scope }: Situation): Prom
   const url = URL.parse(browsing?.browsing.active().page.url() ?? "") ?? undefined;
   if (parsed.text !== undefined && parsed.text !== "" && isForeign(url, scope))
     return `Answer ${quoted(open.message)} on ${hostOf(url)} with a text${unnamed}`;
-  const words = open.message.match(new RegExp(`.{1,${longestMessage}}`, "gs")) ?? [];
-  return words.some(hasConsequence) ? `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` : undefined;
+  return tellsConsequence(open.message) ? `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` : undefined;
 }
