@@ -15,6 +15,8 @@ export type RunningBrowser = {
   readonly here: boolean;
   /** A new folder for its files, which it can write when it was started here. */
   folder(name: string): Promise<string>;
+  /** Gives up one that does not answer; it is disconnected then. */
+  kill(): void;
   close(): Promise<void>;
 };
 
@@ -43,6 +45,7 @@ async function remote(
     await mkdir(path);
     return path;
   };
-  const here = isHere(url);
-  return { browser, kind, sandbox: "that of the browser connected to", here, folder, close: () => browser.close() };
+  const sandbox = "that of the browser connected to";
+  const close = () => browser.close();
+  return { browser, kind, sandbox, here: isHere(url), folder, kill: () => void close().catch(() => undefined), close };
 }

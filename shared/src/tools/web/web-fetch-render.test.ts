@@ -22,7 +22,6 @@ const site = startSite({
   "/words": served(words, "text/plain"),
   "/short": served(`${hello}<script>document.querySelector("p").textContent = "Hi."</script>`, "text/html"),
   "/plain": served(hello, "text/html"),
-  "/loop": served(`${hello}<script>for (;;);</script>`, "text/html"),
   "/out": served(`${hello}<script>location.href = "http://169.254.169.254/"</script>`, "text/html"),
 });
 const lab = await browsersForTest([site.host]);
@@ -57,10 +56,11 @@ test("a page that has no more with its scripts, or has none, is read as it was s
 });
 
 test("a page that no browser can show is read as it was sent, with the reason; on request that is a failure", async () => {
-  const fallback = await read("/loop", { timeout: 1 });
-  expect(fallback.text).toContain("no browser could show it: ");
+  await using broken = await browsersForTest([], { executable: "/nowhere/chromium" });
+  const fallback = await read("/short", {}, broken.browsers);
+  expect(fallback.text).toContain("no browser could show it: browser.chrome_instance_path is /nowhere/chromium");
   expect(fallback.text).toContain("Hello.");
-  expect(await read("/loop", { timeout: 1, render: true })).toMatchObject({ isError: true });
+  expect(await read("/short", { render: true }, broken.browsers)).toMatchObject({ isError: true });
 });
 
 test("what a page leads a browser to is within the policy too", async () => {
