@@ -70,6 +70,8 @@ for (let round = 0; round < rounds; round++) {
   const fill = await timed(() => page.getByRole("textbox", { name: `amount ${theirs}`, exact: true }).fill(value));
   fills.push((await timed(() => call("browser_input_text", { ref: refOf(`amount ${mine}`), text: value }))) - fill);
 }
+const outlines: number[] = [];
+for (let round = 0; round < rounds / 2; round++) outlines.push(await timed(() => page.ariaSnapshot({ mode: "ai" })));
 const sights: number[] = [];
 for (let round = 0; round < rounds / 2; round++) sights.push(await timed(look));
 const seen: number[] = [];
@@ -80,7 +82,9 @@ await browsers.close();
 await site.stop(true);
 rmSync(home, { recursive: true, force: true });
 
-console.log(`     first look ${first.toFixed(0)} ms; with an image ${median(seen).toFixed(0)} ms`);
+console.log(
+  `     first look ${first.toFixed(0)} ms; with an image ${median(seen).toFixed(0)} ms; Playwright's outline alone ${median(outlines).toFixed(0)} ms`,
+);
 const figures = [
   { name: "browser_click_element over Playwright", value: median(clicks), unit: " ms", most: 15 },
   { name: "browser_input_text over Playwright", value: median(fills), unit: " ms", most: 15 },

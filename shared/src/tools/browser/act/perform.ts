@@ -29,9 +29,11 @@ export async function perform(
   looks.restless = true;
   const changed = await browsing.act(
     async (page) => {
-      const elements: FoundElement[] = [];
-      for (const ref of refs) elements.push(await findElement(browsing, looks, page, ref));
-      const changes = watched ? await startWatch(elements[0]?.seen.frame ?? page.mainFrame()) : undefined;
+      const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
+      const [elements, changes] = await Promise.all([
+        findElements(hand, page, refs),
+        watched ? startWatch(frame) : undefined,
+      ]);
       try {
         await work(page, elements, (sentence) => {
           said = sentence;
@@ -46,6 +48,12 @@ export async function perform(
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
   );
   return [said, ...(await followUp(hand, before, changed))].join(" ");
+}
+
+async function findElements({ browsing, looks }: Hand, page: Page, refs: readonly string[]): Promise<FoundElement[]> {
+  const found: FoundElement[] = [];
+  for (const ref of refs) found.push(await findElement(browsing, looks, page, ref));
+  return found;
 }
 
 /** Begins to watch a document, and answers how to end it: with whether it changed, which it did when it is gone. */

@@ -45,7 +45,8 @@ export function endWatch(watch: ChangeWatch, withinMs: number): Promise<boolean>
       watch.stop();
       resolve(watch.changed);
     };
-    const timer = setTimeout(end, watch.changed ? 0 : withinMs);
+    const timer = setTimeout(end, withinMs);
     watch.noticed = end;
+    if (watch.changed) end();
   });
 }
