@@ -113,8 +113,8 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky }),
   ]);
   for (const note of config.notes) logger.warn(note);
-  const { sandbox, browser } = toolbox;
-  const facts = { sandbox: sandbox.description, browser: browser.missing ?? "started when it is needed" };
+  const { sandbox, browsing } = toolbox;
+  const facts = { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
   logger.info({ url: served.url.href, model: model.name, ...facts }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
