@@ -16,6 +16,7 @@ const desk = await startDesk({
   "/keys": `<input aria-label=Find onkeyup="hint.textContent = 'hint for ' + this.value"><p id=hint></p>
     <div role=combobox tabindex=0 aria-label=Colour onclick="box.hidden = false">pick</div>
     <ul role=listbox id=box hidden><li role=option onclick="document.title = this.textContent">Red<li role=option onclick="document.title = this.textContent">Blue</ul>`,
+  "/many": `<select multiple aria-label=Colours onchange="document.title = [...this.selectedOptions].map((one) => one.text).join()"><option>Red<option>Green<option>Blue</select>`,
   "/cover": `<button onclick="document.title = 'through'">Below</button><div style="position:fixed;inset:0;background:#fff">Accept our cookies</div>`,
   "/text": `<p style="cursor:default">Read <span onclick="document.title = 'terms'">the terms</span> first</p><p id=far style="margin-top:3000px">Far away</p>
     <div style="height:60px;overflow:auto" aria-label=Box role=region tabindex=0><p style="height:600px">inner</p></div>`,
@@ -140,6 +141,13 @@ test("dropdowns are listed and chosen from, the browser's own and those a page d
     'Chose "Blue"',
   );
   expect(await title()).toBe("Blue");
+});
+
+test("keys held down while clicking add to what is chosen", async () => {
+  await see("/many");
+  await desk.call("click_element", { ref: ref('option "Red"') });
+  await desk.call("click_element", { ref: ref('option "Blue"'), holding: ["Control"] });
+  expect(await title()).toBe("Red,Blue");
 });
 
 test("typing reaches pages that wait for keys, and keys and chords are pressed", async () => {

@@ -28,8 +28,12 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .describe("Words in the element to click on, where not the whole of it is meant."),
         clicks,
         button,
+        holding: z
+          .array(z.enum(["Control", "Shift", "Alt", "Meta"]))
+          .default([])
+          .describe("Keys held down meanwhile: Control adds to what is chosen in a list."),
       }),
-      run: ({ ref, text, clicks, button }, hand) =>
+      run: ({ ref, text, clicks, button, holding }, hand) =>
         perform(hand, { refs: [ref] }, async (_, [element], say) => {
           say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
           const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
@@ -38,7 +42,8 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
               "not_found",
               `${element?.label} does not hold the words ${JSON.stringify(text)}. Look again.`,
             );
-          await element?.handle.click({ button, clickCount: clicks, timeout: actMs, ...(position && { position }) });
+          const how = { button, clickCount: clicks, modifiers: holding, timeout: actMs };
+          await element?.handle.click({ ...how, ...(position && { position }) });
         }),
     }),
     browserTool(deps, {

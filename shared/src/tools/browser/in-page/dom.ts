@@ -41,6 +41,7 @@ export interface PageElement extends PageNode {
   readonly tagName: string;
   readonly id: string;
   readonly className: unknown;
+  readonly innerText?: string;
   readonly type?: string;
   readonly value?: unknown;
   readonly href?: string;

@@ -46,7 +46,8 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
   /** The words of what it is in, when it is in little. */
   const beside = (element: PageElement) => {
     for (let at = element.parentElement, levels = 0; at !== null && levels < 5; at = at.parentElement, levels++) {
-      const text = (at.textContent ?? "").replace(/\s+/g, " ").trim();
+      // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
+      const text = (at.innerText ?? "").replace(/\s+/g, " ").trim();
       if (text !== "") return text.length > 300 ? "" : text.slice(0, 40);
     }
     return "";

@@ -15,18 +15,20 @@ export function findUnseenText(): string[] {
     if (/rect\((?:[01](?:px)?,? ?){4}\)/.test(style.clip) || /inset\((?:50|100)%/.test(style.clipPath)) return true;
     return style.overflow !== "visible" && (element.clientWidth < 3 || element.clientHeight < 3);
   };
-  type Surroundings = { readonly clipped: boolean; readonly behind: string | undefined };
+  type Surroundings = { readonly clipped: boolean; readonly scrolled: boolean; readonly behind: string | undefined };
   const known = new Map<PageElement, Surroundings>();
-  /** Whether an element or what it is in clips it away, and the colour it stands on: undefined over a picture. */
+  /** Whether an element or what it is in clips it away or was scrolled, and the colour it stands on: undefined over a picture. */
   const surroundings = (element: PageElement): Surroundings => {
     const cached = known.get(element);
     if (cached !== undefined) return cached;
     const parent = element.parentElement;
-    const outer = parent === null ? { clipped: false, behind: "rgb(255, 255, 255)" } : surroundings(parent);
+    const outer =
+      parent === null ? { clipped: false, scrolled: false, behind: "rgb(255, 255, 255)" } : surroundings(parent);
     const style = window.getComputedStyle(element);
     const clipped = outer.clipped || (style.display !== "inline" && clippedAway(style, element));
     const plain = alphaOf(style.backgroundColor) === 0 ? outer.behind : style.backgroundColor;
-    const found = { clipped, behind: style.backgroundImage === "none" ? plain : undefined };
+    const scrolled = outer.scrolled || (parent !== null && (element.scrollTop > 0 || element.scrollLeft > 0));
+    const found = { clipped, scrolled, behind: style.backgroundImage === "none" ? plain : undefined };
     known.set(element, found);
     return found;
   };
@@ -35,8 +37,10 @@ export function findUnseenText(): string[] {
     const style = window.getComputedStyle(element);
     if (Number.parseFloat(style.fontSize) < 2 || Number.parseFloat(style.textIndent) < -900) return false;
     const box = element.getBoundingClientRect();
-    if (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0) return false;
-    const { clipped, behind } = surroundings(element);
+    const { clipped, scrolled, behind } = surroundings(element);
+    if (!scrolled && (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0)) return false;
+    // A drawing's text has its colour elsewhere, and stands on what is drawn.
+    if (element.closest("svg") !== null) return !clipped;
     return !clipped && alphaOf(style.color) > 0.05 && style.color !== behind;
   };
   const waiting: PageNode[] = document.body === null ? [] : [document.body];

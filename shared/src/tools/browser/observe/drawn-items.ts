@@ -24,8 +24,6 @@ export async function drawnItems(
     return { role: what, name: "", text, states: [], ref, acts: true, away: 0, url: undefined, children: [] };
   });
   if (children.length === 0) return [];
-  const name = "drawn without a label";
-  return [
-    { role: "group", name, text: "", states: [], ref: undefined, acts: false, away: 0, url: undefined, children },
-  ];
+  const role = "icons and shapes without a label";
+  return [{ role, name: "", text: "", states: [], ref: undefined, acts: false, away: 0, url: undefined, children }];
 }

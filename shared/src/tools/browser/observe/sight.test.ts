@@ -24,6 +24,8 @@ const desk = await startDesk({
     <p aria-hidden=true>Twelve dollars</p><button><svg width=9 height=9></svg><span class=sr>Close</span></button>
     <div style="background:#000"><span style="color:#fff">white on black</span></div>
     <p style="opacity:0">shop</p>`,
+  "/scrolled": `<div id=box style="height:60px;overflow:auto">${"<p>row of a list</p>".repeat(9)}<p>first of it</p><p style="margin-top:900px">end</p></div>
+    <svg width=90 height=30><rect width=90 height=30 /><text y=20 fill=white style="color:#fff">drawn words</text></svg><script>box.scrollTop = 900</script>`,
   "/rows": `<h1>Shop</h1><table>${rows(250)}</table>`,
   "/many": "<script>for (let i = 0; i < 20000; i++) document.write('<button>Number ' + i + '</button>')</script>",
   "/counter":
@@ -65,6 +67,13 @@ test("what no person could see is left out and counted, what assistive technolog
   expect(text).toMatch(/\[aria-hidden\].*Twelve dollars/);
   expect(text).toMatch(/button "Close" \[label not visible\]/);
   expect(text).toMatch(/Left out: \d texts on the page that no person could see/);
+});
+
+test("what was scrolled out of a part of the page, and the words of a drawing, are no hidden text", async () => {
+  const text = await desk.open("/scrolled");
+  expect(text).toContain("drawn words");
+  expect(text).not.toContain("Left out");
+  expect((await desk.call("snapshot", { find: "first of it" })).text).toContain("- first of it");
 });
 
 test("a page of 2,000 elements takes no more than 4,000 tokens: what is in view is whole, and the rest can be asked for", async () => {
