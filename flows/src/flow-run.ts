@@ -3,6 +3,7 @@ import { hasPrice } from "@manyhands/shared/agent/spending";
 import type { AgentInput, AgentOutput } from "@manyhands/shared/agent/task";
 import type { Run, RunDefinition, StepContext } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
 import { recalling } from "@manyhands/shared/peers/recall";
 import type { MessageHeard } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
@@ -79,14 +80,15 @@ function unheld(usd: number, model: string) {
 /** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */
 async function inForm(flow: Flow, result: FlowResult, wanted: AgentInput["outputSchema"]): Promise<FlowResult> {
   if (wanted === undefined) return result;
-  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<FlowResult["data"]>;
+  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<Json | undefined>;
   if (schema.safeParse(result.data).success) return result;
-  const data = await flow.decide({
+  const { data } = await flow.decide({
     name: "give_data",
     description: "Gives the answer in the form that was asked for.",
     instructions: "Put the answer below into the form of give_data. Use only what it says.",
     text: result.answer,
-    schema,
+    // The arguments of a call are an object; what is wanted need not be one.
+    schema: z.object({ data: schema }),
   });
   return { answer: result.answer, ...(data !== undefined && { data }) };
 }

@@ -60,7 +60,7 @@ export interface Flow {
   /** Cancels at the agents what was asked below this flow's run and is still open: for after a `run.race`. */
   cancelOpen(): Promise<void>;
   /** A decision of the model, in the form of a schema; see `decide`. */
-  decide<Value>(decision: Decision<Value>): Promise<Value>;
+  decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** A text by the model. */
   write(writing: { readonly name: string; readonly instructions: string; readonly text: string }): Promise<string>;
   /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */
