@@ -8,6 +8,7 @@ import { agentEntries } from "../supervisor/agent-table.ts";
 import { isPortFree } from "../supervisor/port.ts";
 import { paint } from "../terminal/style.ts";
 import { isUp } from "./agent-session.ts";
+import { checkBrowser } from "./browser-check.ts";
 import type { Check } from "./check.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
@@ -24,6 +25,7 @@ export async function doctorCommand(
     checkBun(),
     await checkModel(config.model),
     await checkSandbox(config),
+    await checkBrowser(config),
     ...checkPrograms(),
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { downloadedBrowser } from "./browser-download.ts";
 import type { Program } from "./programs.ts";
 
 const macBrowsers = [
@@ -12,5 +13,6 @@ export function findProgram(program: Program): string | undefined {
     const path = Bun.which(command);
     if (path !== null) return path;
   }
-  return program.name === "chromium" ? macBrowsers.find((path) => existsSync(path)) : undefined;
+  if (program.name !== "chromium") return undefined;
+  return macBrowsers.find((path) => existsSync(path)) ?? downloadedBrowser();
 }

@@ -2,7 +2,7 @@ import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
-import type { Downloads } from "./local-downloads.ts";
+import type { Downloads } from "./downloads.ts";
 import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
 import { within } from "./within.ts";
 
@@ -24,6 +24,10 @@ const answersWithinMs = 1_000;
 const downloadsWithinMs = 1_500;
 const errorPageMs = 1_000;
 const browserGoneMs = 200;
+const settleMs = 2_000;
+
+const crashedText = "The page crashed.";
+const closedText = "The tab was closed while it was acted on.";
 
 const dialogOpened = Symbol("dialog opened");
 
@@ -34,7 +38,7 @@ export async function actOn<T>(
   { signal, timeoutMs, dialogs, guard, downloads, replace, lost }: ActDeps,
 ): Promise<T | undefined> {
   signal.throwIfAborted();
-  await dialogs.settle(page);
+  await within(settleMs, dialogs.settle(page));
   page.setDefaultTimeout(timeoutMs);
   const ended = new AbortController();
   const deadline = AbortSignal.timeout(timeoutMs + graceMs);
@@ -68,11 +72,14 @@ async function explained(
   page: Page,
   { timeoutMs, timedOut, replace, lost }: Pick<ActDeps, "timeoutMs" | "replace" | "lost"> & { timedOut: boolean },
 ): Promise<unknown> {
-  if (error instanceof PageBroken && error.gone) await within(browserGoneMs, browserGone(page));
+  const broke = brokenBy(error, page);
+  if (broke?.gone === true) await within(browserGoneMs, browserGone(page));
   const why = lost();
   if (why !== undefined) return new AppError("unavailable", why, { cause: error });
-  if (error instanceof PageBroken)
-    return new AppError("unavailable", `${error.message} ${error.gone ? "" : await replace(page)}`.trim());
+  if (broke !== undefined) {
+    const became = broke.gone ? "" : ` ${await replace(page)}`;
+    return new AppError("unavailable", `${broke.message}${became}`, { cause: error });
+  }
   if (!timedOut && !(error instanceof Error && error.name === "TimeoutError")) return error;
   const answers = await within(answersWithinMs, page.evaluate("true"));
   const said = timedOut ? `It took longer than ${timeoutMs / 1000} s.` : firstLine(error);
@@ -103,11 +110,19 @@ class PageBroken extends Error {
   }
 }
 
+/** Playwright fails what was under way, too, and sometimes before it tells of the event. */
+function brokenBy(error: unknown, page: Page): PageBroken | undefined {
+  if (error instanceof PageBroken) return error;
+  if (page.isClosed()) return new PageBroken(closedText, true);
+  const crashed = error instanceof Error && /(?:Page|Target) crashed/.test(error.message);
+  return crashed ? new PageBroken(crashedText, false) : undefined;
+}
+
 /** Rejects when the page crashes or is closed. */
 function broken(page: Page, ended: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const crash = () => reject(new PageBroken("The page crashed.", false));
-    const close = () => reject(new PageBroken("The tab was closed while it was acted on.", true));
+    const crash = () => reject(new PageBroken(crashedText, false));
+    const close = () => reject(new PageBroken(closedText, true));
     page.on("crash", crash).on("close", close);
     ended.addEventListener("abort", () => page.off("crash", crash).off("close", close), { once: true });
   });

@@ -47,13 +47,18 @@ export interface Browsing {
   notices(): readonly string[];
 }
 
+/** A page after its scripts ran: where it came from in the end, and its document as HTML. */
+export type RenderedPage = { readonly url: string; readonly html: string };
+
 /** What the browser is: started by us (`chromium`), or one that ran already, reached by DevTools or a Playwright server. */
 export type BrowserDescription = {
   readonly kind: "chromium" | "cdp" | "playwright";
-  /** Both undefined until it was first started. */
+  /** This and the rest are undefined until it was first started. */
   readonly version: string | undefined;
   /** What confines its pages, for people. */
   readonly sandbox: string | undefined;
+  /** What the egress policy covers, for people. */
+  readonly egress: string | undefined;
 };
 
 /** The browser of this server: started for the first page, shared by the conversations, one context for each. */
@@ -64,6 +69,15 @@ export interface Browsers {
   peek(workspace: Workspace): Browsing | undefined;
   /** Closes the conversation's browsing at once. */
   release(workspace: Workspace): Promise<void>;
-  describe(): BrowserDescription;
   close(): Promise<void>;
+}
+
+/** The browser as the server has it, which can do more than tools are given. */
+export interface BrowserHost extends Browsers {
+  /**
+   * Loads a page as anybody would see it, in a context that is thrown away. Rejects as `Browsing.act` does, and with `too_large` for a
+   * document of more than 10 million characters.
+   */
+  render(url: string, options: ActOptions): Promise<RenderedPage>;
+  describe(): BrowserDescription;
 }

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import type { ProxiedRequest } from "../egress/proxy-access.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { Browsers, Browsing } from "./browser.ts";
+import type { BrowserHost, Browsing } from "./browser.ts";
 import { createBrowsers } from "./create-browsers.ts";
 import { type BrowserSettings, browserDefaults } from "./settings.ts";
 
 /** A browser in a home of its own, which goes away with `await using`. For tests. */
 export type BrowsersForTest = AsyncDisposable & {
   readonly home: string;
-  readonly browsers: Browsers;
+  readonly browsers: BrowserHost;
   /** What reached the proxy. */
   readonly requests: readonly ProxiedRequest[];
   workspace(conversation: string): Promise<Workspace>;

@@ -3,7 +3,7 @@ import { AppError } from "../errors.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
-import { within } from "./within.ts";
+import { answered, within } from "./within.ts";
 
 /** A conversation's browsing as its keeper sees it. */
 export type KeptBrowsing = Browsing & {
@@ -15,11 +15,14 @@ export type KeptBrowsing = Browsing & {
 };
 
 const closeTabMs = 2_000;
+const tabMs = 10_000;
+const contextMs = 30_000;
+const replaceMs = 8_000;
 
 /** Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser does not play along. */
 export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing> {
   const { notices } = deps;
-  let now = await openSurroundings(deps);
+  let now = await answered(contextMs, openSurroundings(deps));
   let lost: string | undefined;
   let acts = 0;
   let usedAt = performance.now();
@@ -32,18 +35,18 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
   const replace = async (page: Page): Promise<string> => {
     const { tabs } = now;
     const id = tabs.of(page)?.id;
-    if (
-      id !== undefined &&
-      (await within(
-        closeTabMs,
-        tabs.close(id).then(() => true),
-      ))
-    )
-      return `Tab ${id} was closed.`;
+    const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
+    if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
     if (page.isClosed()) return "The tab is closed.";
     const former = now;
-    now = await openSurroundings(deps);
-    await former.close();
+    try {
+      now = await answered(replaceMs, openSurroundings(deps));
+    } catch {
+      // Nothing of it answers any more, so it is ended, for all conversations.
+      deps.running.kill();
+      return "Nor does the browser, which is ended.";
+    }
+    void former.close();
     return "Everything was closed and begun anew, without the former tabs and cookies.";
   };
   const act = async <T>(run: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined> => {
@@ -64,9 +67,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     },
     tabs: () => present().tabs.all(),
     active: () => present().tabs.active(),
-    activate: async (id) => await present().tabs.activate(id),
-    openTab: async () => await present().tabs.open(),
-    closeTab: async (id) => await present().tabs.close(id),
+    activate: async (id) => await answered(tabMs, present().tabs.activate(id)),
+    openTab: async () => await answered(tabMs, present().tabs.open()),
+    closeTab: async (id) => await answered(tabMs, present().tabs.close(id)),
     act,
     dialog() {
       const { tabs, dialogs } = present();

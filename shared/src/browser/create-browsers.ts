@@ -1,7 +1,8 @@
 import type { Workspace } from "../workspace/workspace.ts";
-import type { Browsers } from "./browser.ts";
+import type { BrowserHost } from "./browser.ts";
 import { type KeptBrowsing, openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";
+import { createPageRenderer } from "./render-page.ts";
 import type { BrowserSettings } from "./settings.ts";
 import { shareBrowser } from "./shared-browser.ts";
 import { abortable, within } from "./within.ts";
@@ -15,11 +16,12 @@ const longestTickMs = 5_000;
 const closeMs = 10_000;
 
 /** The browser of this process, which is started when a conversation first opens it and ended when none has been for a while. */
-export function createBrowsers(settings: BrowserSettings): Browsers {
+export function createBrowsers(settings: BrowserSettings): BrowserHost {
   const entries = new Map<string, Entry>();
   const memories = new Map<string, Memory>();
   const { idleMs } = settings;
   const shared = shareBrowser(settings, (why) => void dropAll(why));
+  const renderer = createPageRenderer(shared.get, settings);
   const memoryOf = (root: string): Memory => {
     const memory = memories.get(root) ?? { tabs: 0, lost: undefined };
     memories.set(root, memory);
@@ -55,7 +57,7 @@ export function createBrowsers(settings: BrowserSettings): Browsers {
     for (const [root, { ready }] of entries)
       if ((ready?.idleSince() ?? before) < before)
         await drop(root, `The tabs, cookies and logins were closed after ${idleMs / 1000} s without use.`);
-    if (entries.size === 0) await shared.rest();
+    if (entries.size === 0 && !renderer.busy()) await shared.rest();
   };
   const stopTicking = repeat(tick, Math.min(longestTickMs, idleMs));
   return {
@@ -76,6 +78,7 @@ export function createBrowsers(settings: BrowserSettings): Browsers {
     },
     peek: ({ root }) => entries.get(root)?.ready,
     release: ({ root }) => drop(root),
+    render: renderer.render,
     describe: shared.describe,
     async close() {
       stopTicking();

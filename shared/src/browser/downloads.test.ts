@@ -127,6 +127,7 @@ test("two conversations share neither cookies nor storage nor downloads", async 
   await goTo(two, "/");
   await fetchFile(two, `${base}/plain`);
   expect(await told(two)).toContain("downloads/report.csv");
+  expect(one.notices()).toEqual([]);
   expect(await readdir(join((await lab.workspace("other")).root, "downloads"))).toEqual(["report.csv"]);
 });
 

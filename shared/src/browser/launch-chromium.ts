@@ -15,6 +15,8 @@ export type LaunchedBrowser = {
   readonly sandbox: string;
   /** A new folder that it can write. */
   folder(name: string): Promise<string>;
+  /** Ends its processes at once, when it does not answer. It is disconnected then, and closed after that. */
+  kill(): void;
   /** Ends it, with every process and file of it. */
   close(): Promise<void>;
 };
@@ -66,8 +68,9 @@ export async function launchChromium(
     });
     return {
       browser,
-      sandbox: user === undefined ? "Chromium's own" : `Chromium's own, as uid ${user.uid}`,
+      sandbox: sandboxOf(settings, user?.uid),
       folder,
+      kill: () => endProcessesOf(home),
       async close() {
         await within(closeMs, browser.close());
         await end();
@@ -77,6 +80,11 @@ export async function launchChromium(
     await end();
     throw new AppError("unavailable", `The browser ${executable} did not start: ${lastWords(cause)}`, { cause });
   }
+}
+
+function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): string {
+  const kind = extraArgs.includes("--no-sandbox") ? "none (--no-sandbox)" : "Chromium's own";
+  return uid === undefined ? kind : `${kind}, as uid ${uid}`;
 }
 
 /** Playwright chooses a profile folder in the system's own for temporary files, where a crash would leave it: ours takes its place. */
@@ -117,6 +125,8 @@ function environment(home: string): Record<string, string> {
 
 function lastWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
+  if (/No usable sandbox|namespace sandbox|sandboxing failed/i.test(text))
+    return 'its own sandbox does not work here (it needs user namespaces). browser.extra_chromium_args = ["--no-sandbox"] does without.';
   const said = text.split("\n").filter((line) => /\[err\]|error/i.test(line));
   return (said.at(-1) ?? text.split("\n")[0] ?? "").replace(/^.*\[err\]\s*/, "").slice(0, 300);
 }

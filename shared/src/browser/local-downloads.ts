@@ -1,73 +1,64 @@
-import { rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserContext, CDPSession, Page } from "playwright";
-import type { Workspace } from "../workspace/workspace.ts";
-import type { Notices } from "./notices.ts";
-import type { RunningBrowser } from "./running-browser.ts";
-import { saveDownload } from "./save-download.ts";
+import type { Browser, Page } from "playwright";
+import { cancelled, type DownloadOptions, type Downloads, keepDownload } from "./downloads.ts";
 
-/** What downloads of a conversation are bounded by, and where they go. */
-export type DownloadOptions = {
-  readonly workspace: Workspace;
-  readonly notices: Notices;
-  readonly downloadBytes: number;
-  readonly downloadMs: number;
-};
+/** A download that began in the browser. `done` lets go of those who wait for it. */
+type Started = { readonly name: string; readonly timer: Timer; mine: boolean; done: () => void };
 
-/** Follows the downloads of one context. `settled` resolves when none is under way. */
-export interface Downloads {
-  settled(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-type Started = { readonly name: string; readonly timer: Timer; ended: boolean; saved: () => void };
+/** So long it may take until it shows whose download it is. */
+const undecidedMs = 300;
 
 /**
  * Has the browser write this context's downloads to a folder of its own, cancels what is too big or takes too long, and puts the rest into the
  * workspace. Playwright itself tells a download's size only when it is complete, so this speaks the DevTools protocol.
  */
 export async function followLocalDownloads(
-  { browser }: RunningBrowser,
+  browser: Browser,
   page: Page,
   folder: string,
   options: DownloadOptions,
 ): Promise<Downloads> {
   const session = await browser.newBrowserCDPSession();
-  const browserContextId = await contextIdOf(page.context(), page);
+  const browserContextId = await contextIdOf(page);
   const started = new Map<string, Started>();
-  const running = new Set<Promise<void>>();
-  const { notices, downloadBytes, downloadMs } = options;
-  const end = (guid: string, sentence?: string) => {
+  const waiting = new Set<Promise<void>>();
+  const fileOf = (guid: string) => join(folder, guid);
+  const finish = (guid: string, work: Promise<unknown> = Promise.resolve()): void => {
     const download = started.get(guid);
-    if (download === undefined || download.ended) return undefined;
-    download.ended = true;
-    clearTimeout(download.timer);
-    if (sentence !== undefined) notices.add(sentence);
-    return download;
+    started.delete(guid);
+    clearTimeout(download?.timer);
+    void work.then(() => rm(fileOf(guid), { force: true })).finally(download?.done);
   };
-  const cancel = (guid: string, why: string) => {
-    const download = end(guid, `The download of ${JSON.stringify(started.get(guid)?.name)} was cancelled: ${why}.`);
-    if (download === undefined) return;
-    const gone = session.send("Browser.cancelDownload", { guid, browserContextId }).catch(() => undefined);
-    void gone.then(() => rm(join(folder, guid), { force: true })).finally(download.saved);
+  const cancel = (guid: string, name: string, bound: "bytes" | "time"): void => {
+    options.notices.add(cancelled(name, bound, options));
+    finish(
+      guid,
+      session.send("Browser.cancelDownload", { guid, browserContextId }).catch(() => undefined),
+    );
   };
   session.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }) => {
-    if (started.size > 0 && started.has(guid)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    running.add(promise);
-    void promise.then(() => running.delete(promise));
-    const timer = setTimeout(() => cancel(guid, `it took longer than ${downloadMs / 1000} s`), downloadMs);
-    started.set(guid, { name: suggestedFilename.slice(0, 100), timer, ended: false, saved: resolve });
+    waiting.add(promise);
+    void promise.then(() => waiting.delete(promise));
+    const name = suggestedFilename.slice(0, 100);
+    const late = () => started.get(guid)?.mine === true && cancel(guid, name, "time");
+    started.set(guid, { name, mine: false, timer: setTimeout(late, options.downloadMs), done: resolve });
+    setTimeout(() => started.get(guid)?.mine === true || resolve(), undecidedMs);
   });
   session.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
     const download = started.get(guid);
-    if (download === undefined || download.ended) return;
-    const size = Math.max(receivedBytes, totalBytes);
-    if (size > downloadBytes) cancel(guid, `it is larger than ${Math.round(downloadBytes / 10_000) / 100} MB`);
-    else if (state === "canceled") end(guid, `The download of ${JSON.stringify(download.name)} broke off.`)?.saved();
-    else if (state === "completed") {
-      end(guid);
-      void keep(join(folder, guid), download.name, options).finally(download.saved);
+    if (download === undefined) return;
+    // The downloads of every context are told of; those of this one are in its folder, and its page may be closed already.
+    download.mine ||= [fileOf(guid), `${fileOf(guid)}.crdownload`].some((file) => existsSync(file));
+    const { mine, name } = download;
+    if (!mine) return state === "inProgress" ? undefined : finish(guid);
+    if (Math.max(receivedBytes, totalBytes) > options.downloadBytes) cancel(guid, name, "bytes");
+    else if (state === "completed") finish(guid, keepDownload(fileOf(guid), name, options));
+    else if (state === "canceled") {
+      options.notices.add(`The download of ${JSON.stringify(name)} broke off.`);
+      finish(guid);
     }
   });
   await session.send("Browser.setDownloadBehavior", {
@@ -78,7 +69,7 @@ export async function followLocalDownloads(
   });
   return {
     async settled() {
-      await Promise.all(running);
+      await Promise.all(waiting);
     },
     async stop() {
       for (const { timer } of started.values()) clearTimeout(timer);
@@ -88,21 +79,8 @@ export async function followLocalDownloads(
   };
 }
 
-async function keep(file: string, name: string, { workspace, notices }: DownloadOptions): Promise<void> {
-  try {
-    const { size } = await stat(file);
-    const path = await saveDownload(workspace, name, file);
-    notices.add(`A file was downloaded to ${path} (${size} bytes).`);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    notices.add(`The download of ${JSON.stringify(name)} could not be kept: ${reason}`);
-  } finally {
-    await rm(file, { force: true });
-  }
-}
-
-async function contextIdOf(context: BrowserContext, page: Page): Promise<string> {
-  const session: CDPSession = await context.newCDPSession(page);
+async function contextIdOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
   try {
     const { targetInfo } = await session.send("Target.getTargetInfo");
     return targetInfo.browserContextId ?? "";

@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright";
 import { connectRemote, isHere } from "./connect-remote.ts";
 import { findChromium } from "./find-chromium.ts";
@@ -9,10 +11,12 @@ export type RunningBrowser = {
   readonly browser: Browser;
   readonly kind: "chromium" | "cdp" | "playwright";
   readonly sandbox: string;
-  /** Whether its contexts can use a proxy on this machine's loopback. */
+  /** Whether it shares this machine's loopback, and with it our proxy. */
   readonly here: boolean;
-  /** A new folder that it can write; undefined where its files are not ours to see. */
-  readonly folder: ((name: string) => Promise<string>) | undefined;
+  /** A new folder for its files, which it can write when it was started here. */
+  folder(name: string): Promise<string>;
+  /** Gives up one that does not answer; it is disconnected then. */
+  kill(): void;
   close(): Promise<void>;
 };
 
@@ -23,21 +27,25 @@ export async function startBrowser(
   settings: BrowserSettings,
 ): Promise<RunningBrowser> {
   const { cdpUrl, wssUrl } = settings;
-  if (cdpUrl !== undefined) return remote("cdp", cdpUrl);
-  if (wssUrl !== undefined) return remote("playwright", wssUrl);
+  if (cdpUrl !== undefined) return await remote("cdp", cdpUrl, serverFolder);
+  if (wssUrl !== undefined) return await remote("playwright", wssUrl, serverFolder);
   const executable = await findChromium(settings.executable);
   const launched = await launchChromium(await serverFolder(), executable, proxyUrl, settings);
   return { ...launched, kind: "chromium", here: true };
 }
 
-async function remote(kind: "cdp" | "playwright", url: string): Promise<RunningBrowser> {
+async function remote(
+  kind: "cdp" | "playwright",
+  url: string,
+  serverFolder: () => Promise<string>,
+): Promise<RunningBrowser> {
   const browser = await connectRemote(kind, url);
-  return {
-    browser,
-    kind,
-    sandbox: "that of the browser connected to",
-    here: isHere(url),
-    folder: undefined,
-    close: () => browser.close(),
+  const folder = async (name: string) => {
+    const path = join(await serverFolder(), name);
+    await mkdir(path);
+    return path;
   };
+  const sandbox = "that of the browser connected to";
+  const close = () => browser.close();
+  return { browser, kind, sandbox, here: isHere(url), folder, kill: () => void close().catch(() => undefined), close };
 }

@@ -24,7 +24,12 @@ const lostSentence = "The browser crashed or was ended: the tabs, cookies and lo
 export function shareBrowser(settings: BrowserSettings, onLost: (why: string) => void): SharedBrowser {
   let folder: Promise<string> | undefined;
   let current: Promise<BrowserAndProxy> | undefined;
-  let description: BrowserDescription = { kind: kindOf(settings), version: undefined, sandbox: undefined };
+  let description: BrowserDescription = {
+    kind: kindOf(settings),
+    version: undefined,
+    sandbox: undefined,
+    egress: undefined,
+  };
   const serverFolder = () => {
     folder ??= makeServerFolder(settings.folder);
     return folder;
@@ -45,7 +50,9 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
     });
     try {
       const running = await startBrowser(serverFolder, proxy.url, settings);
-      description = { kind: running.kind, version: running.browser.version(), sandbox: running.sandbox };
+      const { kind, sandbox, here } = running;
+      const egress = here ? "every request, on the address connected to" : "the first hop of every request";
+      description = { kind, version: running.browser.version(), sandbox, egress };
       return { running, proxy };
     } catch (error) {
       await proxy.close();

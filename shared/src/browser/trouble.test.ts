@@ -18,7 +18,7 @@ const pages: Record<string, string> = {
   "/leave": "<input><script>onbeforeunload = (event) => event.preventDefault()</script>",
   "/loop": '<button onclick="for (;;);">go</button>',
   "/many": "<script>for (let i = 0; i < 20000; i++) document.write('<button>b' + i + '</button>')</script>",
-  "/popups": "<button onclick=\"for (let i = 0; i < 100; i++) window.open('/?' + i)\">go</button>",
+  "/popups": "<button onclick=\"for (let i = 0; i < 100; i++) window.open('about:blank')\">go</button>",
   "/gone": "<script>setTimeout(close, 50)</script>",
 };
 const site = Bun.serve({

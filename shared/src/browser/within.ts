@@ -1,3 +1,5 @@
+import { AppError } from "../errors.ts";
+
 /** The outcome of something that may hang: undefined when it failed or was not done in time. It goes on unobserved then. */
 export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: Timer | undefined;
@@ -24,5 +26,15 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
     return await Promise.race([work, aborted]);
   } finally {
     done.abort();
+  }
+}
+
+/** The outcome of something the browser should have done long ago by then; rejects with `unavailable` when it has not, or failed unexpectedly. */
+export async function answered<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  try {
+    return await abortable(work, AbortSignal.timeout(timeoutMs));
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError("unavailable", "The browser does not answer, or was ended in the meantime.", { cause });
   }
 }

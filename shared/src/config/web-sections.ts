@@ -49,7 +49,7 @@ export const searchSection = z.strictObject({
 });
 
 /**
- * `[egress]`: where the web tools may go. `allow` are hosts of one's own network, each by its name, that are reached although their address is private;
+ * `[egress]`: where the web tools and the browser may go. `allow` are hosts of one's own network, each by its name, that are reached although their address is private;
  * `deny` are never reached; `only`, when not empty, are the only ones.
  */
 export const egressSection = z.strictObject({

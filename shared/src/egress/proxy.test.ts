@@ -101,7 +101,6 @@ test("what the policy refuses is answered with 403 and its reason, and nothing i
     ["GET http://inside.example/", "not public"],
     ["GET http://denied.example/", "deny list"],
     ["GET http://8.8.8.8:25/", "not one of the web"],
-    ["GET ftp://8.8.8.8/", "Only http"],
     ["GET /path", "not a URL"],
     ["CONNECT 127.0.0.1:1", "not public"],
     ["CONNECT inside.example:443", "not public"],

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Browsers } from "../browser/browser.ts";
+import type { BrowserHost } from "../browser/browser.ts";
 import { createBrowsers } from "../browser/create-browsers.ts";
 import { findChromium } from "../browser/find-chromium.ts";
 import { type BrowserSettings, browserDefaults } from "../browser/settings.ts";
@@ -8,7 +8,7 @@ import { AppError } from "../errors.ts";
 
 /** The browser of a server, or why there is none, in a sentence. */
 export type OpenedBrowser =
-  | { readonly browsers: Browsers; readonly missing: undefined }
+  | { readonly browsers: BrowserHost; readonly missing: undefined }
   | { readonly browsers: undefined; readonly missing: string };
 
 /** The browser as configured; nothing is started yet. Rejects with `config_invalid` for a configured program that is not there. */

@@ -112,7 +112,9 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
   });
   engine.work([agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval })]);
   for (const note of config.notes) logger.warn(note);
-  logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
+  const { sandbox, browser } = toolbox;
+  const facts = { sandbox: sandbox.description, browser: browser.missing ?? "started when it is needed" };
+  logger.info({ url: served.url.href, model: model.name, ...facts }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
 

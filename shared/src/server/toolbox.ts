@@ -32,8 +32,8 @@ export async function openToolbox(
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "browser">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
-  const web = openWeb(config);
   const browser = await openBrowser(config);
+  const web = openWeb(config, browser.browsers);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
