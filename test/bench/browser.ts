@@ -58,10 +58,10 @@ const clicks: number[] = [];
 const fills: number[] = [];
 for (let round = 0; round < rounds; round++) {
   const [mine, theirs] = [2 + (round % 10), 12 + (round % 10)];
-  const click = await timed(() => page.getByRole("button", { name: `Buy ${theirs}`, exact: true }).click());
+  const click = await timed(() => page.locator("button").nth(theirs).click());
   clicks.push((await timed(() => call("browser_click_element", { ref: refOf(`Buy ${mine}`) }))) - click);
   const value = `${round}`;
-  const fill = await timed(() => page.getByRole("textbox", { name: `amount ${theirs}`, exact: true }).fill(value));
+  const fill = await timed(() => page.locator("input").nth(theirs).fill(value));
   fills.push((await timed(() => call("browser_input_text", { ref: refOf(`amount ${mine}`), text: value }))) - fill);
 }
 const outlines: number[] = [];
