@@ -9,10 +9,10 @@ import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/p
 import type * as z from "zod";
 import type { flowChildSettings } from "./flow-child-for-test.ts";
 import { type FlowStart, inputForTest } from "./flow-for-test.ts";
-import { plan, plannerForTest } from "./planning/planner-for-test.ts";
+import { plan, plannerForTest, revision } from "./planning/planner-for-test.ts";
 
 /** Every how many durable writes a process is killed; 1 for all, which takes some minutes. */
-const stride = Number(process.env.CRASH_STRIDE ?? 4);
+const stride = Number(process.env.CRASH_STRIDE ?? 8);
 
 /** Runs a process that carries out a flow until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
@@ -36,20 +36,21 @@ type Outcome = {
   readonly modelCalls: number;
 };
 
+type Case = {
+  readonly kind: string;
+  readonly request: FlowStart;
+  /** Made anew for each time; it answers by what it is asked, for a call may come twice. */
+  readonly model: () => ReturnType<typeof plannerForTest>;
+  readonly answer: string;
+  readonly modelCalls: number;
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly stepsEnded: number;
+};
+
 /** One flow whose process kills itself at this point and is started again. */
-async function flowOnce(kind: string, request: FlowStart, crashAt: string): Promise<Outcome> {
+async function flowOnce({ kind, request, model: script }: Case, crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-crash-"));
-  const model = await startScriptedModel(
-    plannerForTest({
-      plans: Array(2).fill(
-        plan(
-          { id: "a", text: "Find the way", agent: "maps", expected: "a way" },
-          { id: "b", text: "Find a bed", agent: "hotels" },
-          { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] },
-        ),
-      ),
-    }),
-  );
+  const model = await startScriptedModel(script());
   const agents = new Map<string, AgentServerForTest>();
   for (const name of ["maps", "hotels", "writer"]) {
     const script = () => ({ text: `${name} is done`, delayMs: 10 });
@@ -84,26 +85,12 @@ async function flowOnce(kind: string, request: FlowStart, crashAt: string): Prom
 }
 
 /** Kills at points all over the flow, in two lanes: just before and just after a write. */
-async function everyPoint(kind: string, request: FlowStart, answer: string, modelCalls: number): Promise<number> {
+async function everyPoint(what: Case): Promise<number> {
   let crashes = 0;
   const lane = async (suffix: string, from: number) => {
     for (let n = from; ; n += stride) {
-      const outcome = await flowOnce(kind, request, `${n}${suffix}`);
-      const at = `CRASH_AT=${n}${suffix}`;
-      const { seqs, types } = outcome;
-      expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({ at, status: "completed", answer });
-      expect({ at, tasks: outcome.tasks }).toEqual({ at, tasks: { maps: 1, hotels: 1, writer: 1 } });
-      expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-      for (const [type, count] of [
-        ["run-ended", 1],
-        ["agent-asked", 3],
-        ["agent-answered", 3],
-        ["step-ended", 3],
-      ] as const)
-        expect([at, type, types.filter((one) => one === type).length]).toEqual([at, type, count]);
-      // Only the call in flight may be made again: its reply was not recorded.
-      expect(outcome.modelCalls - modelCalls).toBeLessThanOrEqual(1);
-      expect(types.filter((type) => type === "model-replied")).toHaveLength(modelCalls);
+      const outcome = await flowOnce(what, `${n}${suffix}`);
+      expectRight(`CRASH_AT=${n}${suffix}`, what, outcome);
       if (!outcome.crashed) return;
       crashes++;
     }
@@ -112,13 +99,75 @@ async function everyPoint(kind: string, request: FlowStart, answer: string, mode
   return crashes;
 }
 
+function expectRight(at: string, { answer, tasks, modelCalls, stepsEnded }: Case, outcome: Outcome): void {
+  const { seqs, types } = outcome;
+  expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({ at, status: "completed", answer });
+  expect({ at, tasks: outcome.tasks }).toEqual({ at, tasks });
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  const asked = Object.values(tasks).reduce((sum, count) => sum + count);
+  const counts = {
+    "run-ended": 1,
+    "agent-asked": asked,
+    "agent-answered": asked,
+    "step-ended": stepsEnded,
+    "model-replied": modelCalls,
+  };
+  for (const [type, count] of Object.entries(counts))
+    expect([at, type, types.filter((one) => one === type).length]).toEqual([at, type, count]);
+  // Only the call in flight may be made again: its reply was not recorded.
+  expect(outcome.modelCalls - modelCalls).toBeLessThanOrEqual(1);
+}
+
+const way = { id: "a", text: "Find the way", agent: "maps", expected: "a way" };
+const bed = { id: "b", text: "Find a bed", agent: "hotels", expected: "a bed" };
+const letter = { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] };
+
 test("kill -9 at the durable writes of a planning flow: the same result, and nothing that was done is done again", async () => {
-  const crashes = await everyPoint("planning", { text: "Plan the trip" }, "the report", 3);
-  expect(crashes).toBeGreaterThan(8);
+  const crashes = await everyPoint({
+    kind: "planning",
+    request: { text: "Plan the trip" },
+    model: () => plannerForTest({ plans: Array(2).fill(plan(way, bed, letter)) }),
+    answer: "the report",
+    modelCalls: 4,
+    tasks: { maps: 1, hotels: 1, writer: 1 },
+    stepsEnded: 3,
+  });
+  expect(crashes).toBeGreaterThan(4);
+}, 600_000);
+
+test("kill -9 where a step fails, is tried again and planned anew: the same way is taken", async () => {
+  const byWhatIsAsked = (text: string) =>
+    text.includes("What came of the plan so far")
+      ? revision("continue", { id: "d", text: "Camp", agent: "writer", depends_on: ["a"] })
+      : plan(way, bed, letter);
+  const crashes = await everyPoint({
+    kind: "planning",
+    request: { text: "Plan the trip" },
+    model: () =>
+      plannerForTest({
+        plans: Array(4).fill(byWhatIsAsked),
+        check: (text) => {
+          const isBed = text.includes("Find a bed");
+          return { verdict: isBed ? "not_met" : "met", evidence: isBed ? "" : "a way", reason: "there is no bed" };
+        },
+      }),
+    answer: "the report",
+    modelCalls: 6,
+    tasks: { maps: 1, hotels: 2, writer: 1 },
+    stepsEnded: 5,
+  });
+  expect(crashes).toBeGreaterThan(5);
 }, 600_000);
 
 test("kill -9 at the durable writes of a sequential flow: the same result, and nothing that was done is done again", async () => {
-  const request = { text: "Go", agents: ["maps", "hotels", "writer"] };
-  const crashes = await everyPoint("sequential", request, "writer is done", 0);
-  expect(crashes).toBeGreaterThan(4);
+  const crashes = await everyPoint({
+    kind: "sequential",
+    request: { text: "Go", agents: ["maps", "hotels", "writer"] },
+    model: () => plannerForTest({ plans: [] }),
+    answer: "writer is done",
+    modelCalls: 0,
+    tasks: { maps: 1, hotels: 1, writer: 1 },
+    stepsEnded: 3,
+  });
+  expect(crashes).toBeGreaterThan(2);
 }, 600_000);

@@ -225,7 +225,7 @@ test("an answer comes in the form the caller wants", async () => {
   const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   await using flow = await flowForTest(asking("one"), {
     agents: { one: say("The total is 7.") },
-    model: [{ calls: [{ name: "give_data", args: { total: 7 } }] }],
+    model: [{ calls: [{ name: "give_data", args: { data: { total: 7 } } }] }],
   });
   const { record } = await flow.run({ text: "Total?", outputSchema });
   expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });

@@ -14,7 +14,7 @@ const asked = args[0] === "setup";
 const outcome = await setUp({
   root,
   system: asked || args[0] === "start" || args[0] === "demo",
-  browser: asked && args.includes("--browser"),
+  browser: asked && !args.includes("--quiet"),
   say,
 });
 if (asked ? !args.includes("--quiet") || isWorthTelling(outcome) : isWorthTelling(outcome)) say(setupTable(outcome));

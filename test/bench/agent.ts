@@ -12,11 +12,11 @@ import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store"
 import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 import OpenAI from "openai";
 import * as z from "zod";
-import { freePort, startManus } from "../e2e/manus-server.ts";
+import { freePort, startAgent, startManus } from "../e2e/manus-server.ts";
 
 /**
  * What an agent costs around its model: a step against a bare loop over the same `openai` SDK and the same server in the same minute, the
- * time from process start to card, and the memory of an idle server. Run it with `bun test/bench/agent.ts`; it exits with 1 when a target is
+ * time from process start to card, and the memory of an idle server and of all four together. Run it with `bun test/bench/agent.ts`; it exits with 1 when a target is
  * missed.
  */
 const steps = 60;
@@ -124,6 +124,21 @@ for (let round = 0; round < 3; round++) {
   await manus.stop();
 }
 
+const names = ["manus", "browser", "swe", "data-analysis"];
+const servers = names.map((name) =>
+  startAgent(name, { MANYHANDS_HOME: mkdtempSync(join(folder, "home-")), PORT: freePort() }),
+);
+await Promise.all(servers.map(({ ready }) => ready));
+await Bun.sleep(3_000);
+/** What each process has of its own and its share of what it shares, in MB. */
+const shares = await Promise.all(
+  servers.map(async ({ pid }) => {
+    const rollup = await Bun.file(`/proc/${pid}/smaps_rollup`).text();
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? Number.NaN) / 1024;
+  }),
+);
+await Promise.all(servers.map((server) => server.stop()));
+
 await engine.close();
 await model.close();
 rmSync(folder, { recursive: true, force: true });
@@ -132,8 +147,15 @@ const figures = [
   { name: "agent step over bare openai loop", value: ratio, unit: "×", most: 2 },
   { name: "card after process start", value: median(starts), unit: " ms", most: 400 },
   { name: "idle memory", value: rssMb, unit: " MB", most: 150 },
+  {
+    name: "four idle agents together (PSS)",
+    value: shares.reduce((sum, share) => sum + share, 0),
+    unit: " MB",
+    most: 500,
+  },
 ];
 console.log(`bare loop ${median(bare).toFixed(2)} ms a step, agent ${median(ours).toFixed(2)} ms a step`);
+console.log(names.map((name, index) => `${name} ${shares[index]?.toFixed(0)} MB`).join(", "));
 for (const { name, value, unit, most } of figures) {
   console.log(`${value <= most ? "ok  " : "MISS"} ${name}: ${value.toFixed(2)}${unit} (at most ${most}${unit})`);
 }

@@ -23,7 +23,13 @@ await raw.run(`COPY (SELECT i, i % 7 AS part, random() AS x FROM range(20000) t(
 const databases = createDatabases();
 const tool = sqlQuery({ databases });
 const sql = (from: string) => `SELECT part, avg(x) AS x FROM '${from}' GROUP BY ALL ORDER BY ALL`;
-const context = { signal: AbortSignal.timeout(120_000), workspace, key: "bench", progress: () => undefined };
+const context = {
+  signal: AbortSignal.timeout(120_000),
+  workspace,
+  key: "bench",
+  progress: () => undefined,
+  ask: async () => "",
+};
 
 async function viaTool(): Promise<void> {
   const { text, isError } = await tool.call({ sql: sql("rows.csv") }, context);

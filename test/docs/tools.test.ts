@@ -4,11 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
+import { createBrowsers } from "../../shared/src/browser/create-browsers.ts";
+import { browserDefaults } from "../../shared/src/browser/settings.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
 import { createEmbeddedEngine } from "../../shared/src/durable/embedded/embedded-engine.ts";
 import { delegateTool } from "../../shared/src/peers/delegate.ts";
 import { createPeers } from "../../shared/src/peers/peers.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
+import { browserTools } from "../../shared/src/tools/browser/browser-tools.ts";
+import { extractContent } from "../../shared/src/tools/browser/extract/extract-content.ts";
+import { createLookBook } from "../../shared/src/tools/browser/looks.ts";
 import { computerUse } from "../../shared/src/tools/desktop/computer-use.ts";
 import { createDisplays } from "../../shared/src/tools/desktop/display-session.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
@@ -35,6 +40,13 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
+/** A browser that is never started: what its tools are called and take is asked of them, nothing else. */
+function browsing() {
+  const policy = { allow: [], deny: [], only: [] };
+  const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
+  return { browsers, looks: createLookBook(), search: async () => [] };
+}
+
 /** Every tool there can be, whatever this machine has. */
 function allTools(): readonly Tool[] {
   const { sandbox } = toolbox;
@@ -44,7 +56,9 @@ function allTools(): readonly Tool[] {
   ];
   const size = { width: 1280, height: 800 };
   const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];
-  return [...manus({ shell, web: toolbox.web, desktop }).tools, delegateForDocs(), createChatCompletion()];
+  const extract = extractContent({ browsers: browsing().browsers, pieceCharacters: 1_000 });
+  const own = manus({ shell, web: toolbox.web, desktop }).tools;
+  return [...own, ...browserTools(browsing()), extract, delegateForDocs(), createChatCompletion()];
 }
 
 /** The tool as an agent has it that may ask another. */
@@ -83,7 +97,8 @@ test("every example answers what the guide shows", async () => {
     if (tool === undefined && shellTools.includes(name)) continue;
     const { signal } = new AbortController();
     const key = `docs/${example.line}`;
-    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined });
+    const ask = () => Promise.reject(new Error("No model is asked in the guide."));
+    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined, ask });
     if (!shows(shown?.text ?? "", result?.text ?? ""))
       throw new Error(`tools.md, line ${example.line} answers:\n${result?.text}`);
   }

@@ -62,3 +62,25 @@ test("the prompt names no tool that is not there", () => {
   );
   expect(named.filter((name) => !tools.includes(name))).toEqual([]);
 });
+
+test("with a browser Manus browses, and is told how only while it does", async () => {
+  let open = false;
+  const agent = manus({
+    shell: [],
+    web,
+    browsing: {
+      tools: [tool("browser_go_to_url")],
+      look: async () => (open ? { text: "PAGE" } : undefined),
+      missing: undefined,
+    },
+  });
+  expect(agent.tools.map(({ name }) => name)).toContain("browser_go_to_url");
+  expect(agent.skills.map(({ id }) => id)).toContain("browse");
+  expect(agent.instructions).not.toContain("refs");
+  const look = (recent = ["browser_go_to_url"]) =>
+    agent.look?.({} as never, { signal: AbortSignal.timeout(1_000), vision: false, recent });
+  expect(await look()).toBeUndefined();
+  open = true;
+  expect(await look(["bash"])).toBeUndefined();
+  expect((await look())?.text).toMatch(/refs .*\n\nPAGE$/s);
+});

@@ -1,11 +1,13 @@
 import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import type { OpenedBrowsing } from "@manyhands/shared/server/open-browsing";
 import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
 import type { Tool } from "@manyhands/shared/tools/tool";
+import { guided } from "./browsing.ts";
 import { instructionsFor } from "./prompt.ts";
 
 /** What Manus is given: the tools that run code, none where no sandbox could be had, and those that read the web, none where switched off. */
@@ -18,6 +20,8 @@ type ManusDeps = {
   readonly delegates?: readonly string[];
   /** A screen with programs; none when left out. */
   readonly desktop?: readonly Tool[];
+  /** The browser's tools and its sight; none when left out. */
+  readonly browsing?: OpenedBrowsing;
   readonly limits?: Partial<Limits>;
 };
 
@@ -26,23 +30,27 @@ export function manus(deps: ManusDeps): AgentDefinition {
   const runsCode = deps.shell.length > 0;
   const readsWeb = deps.web.length > 0;
   const delegates = (deps.delegates ?? []).length > 0;
+  const { tools: browserTools = [], look } = deps.browsing ?? {};
+  const browses = look !== undefined;
   return defineAgent({
     name: "manus",
     title: "Manus",
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb, delegates }),
+    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb, browses, delegates }),
     tools: [
       createPlanning(),
       ...deps.shell,
       createStrReplaceEditor(),
       seeImage,
       ...deps.web,
+      ...browserTools,
       ...(deps.desktop ?? []),
       askHuman(),
       terminate,
     ],
+    ...(look && { look: guided(look) }),
     ...(deps.limits && { limits: deps.limits }),
     skills: [
       {
@@ -63,6 +71,7 @@ export function manus(deps: ManusDeps): AgentDefinition {
         examples: ["Write report.md with a table of the results."],
       },
       ...(readsWeb ? [research] : []),
+      ...(browses ? [browse] : []),
       ...(runsCode
         ? [
             {
@@ -80,6 +89,15 @@ export function manus(deps: ManusDeps): AgentDefinition {
     ],
   });
 }
+
+const browse = {
+  id: "browse",
+  name: "Operate web pages",
+  description:
+    "Opens pages in a browser, fills forms, downloads files; asks before it buys, sends, deletes or enters passwords.",
+  tags: ["web", "browser"],
+  examples: ["Look up the opening hours on their site and put them into a table."],
+};
 
 const research = {
   id: "web-research",

@@ -1,5 +1,7 @@
 const withWeb =
   "Read the web with web_search and web_fetch: a search result is a hint, the page is the source; name the addresses that a claim rests on.";
+const withBrowser =
+  " What has to be operated (forms, menus, pages made by scripts) you do in a browser, with the browser_* tools, rather than only to read them.";
 const withoutWeb = "What is not there cannot be fetched: ask for the file, or say what is missing.";
 
 const withDelegates = `
@@ -9,10 +11,12 @@ const withDelegates = `
 export function instructionsFor({
   domains,
   readsWeb,
+  browses,
   delegates,
 }: {
   readonly domains: readonly string[];
   readonly readsWeb: boolean;
+  readonly browses: boolean;
   readonly delegates: boolean;
 }): string {
   const network = domains.length === 0 ? "has no network" : `reaches only ${domains.join(", ")} on the network`;
@@ -27,7 +31,7 @@ How you work
 
 Where you work
 - Your workspace is the current folder of the shell and of Python; paths are relative to it. Files the user sends are already there. What you leave there is handed to the user, so leave results, not clutter.
-- Commands and code run in a sandbox that ${network} and sees the workspace and the system's programs, nothing else. ${readsWeb ? withWeb : withoutWeb} Python is called python3.
+- Commands and code run in a sandbox that ${network} and sees the workspace and the system's programs, nothing else. ${readsWeb ? withWeb : withoutWeb}${browses ? withBrowser : ""} Python is called python3.
 - Shell state (folder, variables, background jobs) lasts through the conversation; each Python call starts fresh unless you ask for a session.
 
 What you read

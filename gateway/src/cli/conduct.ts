@@ -3,6 +3,7 @@ import { AppError } from "@manyhands/shared/errors";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";
+import { safeJson, safeText } from "../terminal/safe-text.ts";
 import { onInterrupt } from "./interrupts.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -74,7 +75,7 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): v
   if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
   const rendered = render(seen.view, item, terminal.style);
   seen.view = rendered.view;
-  terminal.out(json ? `${JSON.stringify(item)}\n` : rendered.text);
+  terminal.out(json ? `${safeJson(item)}\n` : rendered.text);
 }
 
 /** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
@@ -85,7 +86,8 @@ async function cancel(seen: Seen, { client, terminal }: ConductOptions, leave: A
   try {
     await client.cancel(seen.taskId, { signal: leave.signal });
   } catch (error) {
-    if (error instanceof AppError && !leave.signal.aborted) terminal.say(`It could not be canceled: ${error.message}`);
+    if (error instanceof AppError && !leave.signal.aborted)
+      terminal.say(`It could not be canceled: ${safeText(error.message)}`);
     leave.abort();
   }
 }

@@ -9,6 +9,7 @@ import { isPortFree } from "../supervisor/port.ts";
 import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
 import { paint } from "../terminal/style.ts";
 import { isUp } from "./agent-session.ts";
+import { checkBrowser } from "./browser-check.ts";
 import type { Check } from "./check.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
@@ -25,6 +26,7 @@ export async function doctorCommand(
     checkBun(),
     await checkModel(config.model),
     await checkSandbox(config),
+    await checkBrowser(config),
     ...checkPrograms(config),
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),

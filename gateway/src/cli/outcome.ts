@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
-import { safeText } from "../terminal/safe-text.ts";
+import { safeJson, safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
 import { sizeText } from "../terminal/totals.ts";
 import type { TaskOutcome } from "./conduct.ts";
@@ -35,14 +35,15 @@ export async function tellOutcome(
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;
     const result = { kind: "result", taskId, contextId, state, text: answerOf(outcome), files, totals: view.totals };
-    terminal.out(`${JSON.stringify(result)}\n`);
+    terminal.out(`${safeJson(result)}\n`);
     return;
   }
   const [color, words] = marks[outcome.state];
   const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
   const isCause = outcome.state === "failed" || outcome.state === "canceled" || outcome.state === "rejected";
   if (isCause && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
-  if (files.length > 0) lines.push("Files", ...files.map(({ path, bytes }) => `  ${path}  ${sizeText(bytes)}`));
+  if (files.length > 0)
+    lines.push("Files", ...files.map(({ path, bytes }) => `  ${safeText(path)}  ${sizeText(bytes)}`));
   terminal.out(`\n${lines.join("\n")}\n`);
 }
 

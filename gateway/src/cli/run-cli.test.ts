@@ -199,3 +199,38 @@ test("runs lists the tasks of the server that is up, harmlessly", async () => {
   expect(cli.out()).toContain("t1  completed");
   expect(cli.out()).toContain("a \\x1b[2Jtask");
 });
+
+const evil = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028.";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what is looked for.
+const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u202a-\u202e]/;
+
+test("nothing an agent says, names or fails with is obeyed by the terminal, JSON lines included", async () => {
+  for (const flags of [[], ["--json"]]) {
+    const said = artifact("answer", [{ type: "text", text: evil }]);
+    await using cli = await cliForTest({
+      play: playing(at("working", evil), file(`${evil}.md`), said, at("failed", evil)),
+    });
+    expect(await cli.run("run", "x", ...flags)).toBe(1);
+    expect(cli.out()).not.toMatch(obeyed);
+    if (flags.length > 0) {
+      const states = cli
+        .out()
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(states[0]).toMatchObject({ state: "working", text: evil });
+    }
+  }
+});
+
+test("an error in a peer's words is shown harmlessly", async () => {
+  await using cli = await cliForTest({
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to tell.
+    play: async function* () {
+      throw new AppError("unavailable", `The agent said: ${evil}`);
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(1);
+  expect(cli.said()).toContain("The agent said: \\x1b]0;title");
+  expect(cli.said()).not.toMatch(obeyed);
+});

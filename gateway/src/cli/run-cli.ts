@@ -1,5 +1,6 @@
 import { AppError } from "@manyhands/shared/errors";
 import { CommanderError } from "commander";
+import { safeText } from "../terminal/safe-text.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 import { manyhandsProgram } from "./program.ts";
@@ -23,7 +24,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (!(error instanceof AppError)) throw error;
-    context.terminal.say(error.message);
+    // A peer may have written it.
+    context.terminal.say(safeText(error.message));
     return error.code === "config_invalid" || error.code === "invalid_input" ? exitCodes.usage : exitCodes.failed;
   }
 }

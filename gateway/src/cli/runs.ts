@@ -5,7 +5,7 @@ import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeJson, safeLine } from "../terminal/safe-text.ts";
 import { isUp, openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
@@ -35,7 +35,7 @@ async function tellList(
   { terminal }: CliContext,
 ): Promise<number> {
   const found = await tasks.list({ limit, signal: AbortSignal.timeout(15_000) });
-  if (json) terminal.out(`${JSON.stringify(found, undefined, 2)}\n`);
+  if (json) terminal.out(`${safeJson(found, 2)}\n`);
   else if (found.length === 0) terminal.out("There are no runs yet.\n");
   else for (const task of found) terminal.out(`${rowOf(task, terminal.style.columns)}\n`);
   return exitCodes.ok;

@@ -17,7 +17,6 @@ export const desktopPrograms: readonly Program[] = [
       apk: "xvfb",
     },
     without: off,
-    onRequest: true,
   },
   {
     name: "xdotool",
@@ -25,7 +24,6 @@ export const desktopPrograms: readonly Program[] = [
     platforms,
     packages: { "apt-get": "xdotool", brew: undefined, dnf: "xdotool", pacman: "xdotool", apk: "xdotool" },
     without: off,
-    onRequest: true,
   },
   {
     name: "openbox",
@@ -33,6 +31,5 @@ export const desktopPrograms: readonly Program[] = [
     platforms,
     packages: { "apt-get": "openbox", brew: undefined, dnf: "openbox", pacman: "openbox", apk: "openbox" },
     without: "windows on the desktop have no frame to move or close them by",
-    onRequest: true,
   },
 ];

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { downloadedBrowser } from "./browser-download.ts";
 import type { Program } from "./programs.ts";
 
 const macBrowsers = [
@@ -15,7 +16,8 @@ export function findProgram(program: Program): string | undefined {
     if (path !== null) return path;
   }
   if (program.fonts !== undefined) return findFont(program.fonts);
-  return program.name === "chromium" ? macBrowsers.find((path) => existsSync(path)) : undefined;
+  if (program.name !== "chromium") return undefined;
+  return macBrowsers.find((path) => existsSync(path)) ?? downloadedBrowser();
 }
 
 function findFont(names: string): string | undefined {

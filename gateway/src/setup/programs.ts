@@ -10,8 +10,6 @@ export type Program = {
   readonly packages: Readonly<Record<PackageManager, string | undefined>>;
   /** What is switched off, or done less well, without it. */
   readonly without: string;
-  /** Big ones are installed only when asked for. */
-  readonly onRequest: boolean;
 };
 
 export type PackageManager = "apt-get" | "brew" | "dnf" | "pacman" | "apk";
@@ -26,7 +24,6 @@ export const programs: readonly Program[] = [
     platforms: ["linux"],
     packages: { "apt-get": "bubblewrap", brew: undefined, dnf: "bubblewrap", pacman: "bubblewrap", apk: "bubblewrap" },
     without: "tools run in the weaker Landlock sandbox, or not at all where the kernel lacks it",
-    onRequest: false,
   },
   {
     name: "socat",
@@ -34,7 +31,6 @@ export const programs: readonly Program[] = [
     platforms: ["linux"],
     packages: { "apt-get": "socat", brew: "socat", dnf: "socat", pacman: "socat", apk: "socat" },
     without: "sandboxed tools have no filtered network",
-    onRequest: false,
   },
   {
     name: "ripgrep",
@@ -42,7 +38,6 @@ export const programs: readonly Program[] = [
     platforms: everywhere,
     packages: { "apt-get": "ripgrep", brew: "ripgrep", dnf: "ripgrep", pacman: "ripgrep", apk: "ripgrep" },
     without: "the strongest sandbox tier is off and searching files is slow",
-    onRequest: false,
   },
   {
     name: "git",
@@ -50,7 +45,6 @@ export const programs: readonly Program[] = [
     platforms: everywhere,
     packages: { "apt-get": "git", brew: "git", dnf: "git", pacman: "git", apk: "git" },
     without: "agents work on code without its history",
-    onRequest: false,
   },
   {
     name: "python3",
@@ -58,15 +52,13 @@ export const programs: readonly Program[] = [
     platforms: everywhere,
     packages: { "apt-get": "python3", brew: "python3", dnf: "python3", pacman: "python", apk: "python3" },
     without: "python_execute is off",
-    onRequest: false,
   },
   {
     name: "chromium",
     commands: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
     platforms: everywhere,
     packages: { "apt-get": "chromium", brew: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
-    without: "the browser agent is off",
-    onRequest: true,
+    without: "there is no browser: pages made by scripts cannot be read, and the browser agent is off",
   },
   {
     name: "cjk font",
@@ -83,6 +75,5 @@ export const programs: readonly Program[] = [
       apk: "font-wqy-zenhei",
     },
     without: "Chinese, Japanese and Korean in PNG charts are boxes; SVG and HTML are not affected",
-    onRequest: false,
   },
 ];

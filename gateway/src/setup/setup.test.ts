@@ -51,13 +51,14 @@ test("what is there is found, and what is missing is said with what that switche
   expect(table).not.toContain("To add what is missing");
 });
 
-test("as root with apt-get the missing programs are installed, but not the browser", async () => {
-  const aptGet =
-    'case "$*" in *install*python3*) printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3;; esac';
+test("as root with apt-get the missing programs are installed, the browser apart from the others", async () => {
+  const aptGet = `case "$*" in *install*chromium*) exit 100;;
+    *install*python3*) printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3;; esac`;
   const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: true, aptGet });
   if (process.getuid?.() === 0) {
     expect(findings).toContain("python3 installed");
     expect(findings).toContain("chromium missing");
+    expect(table).toContain("A browser for yourself alone: bunx playwright install chromium");
   } else expect(table).toContain("sudo apt-get install");
 });
 
@@ -67,6 +68,6 @@ test("a package manager that fails is no failure of set-up, and its words are sh
     aptGet: "echo no network; exit 100",
   });
   expect(findings).toContain("python3 missing");
-  if (process.getuid?.() === 0) expect(table).toContain("apt-get failed: no network");
+  if (process.getuid?.() === 0) expect(table).toContain("Installing failed: no network");
   expect(table).toMatch(/To add what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium/);
 });

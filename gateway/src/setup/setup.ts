@@ -1,3 +1,5 @@
+import { downloadBrowser } from "./browser-download.ts";
+import type { CommandOutcome } from "./command.ts";
 import { findProgram } from "./find.ts";
 import { canInstall, installCommand, installPrograms } from "./packages.ts";
 import { type Program, programs } from "./programs.ts";
@@ -15,7 +17,7 @@ export type SetupOutcome = {
   readonly packages: InstallFailure | undefined;
   readonly findings: readonly Finding[];
   readonly advice: string | undefined;
-  /** The end of the package manager's output when it failed. */
+  /** The end of the output of the installation that failed. */
   readonly failure: string | undefined;
 };
 
@@ -24,7 +26,7 @@ export type SetupOptions = {
   readonly root: string;
   /** Whether missing programs of the system may be installed, where that is possible. */
   readonly system: boolean;
-  /** Whether Chromium is among them. */
+  /** Whether a browser is downloaded for this user where the system's cannot be installed. */
   readonly browser: boolean;
   /** Told before something that takes longer than a moment. */
   readonly say: (line: string) => void;
@@ -38,13 +40,14 @@ export type SetupOptions = {
 export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
   const here = programs.filter((program) => program.platforms.includes(process.platform));
   const before = new Map(here.map((program) => [program, findProgram(program)]));
-  const wanted = here.filter((program) => before.get(program) === undefined && (options.browser || !program.onRequest));
+  const wanted = here.filter((program) => before.get(program) === undefined);
   const installing = options.system && wanted.length > 0 && canInstall();
   if (installing) options.say(`Installing ${wanted.map(({ name }) => name).join(", ")} …`);
   const [packages, outcome] = await Promise.all([
     installWorkspace(options.root),
     installing ? installPrograms(wanted, options.root) : undefined,
   ]);
+  const browser = packages === undefined && options.browser ? await addBrowser(here, options) : undefined;
   const findings = here.map((program): Finding => {
     const found = before.get(program);
     const path = found ?? findProgram(program);
@@ -52,11 +55,20 @@ export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
     return { program, state, path };
   });
   const missing = findings.filter(({ state }) => state === "missing").map(({ program }) => program);
-  const failed = outcome !== undefined && outcome.exitCode !== 0;
+  const failed = outcome !== undefined && outcome.exitCode !== 0 ? outcome : browser;
   return {
     packages,
     findings,
     advice: installCommand(missing),
-    failure: failed ? outcome.output || "apt-get did not end in time." : undefined,
+    failure: failed === undefined ? undefined : failed.output || "It did not end in time.",
   };
+}
+
+/** Downloads Chromium where there is still none; answers the outcome of a failure. */
+async function addBrowser(here: readonly Program[], { root, say }: SetupOptions): Promise<CommandOutcome | undefined> {
+  const chromium = here.find(({ name }) => name === "chromium");
+  if (chromium === undefined || findProgram(chromium) !== undefined) return undefined;
+  say("Downloading Chromium …");
+  const outcome = await downloadBrowser(root);
+  return outcome.exitCode === 0 ? undefined : outcome;
 }

@@ -32,6 +32,7 @@ const journalEvent = z.discriminatedUnion("type", [
     model: text,
     milliseconds: z.number(),
   }),
+  z.looseObject({ type: z.literal("model-asked"), callId: text, usage, model: text, milliseconds: z.number() }),
   z.looseObject({ type: z.literal("tool-started"), callId: text, name: text, arguments: text }),
   z.looseObject({
     type: z.literal("tool-ended"),

@@ -105,6 +105,8 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
       ]);
     case "model-replied":
       return renderReply(view, event, style);
+    case "model-asked":
+      return lines({ ...view, totals: addUsage(view.totals, event.usage) }, []);
     case "tool-started": {
       const shown = argumentsText(event.arguments, columns - event.name.length - 6);
       const head = `  ${paint(style, "cyan", `→ ${safeLine(event.name, 60)}`)} ${shown}`;

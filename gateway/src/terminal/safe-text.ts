@@ -24,3 +24,10 @@ export function safeLine(text: string, columns: number): string {
   }
   return `${cut}…`;
 }
+
+/** JSON of a value in which every character a terminal obeys is an escape: it reads back as the value, and does nothing to a terminal. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(obeyed, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}

@@ -15,6 +15,7 @@ import type { AgentDefinition } from "./agent.ts";
 import { agentRun } from "./agent-run.ts";
 import { defineAgent } from "./define-agent.ts";
 import type { AgentEvent, Part } from "./events.ts";
+import type { RiskPolicy } from "./judge-risk.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
 import { releasingEngine } from "./release-tools.ts";
 import type { AgentInput } from "./task.ts";
@@ -27,6 +28,7 @@ type Options = {
   readonly agent?: Partial<Omit<AgentDefinition, "limits">> & { readonly limits?: Partial<AgentDefinition["limits"]> };
   readonly model?: object;
   readonly approval?: ApprovalPolicy;
+  readonly risky?: RiskPolicy;
 };
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
@@ -57,8 +59,15 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   const work = (current: Options) => {
     const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
-    const { approval } = current;
-    const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+    const { approval, risky } = current;
+    const deps = {
+      model: createModel(config),
+      engine,
+      artifacts,
+      openWorkspace: open,
+      ...(approval && { approval }),
+      ...(risky && { risky }),
+    };
     const definition = definitionForTest(current);
     engine.work([agentRun(definition, deps)]);
     return releasingEngine(engine, definition, deps);

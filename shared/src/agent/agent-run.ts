@@ -12,6 +12,7 @@ import { conclude } from "./conclude.ts";
 import { earlierMessages, earlierTasks } from "./earlier.ts";
 import { endHonestly } from "./end-honestly.ts";
 import { hearUser } from "./hear-user.ts";
+import type { RiskPolicy } from "./judge-risk.ts";
 import { limitCalls } from "./limit-calls.ts";
 import { loop, type Step } from "./loop.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
@@ -33,6 +34,8 @@ export type AgentDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
   /** Which calls a person has to allow; none when left out. */
   readonly approval?: ApprovalPolicy;
+  /** What becomes of calls that a tool calls risky; `ask` when left out. */
+  readonly risky?: RiskPolicy;
 };
 
 /**
@@ -93,6 +96,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     step: 0,
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
+    sightTokens: 0,
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     lent: { tokens: 0, usd: 0 },
     hops: input.hops,

@@ -1,4 +1,4 @@
-import type { Tool } from "../tools/tool.ts";
+import type { Sight, Tool } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
@@ -31,6 +31,13 @@ export type Leavings = { readonly made: readonly string[]; readonly removed: rea
 /** What others are told of an agent, or of a flow, which is asked like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
+/** How an agent looks: whether its model sees images, and the names of the tools it called in its newest turns. */
+export type LookOptions = {
+  readonly signal: AbortSignal;
+  readonly vision: boolean;
+  readonly recent: readonly string[];
+};
+
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
 export type AgentDefinition = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
@@ -44,6 +51,11 @@ export type AgentDefinition = {
   readonly instructions: string;
   /** Added to the tail of one model call and never stored. */
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
+  /**
+   * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
+   * nothing to see. Bounded in time and size by the caller.
+   */
+  readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
   readonly tools: readonly Tool[];
   readonly limits: Limits;
   /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */

@@ -1,10 +1,12 @@
 import type { StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
-import type { Model, ModelReply, ModelRequest, ToolSpec } from "../llm/model.ts";
+import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec } from "../llm/model.ts";
 import { estimateTokens } from "../llm/tokens.ts";
-import type { ArtifactStore } from "../workspace/workspace.ts";
+import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
-import { type ApprovalPolicy, planCall } from "./plan-call.ts";
+import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
+import { lookAround, sightTokensOf } from "./look-around.ts";
+import { type ApprovalPolicy, type PlannedCall, planCall } from "./plan-call.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
@@ -17,39 +19,55 @@ export type ThinkDeps = {
   readonly artifacts: ArtifactStore;
   /** Which calls a person has to allow; none when left out. */
   readonly approval?: ApprovalPolicy;
+  readonly risky?: RiskPolicy;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /**
  * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
- * text without calls is the answer. Hints ride at the tail of this one prompt, so that everything before them stays byte-stable and
+ * text without calls is the answer. Hints and what is seen now ride at the tail of this one prompt, so that everything before them stays byte-stable and
  * provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
-  const toolOf = new Map(agent.tools.map((tool) => [tool.name, tool]));
   const tools = toolSpecs(agent);
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
     const hints = hint === undefined ? task.hints : [hint, ...task.hints];
     const reply = await task.run.step("model", async (step) => {
-      const prompt = await toModelMessages(task.messages, {
-        hints,
-        vision: deps.model.capabilities.vision,
-        artifacts: deps.artifacts,
-      });
+      const sight = await lookAround(agent, task, deps, step.signal);
+      const sightTokens = sightTokensOf(sight);
+      const { vision } = deps.model.capabilities;
+      const prompt = await toModelMessages(task.messages, { hints, sight, vision, artifacts: deps.artifacts });
       const request: ModelRequest = {
         messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
         tools,
         toolChoice: agent.toolChoice,
-        maxOutputTokens: roomForAnswer(task, promptTokens(task), deps.model),
+        maxOutputTokens: roomForAnswer(task, promptTokens(task, sightTokens), deps.model),
       };
       const reply = await recordReply(task, request, deps.model, step);
-      const policy = deps.approval ?? (() => "allow");
-      return { ...reply, toolCalls: reply.toolCalls.map((call) => planCall(call, toolOf.get(call.name), policy)) };
+      return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, agent, task, deps, step.signal) };
     });
     task.hints = [];
     take(reply, task, agent.toolChoice);
     return reply.toolCalls;
   };
+}
+
+async function planCalls(
+  calls: readonly ToolCall[],
+  { tools }: AgentDefinition,
+  task: TaskState,
+  deps: ThinkDeps,
+  signal: AbortSignal,
+): Promise<PlannedCall[]> {
+  const { approval = () => "allow" as const, risky = "ask" } = deps;
+  return Promise.all(
+    calls.map(async (call) => {
+      const tool = tools.find(({ name }) => name === call.name);
+      const risk = risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+      return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way: risky });
+    }),
+  );
 }
 
 /** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
@@ -68,6 +86,8 @@ function toolSpecs({ tools }: AgentDefinition): ToolSpec[] {
 /** What a model step leaves in the journal. */
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly milliseconds: number;
+  /** Of the input, about, what was seen around it; none where nothing could be seen. */
+  readonly sightTokens?: number;
 };
 
 /** Follows one call to its reply within the task's time, showing deltas to those who watch, and tells the reply as an event. */
@@ -105,7 +125,9 @@ const cutOff = {
 function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage } = reply;
   // What the model thought with is counted as output, and is no part of the next prompt.
-  task.measured = { tokens: usage.inputTokens, messages: task.messages.length };
+  task.sightTokens = reply.sightTokens ?? 0;
+  const tokens = Math.max(0, usage.inputTokens - task.sightTokens);
+  task.measured = { tokens, messages: task.messages.length };
   task.messages.push({ role: "assistant", text, toolCalls });
   spend(task, usage, reply.milliseconds);
   if (toolCalls.length > 0) return;

@@ -1,19 +1,23 @@
 import type { Run, StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import { parseArguments } from "../llm/arguments.ts";
-import type { ToolCall } from "../llm/model.ts";
-import { failure, type Tool, type ToolContext, type ToolResult } from "../tools/tool.ts";
+import type { Model, Usage } from "../llm/model.ts";
+import { failure, type Tool, type ToolResult } from "../tools/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";
+import { answerInquiries, type PendingSpending } from "./answer-inquiries.ts";
 import { boundText } from "./bound-text.ts";
 import { durableContext } from "./durable-context.ts";
 import { collectMessages } from "./hear-user.ts";
+import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import { timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** What tools need of the server they run in. */
 export type ToolDeps = {
+  readonly model: Model;
+  readonly risky?: RiskPolicy;
   readonly artifacts: ArtifactStore;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
@@ -25,12 +29,19 @@ export type CalledTool = {
   readonly text: string;
   readonly isError: boolean;
   readonly milliseconds: number;
+  /** Of each time the tool asked the model. */
+  readonly usage?: readonly Usage[];
   readonly images?: readonly StoredFile[];
   readonly end?: NonNullable<ToolResult["end"]>;
 };
 
 /** What the calls of one turn share. */
-export type TurnOfCalls = { readonly task: TaskState; readonly tools: ReadonlyMap<string, Tool> };
+export type TurnOfCalls = {
+  readonly task: TaskState;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** What those under way use up together. */
+  readonly pending: PendingSpending;
+};
 
 /**
  * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
@@ -56,10 +67,14 @@ export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, d
       async (step) => {
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
-        const result = parsed.ok ? await resultOf(call, parsed.value, workspace, turn, step) : failure(parsed.error);
+        const inquiries = answerInquiries(callId, turn, deps.model, step);
+        const within = { workspace, step, deps, ask: inquiries.ask };
+        const result = parsed.ok ? await resultOf(call, parsed.value, turn, within) : failure(parsed.error);
         const { limits } = turn.task;
         const called = await bounded(result, { callId, name, workspace, limits, artifacts: deps.artifacts });
-        const recorded = { ...called, milliseconds: Math.ceil(performance.now() - started) };
+        const { usage } = inquiries;
+        const milliseconds = Math.ceil(performance.now() - started);
+        const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage }) };
         step.emit(ended(recorded));
         return recorded;
       },
@@ -91,17 +106,25 @@ const interrupted =
 
 /** What the tool answers within the task's time, or why it was not asked or not heard. */
 async function resultOf(
-  { id, name }: ToolCall,
+  call: PlannedCall,
   input: unknown,
-  workspace: Workspace,
   { task, tools }: TurnOfCalls,
-  step: StepContext,
+  { workspace, step, deps, ask }: Within,
 ): Promise<ToolResult> {
-  const tool = tools.get(name);
-  if (tool === undefined) return unknownTool(name, tools);
+  const tool = tools.get(call.name);
+  if (tool === undefined) return unknownTool(call.name, tools);
   const deadline = workDeadline(task, step.signal);
+  const { signal } = deadline;
   try {
-    return await tool.call(input, toolContext(id, workspace, deadline.signal, step));
+    const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+    if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
+    return await tool.call(input, {
+      signal,
+      workspace,
+      key: step.key,
+      progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
+      ask: (inquiry) => ask(inquiry, signal),
+    });
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);
@@ -112,14 +135,17 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${[...tools.keys()].join(", ")}.`);
 }
 
-function toolContext(callId: string, workspace: Workspace, signal: AbortSignal, step: StepContext): ToolContext {
-  return {
-    signal,
-    workspace,
-    key: step.key,
-    progress: (text) => step.progress({ type: "tool-output", callId, text }),
-  };
+/** What a person allowed, or needed not to allow, was another deed than the call would be by now. */
+function riskChanged(risk: string): string {
+  return `Not done, since the call would now do something else than when you asked for it: ${risk}. Look again; a person decides when you call it anew.`;
 }
+
+type Within = {
+  readonly workspace: Workspace;
+  readonly step: StepContext;
+  readonly deps: ToolDeps;
+  readonly ask: ReturnType<typeof answerInquiries>["ask"];
+};
 
 type Bounds = { callId: string; name: string; workspace: Workspace; limits: Limits; artifacts: ArtifactStore };
 

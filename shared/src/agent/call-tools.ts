@@ -3,6 +3,7 @@ import type { AgentDefinition } from "./agent.ts";
 import { type CalledTool, callTool, type ToolDeps } from "./call-tool.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import type { Act } from "./react.ts";
+import { spend } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 
 /**
@@ -13,7 +14,8 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   const tools = new Map(agent.tools.map((tool) => [tool.name, tool]));
   return async (calls, task) => {
     for (const group of groups(calls)) {
-      const called = await inLanes(group, task, (run, call) => callTool(run, call, { task, tools }, deps));
+      const pending = { tokens: 0, usd: 0 };
+      const called = await inLanes(group, task, (run, call) => callTool(run, call, { task, tools, pending }, deps));
       for (const each of called) take(each, task);
       const took = Math.max(0, ...called.map((each) => each.milliseconds));
       task.callsMs += took;
@@ -22,7 +24,9 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   };
 }
 
-function take({ callId, name, text, isError, images, end }: CalledTool, task: TaskState): void {
+function take({ callId, name, text, isError, images, end, usage = [] }: CalledTool, task: TaskState): void {
+  // Its time is within the call's.
+  for (const each of usage) spend(task, each, 0);
   task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });
   if (end !== undefined) task.outcome ??= end;
 }

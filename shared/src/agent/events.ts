@@ -30,6 +30,14 @@ export type AgentEvent =
       readonly model: string;
       readonly milliseconds: number;
     }
+  /** A tool asked the model something for one of its calls. */
+  | {
+      readonly type: "model-asked";
+      readonly callId: string;
+      readonly usage: Usage;
+      readonly model: string;
+      readonly milliseconds: number;
+    }
   | { readonly type: "tool-started"; readonly callId: string; readonly name: string; readonly arguments: string }
   | {
       readonly type: "tool-ended";

@@ -47,13 +47,13 @@ function messageOf(event: AgentEvent, unheard: ReadonlyMap<string, readonly Part
   }
 }
 
-function said(parts: readonly Part[]): TaskMessage {
-  return { role: "user", parts };
+function said(parts: readonly Part[]) {
+  return { role: "user", parts } as const;
 }
 
 /** Without a word about its end, what was asked in a canceled or failed task would still read as asked for. */
 function ending({ status, error }: RunEnded): TaskMessage[] {
   if (status === "completed") return [];
   const how = status === "canceled" ? "was canceled" : `failed: ${error?.message ?? "no reason is known"}`;
-  return [said([{ type: "text", text: `[The task above ended here; it ${how}]` }])];
+  return [{ ...said([{ type: "text", text: `[The task above ended here; it ${how}]` }]), note: true }];
 }

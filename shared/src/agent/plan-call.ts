@@ -11,13 +11,25 @@ export type ApprovalPolicy = (call: ToolCall) => "allow" | "ask" | "deny";
  */
 export type PlannedCall = ToolCall & {
   readonly approval: ReturnType<ApprovalPolicy>;
+  /** What the call would do that a person should decide about, in words made by code. */
+  readonly risk?: string;
   /** `together`: may run beside neighbours of this kind. `waiting`: with the durable verbs, in its turn. */
   readonly way: "alone" | "together" | "waiting" | "waiting-together";
 };
 
-/** Says how a call is to be made. `tool` is undefined where there is none of that name. */
-export function planCall(call: ToolCall, tool: Tool | undefined, policy: ApprovalPolicy): PlannedCall {
-  return { ...call, approval: policy(call), way: wayOf(call, tool) };
+/** A risk of a call, and what is configured for risky calls. */
+export type CallRisk = { readonly sentence: string; readonly way: ReturnType<ApprovalPolicy> };
+
+/** Says how a call is to be made. `tool` is undefined where there is none of that name. The stricter of policy and risk holds. */
+export function planCall(
+  call: ToolCall,
+  tool: Tool | undefined,
+  policy: ApprovalPolicy,
+  risk: CallRisk | undefined,
+): PlannedCall {
+  const ways = [policy(call), risk?.way ?? "allow"];
+  const approval = ways.includes("deny") ? "deny" : ways.includes("ask") ? "ask" : "allow";
+  return { ...call, approval, way: wayOf(call, tool), ...(risk && { risk: risk.sentence }) };
 }
 
 function wayOf(call: ToolCall, tool: Tool | undefined): PlannedCall["way"] {

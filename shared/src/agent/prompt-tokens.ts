@@ -6,11 +6,11 @@ const imageTokens = 1_000;
 
 /**
  * The size of the task's next prompt: what the provider counted last time, and an estimate for what came after. Computed from
- * recorded values only, so that replay decides alike.
+ * recorded values only, so that replay decides alike. `sightTokens` where the next look is already known.
  */
-export function promptTokens(task: TaskState): number {
+export function promptTokens(task: TaskState, sightTokens = task.sightTokens): number {
   const unmeasured = task.messages.slice(task.measured.messages);
-  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens);
+  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens + sightTokens);
 }
 
 /** An estimate for one message. */

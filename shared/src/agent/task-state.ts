@@ -8,7 +8,8 @@ import type { Part } from "./events.ts";
 
 /** A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a model reads. */
 export type TaskMessage =
-  | { readonly role: "user"; readonly parts: readonly Part[] }
+  /** `note`: told in the user's place, but not the user's words. */
+  | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true }
   | { readonly role: "summary"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
   | {
@@ -53,6 +54,8 @@ export type TaskState = {
   hints: string[];
   /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
+  /** Tokens of what the model saw around it at its newest thought; the next look is taken to be as large. */
+  sightTokens: number;
   readonly spent: Spending;
   /** What of the rest is lent to tasks that others do for this one. */
   readonly lent: { tokens: number; usd: number };

@@ -1,14 +1,21 @@
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../llm/model.ts";
+import type { Sight } from "../tools/tool.ts";
 import type { ArtifactStore, StoredFile } from "../workspace/workspace.ts";
 import type { Part } from "./events.ts";
 import { pairSafe } from "./pair-safe.ts";
 import type { TaskMessage } from "./task-state.ts";
 
-type Options = { readonly hints: readonly string[]; readonly vision: boolean; readonly artifacts: ArtifactStore };
+type Options = {
+  readonly hints: readonly string[];
+  readonly sight?: Sight | undefined;
+  readonly vision: boolean;
+  readonly artifacts: ArtifactStore;
+};
 
 /**
  * The conversation as a model reads it: every call followed by exactly one result, files named, images inlined where the model sees
- * them. Of the images that tools made only the newest are sent, at the tail with the hints: neither is part of the stable prefix.
+ * them. Of the images that tools made only the newest are sent, at the tail with what is seen now and the hints: none of it is part of the
+ * stable prefix.
  */
 export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
   const converted = await Promise.all(pairSafe(messages).map((message) => convert(message, options)));
@@ -61,7 +68,10 @@ async function tailMessage(messages: readonly TaskMessage[], options: Options): 
   const newest = messages.findLast((message) => message.role === "tool" && message.images !== undefined);
   const files = newest?.role === "tool" ? (newest.images ?? []) : [];
   const images = (await Promise.all(files.map((file) => image(file, options)))).filter((part) => part !== undefined);
-  const parts: (TextPart | ImagePart)[] = options.hints.map((text) => ({ type: "text", text }));
+  const { sight, vision } = options;
+  const parts: (TextPart | ImagePart)[] = sight === undefined ? [] : [{ type: "text", text: sight.text }];
+  if (vision) parts.push(...(sight?.images ?? []));
+  parts.push(...options.hints.map((text) => ({ type: "text", text }) as const));
   if (images.length > 0)
     parts.push({ type: "text", text: `The newest image from ${newest?.role === "tool" ? newest.name : "a tool"}:` });
   parts.push(...images);

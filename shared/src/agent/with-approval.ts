@@ -1,5 +1,4 @@
 import type { Run } from "../durable/run.ts";
-import type { ToolCall } from "../llm/model.ts";
 import { askPerson } from "../tools/human/question.ts";
 import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";
@@ -27,7 +26,10 @@ export function withApproval(act: Act): Act {
 
 async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | undefined> {
   if (call.approval === "allow") return undefined;
-  if (call.approval === "deny") return "Not allowed by the configuration of this agent.";
+  if (call.approval === "deny") {
+    const why = call.risk === undefined ? "" : `, which lets no risky call through. It would: ${call.risk}`;
+    return `Not allowed by the configuration of this agent${why}.`;
+  }
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
   let answer = await ask(task.run, call, code);
@@ -38,8 +40,9 @@ async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | u
   return `The call was not allowed and not made. The person said: ${answer}`;
 }
 
-async function ask(run: Run, call: ToolCall, code: string): Promise<string | undefined> {
-  const question = `Allow this call?\n\n${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
+async function ask(run: Run, call: PlannedCall, code: string): Promise<string | undefined> {
+  const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
+  const question = `Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
   const answer = await askPerson(run, { question, kind: "approval" }, expiryMs);
   return answer?.parts
     .map((part) => (part.type === "text" ? part.text : ""))
@@ -48,9 +51,9 @@ async function ask(run: Run, call: ToolCall, code: string): Promise<string | und
 }
 
 /** Six characters that only this call of this run has. */
-function approvalCode(runId: string, call: ToolCall): string {
+function approvalCode(runId: string, { id, name, arguments: text, risk }: PlannedCall): string {
   return new Bun.CryptoHasher("sha256")
-    .update(`${runId}\n${call.id}\n${call.name}\n${call.arguments}`)
+    .update([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n"))
     .digest("hex")
     .slice(0, 6);
 }

@@ -72,6 +72,8 @@ export type AgentConfig = {
   readonly delegates: readonly string[];
   /** Names of tools whose every call a person has to allow. */
   readonly approve: readonly string[];
+  /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
+  readonly risky: "ask" | "allow" | "deny";
 };
 
 /**
@@ -144,5 +146,6 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     tools: agent.tools,
     delegates: checkedDelegates(name, sections),
     approve: agent.approve,
+    risky: agent.risky,
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type AgentName, agentPorts } from "./agents.ts";
+import { browserSection } from "./browser-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { toolFamilyNames } from "./tool-families.ts";
 import { egressSection, searchSection } from "./web-sections.ts";
@@ -38,26 +39,14 @@ const agentKeys = (name: AgentName) =>
         .describe("a list of agents of this system and of [peers.NAME] tables")
         .default(name === "manus" ? ["browser", "swe", "data-analysis"] : []),
       approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
+      risky: z.enum(["ask", "allow", "deny"]).default("ask"),
     })
     .prefault({});
 
 /** The sections OpenManus has and this system has its own counterpart for. */
 const openManusSections = {
   llm: llmSection.prefault({}),
-  browser: z
-    .strictObject({
-      headless: z.boolean().default(true),
-      disable_security: z.boolean().default(false),
-      extra_chromium_args: z.array(z.string()).default([]),
-      chrome_instance_path: text.optional(),
-      wss_url: text.optional(),
-      cdp_url: text.optional(),
-      max_content_length: z.int().min(100).max(10_000_000).default(2000),
-      proxy: z
-        .strictObject({ server: text.optional(), username: text.optional(), password: text.optional() })
-        .prefault({}),
-    })
-    .prefault({}),
+  browser: browserSection.prefault({}),
   search: searchSection.prefault({}),
   sandbox: z
     .strictObject({

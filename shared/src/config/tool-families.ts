@@ -10,6 +10,7 @@ export const toolFamilyNames = [
   "human",
   "delegate",
   "desktop",
+  "browser",
 ] as const;
 
 /** One of them. */

@@ -18,7 +18,8 @@ const host = z
   .string()
   .regex(/^(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL: "intranet.example" or "127.0.0.1:8080"');
-const hosts = z
+/** A host as in a URL, or all names below one. */
+export const hosts = z
   .string()
   .regex(/^(?:\*\.)?(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL, or "*.example.com" for all names below one');
@@ -49,7 +50,7 @@ export const searchSection = z.strictObject({
 });
 
 /**
- * `[egress]`: where the web tools may go. `allow` are hosts of one's own network, each by its name, that are reached although their address is private;
+ * `[egress]`: where the web tools and the browser may go. `allow` are hosts of one's own network, each by its name, that are reached although their address is private;
  * `deny` are never reached; `only`, when not empty, are the only ones.
  */
 export const egressSection = z.strictObject({

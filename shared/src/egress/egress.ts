@@ -1,9 +1,9 @@
-import { lookup } from "node:dns/promises";
 import { AppError } from "../errors.ts";
 import { readBody } from "./body.ts";
 import { connectByProxy } from "./connect-by-proxy.ts";
 import { type Connect, connectDirectly, type Hop, type Resolve } from "./connect-directly.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
+import { resolveBySystem } from "./resolve-by-system.ts";
 
 /** A request to leave this machine. Methods with a body are not redirected. */
 export type EgressRequest = {
@@ -111,8 +111,4 @@ function redirected(hop: Hop, url: URL): Hop {
     url,
     headers: Object.fromEntries(Object.entries(hop.headers).filter(([name]) => common.includes(name))),
   };
-}
-
-async function resolveBySystem(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
 }

@@ -47,7 +47,8 @@ export function admitAddresses(url: URL, addresses: readonly string[], policy: E
     );
 }
 
-function covers(entry: string, url: URL): boolean {
+/** Whether an entry of a list of hosts (`host`, `host:port`, `*.host`) is about this URL. */
+export function covers(entry: string, url: URL): boolean {
   const [, pattern = "", port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
   if (port !== undefined && port !== (url.port || (url.protocol === "https:" ? "443" : "80"))) return false;
   const host = url.hostname.replace(/\.$/, "");

@@ -42,6 +42,7 @@ export async function openTier(
       contextId,
       key: "run/1",
       progress() {},
+      ask: async () => "",
       workspace: plainWorkspace(workspace, join(home, "meta")),
       ...changes,
     }),

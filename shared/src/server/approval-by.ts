@@ -4,11 +4,12 @@ import { AppError } from "../errors.ts";
 
 /** Tools an agent may lack because of the machine: naming them is right, and where they are missing there is nothing to allow. */
 const machineTools = ["bash", "python_execute", "computer_use"];
+const isMachineTool = (name: string) => machineTools.includes(name) || name.startsWith("browser_");
 
 /** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
 export function approvalBy(names: readonly string[], { name: agent, tools }: AgentDefinition): ApprovalPolicy {
   const known = [...new Set([...tools.map((tool) => tool.name), ...machineTools])];
-  const unknown = names.find((name) => !known.includes(name));
+  const unknown = names.find((name) => !known.includes(name) && !isMachineTool(name));
   if (unknown !== undefined) {
     throw new AppError(
       "config_invalid",

@@ -1,8 +1,11 @@
+import type { BrowserHost } from "../browser/browser.ts";
 import type { Config } from "../config/config.ts";
 import { createEgress, type Egress } from "../egress/egress.ts";
+import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createRobots } from "../tools/web/page/robots.ts";
 import { openEngines } from "../tools/web/search/open-engines.ts";
+import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
 
@@ -12,12 +15,28 @@ export function openEgress({ search, egress: settings }: Pick<Config, "search" |
   return search.enabled ? createEgress(policy, { proxy }) : undefined;
 }
 
-/** `web_search` and `web_fetch` as configured. */
+/** What reads the web without a browser. */
+export type OpenedWeb = {
+  /** `web_search` and `web_fetch`. */
+  readonly tools: readonly Tool[];
+  /** How a browser finds pages. */
+  readonly search: BrowserSearch | undefined;
+};
+
+const found = 5;
+
+/** The web tools as configured; none where there is no way out. `browser` shows pages that scripts make. */
 export function openWeb(
   { search, egress: settings }: Pick<Config, "search" | "egress">,
-  egress: Egress,
-): readonly Tool[] {
-  const page = { egress, robots: createRobots(egress) };
+  egress: Egress | undefined,
+  browser?: BrowserHost,
+): OpenedWeb {
+  if (egress === undefined) return { tools: [], search: undefined };
+  const page = { egress, robots: createRobots(egress), browser };
   const { lang, country } = search;
-  return [webSearch({ ...page, engines: openEngines(search, settings), lang, country }), webFetch(page)];
+  const engines = openEngines(search, settings);
+  return {
+    tools: [webSearch({ ...page, engines, lang, country }), webFetch(page)],
+    search: async (query, signal) => (await searchAll(engines, { query, count: found, lang, country }, signal)).found,
+  };
 }

@@ -5,6 +5,7 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { type CrashPoint, crashPointText } from "../durable/embedded/crash-point.ts";
 import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
+import { openLog } from "./open-log.ts";
 
 /**
  * Starts a server as a process: reads the configuration, makes the home, opens the log and calls `start`. A bad configuration ends the
@@ -17,8 +18,11 @@ export async function runServer(
   try {
     const config = await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env });
     await makeHome(config.home);
-    const redact = ["apiKey", "token", "headers.authorization"];
-    await start(config, pino({ name, redact }, pino.destination({ fd: 2, sync: false })));
+    const stderr = pino.destination({ fd: 2, sync: false });
+    await start(
+      config,
+      openLog(name, (line) => void stderr.write(line)),
+    );
   } catch (error) {
     // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
     const expected = error instanceof AppError || errnoOf(error) !== undefined;

@@ -84,9 +84,12 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
   });
-  const task = agentRun(definition, { model, engine, artifacts, openWorkspace: open, approval });
+  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
-  logger.info({ url: served.url.href, model: model.name, sandbox: toolbox.sandbox.description }, "listening");
+  const { sandbox, browsing } = toolbox;
+  const facts = { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
+  logger.info({ url: served.url.href, model: model.name, ...facts }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }

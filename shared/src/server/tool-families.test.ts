@@ -43,6 +43,7 @@ const deps = () => ({
   web: [tool("web_search")],
   desktop: [tool("computer_use")],
   egress: undefined,
+  browsing: { tools: [tool("browser_snapshot")], look: async () => undefined, missing: undefined } as const,
   databases,
   delegate: [tool("delegate")],
 });

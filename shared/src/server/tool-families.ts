@@ -11,7 +11,10 @@ import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */
-export type FamilyDeps = Pick<Toolbox, "shell" | "web" | "desktop" | "sandbox" | "egress" | "databases"> & {
+export type FamilyDeps = Pick<
+  Toolbox,
+  "shell" | "web" | "desktop" | "browsing" | "sandbox" | "egress" | "databases"
+> & {
   readonly delegate: readonly Tool[];
 };
 
@@ -22,6 +25,7 @@ const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[
   python: ({ shell }) => shell.filter(({ name }) => name === "python_execute"),
   files: () => [createStrReplaceEditor(), seeImage],
   web: ({ web }) => web,
+  browser: ({ browsing }) => browsing.tools,
   desktop: ({ desktop }) => desktop,
   data: ({ shell, databases }) => dataTools({ databases, python: shell.find(({ name }) => name === "python_execute") }),
   code: ({ sandbox, shell, egress }) =>
@@ -66,6 +70,7 @@ export function chosenToolbox(
     shell: toolbox.shell.filter(({ name }) => has(name === "python_execute" ? "python" : "shell")),
     web: has("web") ? toolbox.web : [],
     desktop: has("desktop") ? toolbox.desktop : [],
+    browsing: has("browser") ? toolbox.browsing : { tools: [], look: undefined, missing: "It is switched off." },
     delegates: has("delegate") ? delegates : [],
   };
 }

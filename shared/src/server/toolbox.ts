@@ -7,6 +7,8 @@ import { findPython, type Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { Tool } from "../tools/tool.ts";
+import { openBrowser } from "./open-browser.ts";
+import { type OpenedBrowsing, openBrowsing } from "./open-browsing.ts";
 import { openDesktop } from "./open-desktop.ts";
 import { openEgress, openWeb } from "./open-web.ts";
 
@@ -32,18 +34,21 @@ export type Toolbox = {
   readonly egress: Egress | undefined;
   /** The databases of the conversations, each in a process of its own. */
   readonly databases: Databases;
+  /** The tools that browse and how an agent sees the open page, or why there are none. */
+  readonly browsing: OpenedBrowsing;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
 
-/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web. */
+/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web and browse it. */
 export async function openToolbox(
   folder: string,
-  config: Pick<Config, "sandbox" | "search" | "egress" | "desktop">,
+  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
 ): Promise<Toolbox> {
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
-  const web = egress === undefined ? [] : openWeb(config, egress);
+  const { browsers, missing } = await openBrowser(config);
+  const { web, browsing } = openBrowsing(browsers, missing, openWeb(config, egress, browsers), config.browser);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
@@ -53,29 +58,27 @@ export async function openToolbox(
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
+  const always = { sandbox, web, browsing, egress, databases, notes };
+  const closeApart = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") {
-    const close = async () => void (await Promise.all([databases.close(), sandbox.close()]));
-    return { sandbox, domains: [], shell: [], python: undefined, web, egress, databases, desktop: [], notes, close };
+    const close = async () => void (await Promise.all([closeApart(), sandbox.close()]));
+    return { ...always, domains: [], shell: [], python: undefined, desktop: [], close };
   }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const python = await findPython(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
-    sandbox,
+    ...always,
     domains: sandbox.tier === "srt" ? allowDomains : [],
     shell: [
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ],
     python,
-    web,
     desktop: desktop.tools,
-    notes,
-    egress,
-    databases,
     async close() {
-      await Promise.all([shells.close(), interpreters.close(), desktop.close(), databases.close()]);
+      await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeApart()]);
       await sandbox.close();
     },
   };

@@ -8,6 +8,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
     workspace,
     key: crypto.randomUUID(),
     progress: () => undefined,
+    ask: () => Promise.reject(new Error("No model is there to be asked.")),
     ...rest,
   };
 }

@@ -15,6 +15,30 @@ export type ToolResult = {
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 };
 
+/**
+ * What a model sees of something that changes outside its messages, such as a page: made anew for each call of the model, shown at the
+ * prompt's tail, never stored.
+ */
+export type Sight = { readonly text: string; readonly images?: readonly ImagePart[] };
+
+/** What a tool asks the agent's model. `text` is what the instructions are about: data, never told as the user's words. */
+export type Inquiry = {
+  readonly instructions: string;
+  readonly text: string;
+  /** Left out where the model in use sees none. */
+  readonly images?: readonly ImagePart[];
+  /** Tokens; 2,000 when left out. */
+  readonly maxOutputTokens?: number;
+};
+
+/** What a risk is judged by besides the call. */
+export type RiskContext = {
+  readonly workspace: Workspace;
+  /** What the user said in this task and conversation, oldest first. */
+  readonly said: readonly string[];
+  readonly signal: AbortSignal;
+};
+
 /** What a call may use. */
 export interface ToolContext {
   readonly signal: AbortSignal;
@@ -24,6 +48,11 @@ export interface ToolContext {
   readonly key: string;
   /** Shows live output to those who watch now. Never stored. */
   progress(text: string): void;
+  /**
+   * Asks the agent's model one thing, apart from the conversation, and answers its text. Counted to the task; rejects with `token_limit`,
+   * `cost_limit` or `time_limit` when the task's bounds leave no room, with the model's AppError, or with the signal's reason.
+   */
+  ask(inquiry: Inquiry): Promise<string>;
 }
 
 /** A part of what a task may spend, lent to a task that someone else does for it. */
@@ -61,6 +90,11 @@ export interface Tool {
    * so, and it then sees to it that what a person says reaches the right one. The calls of a turn otherwise run in the order the model wrote them.
    */
   readonly parallel?: boolean;
+  /**
+   * A sentence that says what this very call would do and why a person should decide about it; undefined when nobody needs to. Made by code, never
+   * in a page's or a model's words alone. Asked when the model wants the call and again right before it is made. Bad input may be given.
+   */
+  risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
   /** Bad input and thrown errors come back as results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**

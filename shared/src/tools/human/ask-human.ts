@@ -4,7 +4,8 @@ import { inputSchemaOf, parseInput } from "../tool-input.ts";
 import { askPerson } from "./question.ts";
 import type { Part } from "./user-message.ts";
 
-const name = "ask_human";
+/** The name of the tool whose results are the person's own words. */
+export const askHumanName = "ask_human";
 
 const input = z.strictObject({
   inquire: z.string().min(1).describe("The question, with what the person needs to know to answer it."),
@@ -16,14 +17,14 @@ const input = z.strictObject({
  */
 export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): Tool {
   return {
-    name,
+    name: askHumanName,
     description:
       "Asks the person you work for and waits; the answer is the result. For what only they can know or decide.",
     inputSchema: inputSchemaOf(input),
     effect: () => "pure",
-    call: async () => failure(`${name} works only in a run that can wait for an answer.`),
+    call: async () => failure(`${askHumanName} works only in a run that can wait for an answer.`),
     async callDurably(raw, run, { place }) {
-      const parsed = parseInput(name, input, raw);
+      const parsed = parseInput(askHumanName, input, raw);
       if (!parsed.ok) return failure(parsed.problem);
       const answer = await askPerson(run, { question: parsed.data.inquire, kind: "question" }, timeoutMs);
       if (answer === undefined) return failure("Nobody answered in time. Go on as well as you can without an answer.");

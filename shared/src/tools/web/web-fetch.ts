@@ -18,6 +18,12 @@ const input = z.strictObject({
     .max(100_000)
     .default(10_000)
     .describe("Characters of the result, shared by the addresses. What is longer goes to a file whole."),
+  render: z
+    .boolean()
+    .optional()
+    .describe(
+      "true: as a browser shows the page, with its scripts run. Left out: only where it is nearly empty without.",
+    ),
 });
 
 const description = `Reads web pages and documents: the main part of an HTML page as Markdown with its links, code and tables, the text of a PDF,
@@ -31,7 +37,7 @@ export function webFetch(deps: PageDeps): Tool {
     description: description.replaceAll("\n", " "),
     input,
     effect: "pure",
-    async run({ url, urls, timeout, max_characters }, context) {
+    async run({ url, urls, timeout, max_characters, render }, context) {
       const wanted = new Set([url ?? [], urls ?? []].flat().map((one) => one.trim()));
       if (wanted.size === 0) return failure("Nothing to do: give url or urls.");
       const share = Math.max(500, Math.floor(max_characters / wanted.size));
@@ -39,7 +45,7 @@ export function webFetch(deps: PageDeps): Tool {
       const parts = await Promise.all(
         [...wanted].map(async (one) => {
           try {
-            const page = await readPage(one, deps, { timeoutMs: timeout * 1000, signal });
+            const page = await readPage(one, deps, { timeoutMs: timeout * 1000, signal, render });
             return { ok: true, text: await present(one, page, share, context) };
           } catch (error) {
             signal.throwIfAborted();
@@ -57,6 +63,7 @@ async function present(asked: string, page: Page, characters: number, context: T
     page.url === asked ? "" : `${asked} leads to ${page.url}`,
     await wholeText(page, characters, context),
     page.text === "" ? "The document has no readable text; its content may be made by scripts or be pictures." : "",
+    page.note ?? "",
     asData(page.url, headAndTail([title(page), page.text].filter((part) => part !== "").join("\n\n"), characters)),
   ];
   return lines.filter((line) => line !== "").join("\n");

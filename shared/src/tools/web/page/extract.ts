@@ -1,21 +1,37 @@
-/** What a page worker is asked: HTML as text or a PDF as bytes. */
-export type ExtractRequest =
-  | { readonly kind: "html"; readonly html: string; readonly url: string }
-  | { readonly kind: "pdf"; readonly bytes: Uint8Array };
+type HtmlRequest = { readonly kind: "html"; readonly html: string; readonly url: string; readonly whole?: boolean };
+
+/** What a page worker is asked: HTML as text or a PDF as bytes. `whole` keeps all of a page rather than its main part. */
+export type ExtractRequest = HtmlRequest | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
 /** The readable part of a document as Markdown or text. */
 export type Extract = { readonly title: string; readonly text: string; readonly pages?: number };
 
 /** The main part of a page as Markdown, links absolute; of a PDF its text. The libraries are loaded at first use. */
 export async function extract(request: ExtractRequest): Promise<Extract> {
-  return request.kind === "html" ? extractHtml(request.html, request.url) : extractPdf(request.bytes);
+  return request.kind === "html" ? extractHtml(request) : extractPdf(request.bytes);
 }
 
-async function extractHtml(html: string, url: string): Promise<Extract> {
+/** Keeps what is usually left out for not being the article: menus, lists, short sections. */
+const everything = {
+  contentSelector: "body",
+  removeExactSelectors: false,
+  removePartialSelectors: false,
+  removeHiddenElements: false,
+  removeLowScoring: false,
+  removeContentPatterns: false,
+  includeReplies: true,
+};
+
+async function extractHtml({ html, url, whole }: HtmlRequest): Promise<Extract> {
   const [{ parseHTML }, { Defuddle }] = await Promise.all([import("linkedom"), import("defuddle/node")]);
   const { document } = parseHTML(completed(html));
   // Without `useAsync: false` it would ask other services about the page, past the egress policy.
-  const { content, title } = await Defuddle(document, url, { markdown: true, useAsync: false, removeImages: true });
+  const { content, title } = await Defuddle(document, url, {
+    markdown: true,
+    useAsync: false,
+    removeImages: true,
+    ...(whole && everything),
+  });
   return { title: title.trim(), text: content.trim() };
 }
 

@@ -1,8 +1,10 @@
+import type { BrowserHost } from "../../../browser/browser.ts";
 import type { Egress } from "../../../egress/egress.ts";
 import { AppError } from "../../../errors.ts";
 import { decodeText } from "./decode.ts";
 import { extractApart } from "./extract-apart.ts";
 import { mediaKind } from "./media-kind.ts";
+import { readRendered, wantsRendering } from "./read-rendered.ts";
 import { type Robots, userAgent } from "./robots.ts";
 
 /** A document of the web as a model can read it. */
@@ -14,10 +16,23 @@ export type Page = {
   /** Markdown of HTML, the text of a PDF, anything else that is text as it is. */
   readonly text: string;
   readonly pages?: number;
+  /** What the reader should know of how it was read, a sentence. */
+  readonly note?: string | undefined;
 };
 
-/** What reading needs. */
-export type PageDeps = { readonly egress: Egress; readonly robots: Robots };
+/** What reading needs. Without a browser pages are read as they are sent, without their scripts. */
+export type PageDeps = {
+  readonly egress: Egress;
+  readonly robots: Robots;
+  readonly browser?: Pick<BrowserHost, "render"> | undefined;
+};
+
+/** `render`: always, never or, when left out, where a page is nearly empty without its scripts. */
+export type ReadOptions = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly render?: boolean | undefined;
+};
 
 const maxBytes = 10_000_000;
 
@@ -27,9 +42,10 @@ const maxBytes = 10_000_000;
  */
 export async function readPage(
   url: string,
-  { egress, robots }: PageDeps,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { egress, robots, browser }: PageDeps,
+  options: ReadOptions,
 ): Promise<Page> {
+  const { timeoutMs, signal } = options;
   const answer = await egress.fetch({
     url,
     headers: {
@@ -49,11 +65,10 @@ export async function readPage(
   const kind = mediaKind(answer.body, contentType);
   if (kind === "image" || kind === "binary") throw withoutText(kind, mediaType, answer.body.length);
   if (kind === "text") return { ...about, title: "", text: decodeText(answer.body, contentType) };
-  const request =
-    kind === "pdf"
-      ? ({ kind, bytes: answer.body } as const)
-      : ({ kind, html: decodeText(answer.body, contentType), url: about.url } as const);
-  return { ...about, ...(await extractApart(request, timeoutMs, signal)) };
+  if (kind === "pdf") return { ...about, ...(await extractApart({ kind, bytes: answer.body }, timeoutMs, signal)) };
+  const html = decodeText(answer.body, contentType);
+  const plain = { ...about, ...(await extractApart({ kind, html, url: about.url }, timeoutMs, signal)) };
+  return wantsRendering(plain, html, options.render) ? await readRendered(plain, browser, options) : plain;
 }
 
 function withoutText(kind: "image" | "binary", mediaType: string, bytes: number): AppError {

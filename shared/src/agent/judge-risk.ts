@@ -1,0 +1,38 @@
+import { parseArguments } from "../llm/arguments.ts";
+import type { ToolCall } from "../llm/model.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { TaskState } from "./task-state.ts";
+import { userWords } from "./user-words.ts";
+
+/** What becomes of a call that its tool calls risky: a person decides, it is made, or it is never made. */
+export type RiskPolicy = "ask" | "allow" | "deny";
+
+const judgeMs = 10_000;
+
+type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
+
+/** The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort rejects. */
+export async function judgeRisk(
+  call: ToolCall,
+  tool: Tool | undefined,
+  { run, messages }: Pick<TaskState, "run" | "messages">,
+  deps: JudgeDeps,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const parsed = parseArguments(call.arguments);
+  if (tool?.risk === undefined || !parsed.ok) return undefined;
+  const unknown = `${tool.name}: what this call would do could not be found out`;
+  const timer = AbortSignal.timeout(judgeMs);
+  const late = Promise.withResolvers<string>();
+  timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
+  const both = AbortSignal.any([signal, timer]);
+  try {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    const said = userWords(messages);
+    return await Promise.race([tool.risk(parsed.value, { workspace, said, signal: both }), late.promise]);
+  } catch {
+    signal.throwIfAborted();
+    return unknown;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Dialog, Page } from "playwright";
+import type { OpenDialog } from "./browser.ts";
+import type { Notices } from "./notices.ts";
+
+/** Of dialogs that come one after the other, the first so many are asked. */
+const longestRow = 5;
+
+/** The dialogs of a conversation's pages. */
+export interface Dialogs {
+  watch(page: Page): void;
+  /** The dialog that holds this page up. */
+  open(page: Page): OpenDialog | undefined;
+  /** Resolves when a dialog opens that holds this page up, unless `signal` comes first; never rejects. */
+  opened(page: Page, signal: AbortSignal): Promise<void>;
+  /** Closes what nobody answered, since something else is to be done with the page. */
+  settle(page: Page): Promise<void>;
+  /** Something was done with the page and no dialog came: what comes later is no storm. */
+  calm(page: Page): void;
+}
+
+type State = { open: OpenDialog | undefined; row: number; waiting: Set<() => void> };
+
+/** Alerts are accepted at once and told; questions wait for their answer, at most `answerMs`. */
+export function createDialogs(notices: Notices, answerMs: number): Dialogs {
+  const states = new WeakMap<Page, State>();
+  const stateOf = (page: Page): State => {
+    const state = states.get(page) ?? { open: undefined, row: 0, waiting: new Set() };
+    states.set(page, state);
+    return state;
+  };
+  return {
+    watch: (page) => page.on("dialog", (dialog) => void receive(dialog, stateOf(page), notices, answerMs)),
+    open: (page) => stateOf(page).open,
+    opened(page, signal) {
+      const { waiting, open } = stateOf(page);
+      if (open !== undefined) return Promise.resolve();
+      return new Promise((resolve) => {
+        waiting.add(resolve);
+        signal.addEventListener("abort", () => waiting.delete(resolve), { once: true });
+      });
+    },
+    async settle(page) {
+      const { open } = stateOf(page);
+      if (open === undefined) return;
+      notices.add(dismissed(open, "nobody answered it before the next action"));
+      await open.answer(false);
+    },
+    calm(page) {
+      stateOf(page).row = 0;
+    },
+  };
+}
+
+async function receive(dialog: Dialog, state: State, notices: Notices, answerMs: number): Promise<void> {
+  const kind = dialog.type();
+  const message = dialog.message().slice(0, 500);
+  if (++state.row > longestRow) {
+    notices.add(`The page opens one dialog after the other; those after the first ${longestRow} were closed unasked.`);
+    return close(dialog, kind === "alert");
+  }
+  if (kind === "alert") {
+    notices.add(`The page showed an alert, which was accepted: ${JSON.stringify(message)}`);
+    return close(dialog, true);
+  }
+  const open: OpenDialog = {
+    kind: kind === "confirm" || kind === "prompt" ? kind : "beforeunload",
+    message,
+    defaultText: dialog.defaultValue(),
+    async answer(accept, text) {
+      if (state.open !== open) return;
+      state.open = undefined;
+      clearTimeout(timer);
+      await close(dialog, accept, text);
+    },
+  };
+  const timer = setTimeout(() => {
+    notices.add(dismissed(open, `nobody answered it within ${answerMs / 1000} s`));
+    void open.answer(false);
+  }, answerMs);
+  dialog.page()?.once("close", () => clearTimeout(timer));
+  state.open = open;
+  for (const wake of state.waiting) wake();
+  state.waiting.clear();
+}
+
+function dismissed({ kind, message }: OpenDialog, why: string): string {
+  const meaning = kind === "beforeunload" ? ", so the page was not left" : "";
+  return `The ${kind} dialog ${JSON.stringify(message)} was dismissed${meaning}: ${why}.`;
+}
+
+/** A dialog that is gone with its page needs no answer. */
+async function close(dialog: Dialog, accept: boolean, text?: string): Promise<void> {
+  await (accept ? dialog.accept(text) : dialog.dismiss()).catch(() => undefined);
+}

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright";
+import { cancelled, type DownloadOptions, type Downloads, keepDownload } from "./downloads.ts";
+
+/** A download that began in the browser. `done` lets go of those who wait for it. */
+type Started = { readonly name: string; readonly timer: Timer; mine: boolean; done: () => void };
+
+/** So long it may take until it shows whose download it is. */
+const undecidedMs = 300;
+
+/**
+ * Has the browser write this context's downloads to a folder of its own, cancels what is too big or takes too long, and puts the rest into the
+ * workspace. Playwright itself tells a download's size only when it is complete, so this speaks the DevTools protocol.
+ */
+export async function followLocalDownloads(
+  browser: Browser,
+  page: Page,
+  folder: string,
+  options: DownloadOptions,
+): Promise<Downloads> {
+  const session = await browser.newBrowserCDPSession();
+  const browserContextId = await contextIdOf(page);
+  const started = new Map<string, Started>();
+  const waiting = new Set<Promise<void>>();
+  const fileOf = (guid: string) => join(folder, guid);
+  const finish = (guid: string, work: Promise<unknown> = Promise.resolve()): void => {
+    const download = started.get(guid);
+    started.delete(guid);
+    clearTimeout(download?.timer);
+    void work.then(() => rm(fileOf(guid), { force: true })).finally(download?.done);
+  };
+  const cancel = (guid: string, name: string, bound: "bytes" | "time"): void => {
+    options.notices.add(cancelled(name, bound, options));
+    finish(
+      guid,
+      session.send("Browser.cancelDownload", { guid, browserContextId }).catch(() => undefined),
+    );
+  };
+  session.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.add(promise);
+    void promise.then(() => waiting.delete(promise));
+    const name = suggestedFilename.slice(0, 100);
+    const late = () => started.get(guid)?.mine === true && cancel(guid, name, "time");
+    started.set(guid, { name, mine: false, timer: setTimeout(late, options.downloadMs), done: resolve });
+    setTimeout(() => started.get(guid)?.mine === true || resolve(), undecidedMs);
+  });
+  session.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
+    const download = started.get(guid);
+    if (download === undefined) return;
+    // The downloads of every context are told of; those of this one are in its folder, and its page may be closed already.
+    download.mine ||= [fileOf(guid), `${fileOf(guid)}.crdownload`].some((file) => existsSync(file));
+    const { mine, name } = download;
+    if (!mine) return state === "inProgress" ? undefined : finish(guid);
+    if (Math.max(receivedBytes, totalBytes) > options.downloadBytes) cancel(guid, name, "bytes");
+    else if (state === "completed") finish(guid, keepDownload(fileOf(guid), name, options));
+    else if (state === "canceled") {
+      options.notices.add(`The download of ${JSON.stringify(name)} broke off.`);
+      finish(guid);
+    }
+  });
+  await session.send("Browser.setDownloadBehavior", {
+    behavior: "allowAndName",
+    browserContextId,
+    downloadPath: folder,
+    eventsEnabled: true,
+  });
+  return {
+    async settled() {
+      await Promise.all(waiting);
+    },
+    async stop() {
+      for (const { timer } of started.values()) clearTimeout(timer);
+      await session.detach().catch(() => undefined);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function contextIdOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { targetInfo } = await session.send("Target.getTargetInfo");
+    return targetInfo.browserContextId ?? "";
+  } finally {
+    await session.detach();
+  }
+}

@@ -1,0 +1,28 @@
+const most = 30;
+
+/** What happened by itself, told once. Bounded: the same sentence is counted, and beyond 30 there is only how many more. */
+export interface Notices {
+  add(sentence: string): void;
+  take(): readonly string[];
+}
+
+/** An empty list. */
+export function createNotices(): Notices {
+  const counts = new Map<string, number>();
+  let more = 0;
+  return {
+    add(sentence) {
+      if (counts.has(sentence) || counts.size < most) counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
+      else more++;
+    },
+    take() {
+      const sentences = [...counts].map(([sentence, count]) =>
+        count === 1 ? sentence : `${sentence} (${count} times)`,
+      );
+      if (more > 0) sentences.push(`And ${more} more such things happened.`);
+      counts.clear();
+      more = 0;
+      return sentences;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { rm } from "node:fs/promises";
+import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
+import type { BrowserDescription } from "./browser.ts";
+import { type RunningBrowser, startBrowser } from "./running-browser.ts";
+import { makeServerFolder } from "./server-folder.ts";
+import type { BrowserSettings } from "./settings.ts";
+
+/** A browser and the proxy it uses, while both live. */
+export type BrowserAndProxy = { readonly running: RunningBrowser; readonly proxy: EgressProxy };
+
+/** The one browser of a process, started when it is wanted. */
+export interface SharedBrowser {
+  /** The running one, started when there is none. Rejects with `unavailable` or `config_invalid`. */
+  get(): Promise<BrowserAndProxy>;
+  /** Ends the browser until it is wanted again. */
+  rest(): Promise<void>;
+  describe(): BrowserDescription;
+  close(): Promise<void>;
+}
+
+const lostSentence = "The browser crashed or was ended: the tabs, cookies and logins of this conversation are gone.";
+
+/** `onLost` is told when the browser ended without being asked to. */
+export function shareBrowser(settings: BrowserSettings, onLost: (why: string) => void): SharedBrowser {
+  let folder: Promise<string> | undefined;
+  let current: Promise<BrowserAndProxy> | undefined;
+  let description: BrowserDescription = {
+    kind: kindOf(settings),
+    version: undefined,
+    sandbox: undefined,
+    egress: undefined,
+  };
+  const serverFolder = () => {
+    folder ??= makeServerFolder(settings.folder);
+    return folder;
+  };
+  const end = async (pending: Promise<BrowserAndProxy>): Promise<void> => {
+    if (current === pending) current = undefined;
+    const both = await pending.catch(() => undefined);
+    await both?.running.close();
+    await both?.proxy.close();
+  };
+  const start = async (): Promise<BrowserAndProxy> => {
+    const { policy, upstream, resolve, onRequest } = settings;
+    const proxy = await startEgressProxy({
+      policy,
+      upstream,
+      resolve,
+      ...(onRequest !== undefined && { onStranger: onRequest }),
+    });
+    try {
+      const running = await startBrowser(serverFolder, proxy.url, settings);
+      const { kind, sandbox, here } = running;
+      const egress = here ? "every request, on the address connected to" : "the first hop of every request";
+      description = { kind, version: running.browser.version(), sandbox, egress };
+      return { running, proxy };
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
+  };
+  const begin = (): Promise<BrowserAndProxy> => {
+    const pending = start();
+    current = pending;
+    pending.then(
+      ({ running }) =>
+        running.browser.once("disconnected", () => {
+          if (current !== pending) return;
+          onLost(lostSentence);
+          void end(pending);
+        }),
+      () => {
+        if (current === pending) current = undefined;
+      },
+    );
+    return pending;
+  };
+  const rest = async () => {
+    if (current !== undefined) await end(current);
+  };
+  return {
+    get: () => current ?? begin(),
+    rest,
+    describe: () => description,
+    async close() {
+      await rest();
+      const path = await folder?.catch(() => undefined);
+      if (path !== undefined) await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+function kindOf({ cdpUrl, wssUrl }: BrowserSettings): BrowserDescription["kind"] {
+  if (cdpUrl !== undefined) return "cdp";
+  return wssUrl === undefined ? "chromium" : "playwright";
+}

@@ -1,0 +1,166 @@
+import { afterAll, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { type EgressProxy, proxyGreeting, startEgressProxy } from "./proxy.ts";
+import type { ProxiedRequest, ProxyUser } from "./proxy-access.ts";
+
+const seen: string[] = [];
+const origin = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    seen.push(
+      `${request.method} ${pathname} ${request.headers.get("proxy-authorization")} ${request.headers.get("host")}`,
+    );
+    if (pathname === "/endless") return new Response(endless());
+    if (pathname === "/silent") return new Promise<Response>(() => undefined);
+    return new Response(`${request.method} ${await request.text()}`, {
+      headers: [
+        ["set-cookie", "a=1"],
+        ["set-cookie", "b=2"],
+      ],
+    });
+  },
+});
+const host = `127.0.0.1:${origin.port}`;
+const policy = { allow: [host], deny: ["denied.example"], only: [] };
+const told: ProxiedRequest[] = [];
+const strangers: ProxiedRequest[] = [];
+const proxy = await startEgressProxy({
+  policy,
+  resolve: async (name) => (name === "inside.example" ? ["8.8.8.8", "10.0.0.1"] : Promise.reject(new Error("unknown"))),
+  limits: { answerBytes: 1_000_000, idleMs: 1_000, connections: 3 },
+  onStranger: (request) => strangers.push(request),
+});
+const user = proxy.admit((request) => told.push(request));
+afterAll(async () => {
+  await proxy.close();
+  await origin.stop(true);
+});
+
+function endless(): ReadableStream {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64_000)) });
+}
+
+/** What comes back for the bytes of a request, up to where the other side closes or `until` has come. */
+function exchange(
+  text: string,
+  { through = proxy, until = "\r\n\r\n" }: { through?: EgressProxy; until?: string } = {},
+) {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let answer = "";
+  const socket: Socket = connect(Number(new URL(through.url).port), "127.0.0.1", () => socket.write(text));
+  socket.on("data", (chunk) => {
+    answer += chunk.toString("latin1");
+    if (answer.includes(until)) socket.destroy();
+  });
+  socket.on("error", () => socket.destroy());
+  socket.on("close", () => resolve(answer));
+  return promise;
+}
+
+const authorization = ({ username, password }: Pick<ProxyUser, "username" | "password">) =>
+  `Proxy-Authorization: Basic ${btoa(`${username}:${password}`)}\r\n`;
+const request = (line: string, by: Pick<ProxyUser, "username" | "password"> | undefined = user, body = "") =>
+  `${line} HTTP/1.1\r\nHost: ignored.example\r\n${by === undefined ? "" : authorization(by)}${body === "" ? "" : `Content-Length: ${body.length}\r\n`}\r\n${body}`;
+const statusOf = async (answer: Promise<string>) => Number((await answer).split(" ")[1]);
+
+test("nobody without credentials gets anything, and what was tried is told", async () => {
+  for (const line of [`GET http://${host}/`, `CONNECT ${host}`, `GET ${proxyGreeting}`]) {
+    const text = request(line, undefined).replace(authorization(user), "");
+    const answer = await exchange(text.replace(/Proxy-Authorization.*\r\n/, ""));
+    expect(answer).toStartWith("HTTP/1.1 407");
+    expect(answer.toLowerCase()).toContain("proxy-authenticate: basic");
+    expect(await statusOf(exchange(request(line, { ...user, password: "guess" })))).toBe(407);
+  }
+  expect(strangers).toHaveLength(6);
+  expect(seen).toEqual([]);
+  expect(await statusOf(exchange(request(`GET ${proxyGreeting}`)))).toBe(200);
+});
+
+test("requests and tunnels within the policy pass, told before they leave, without what is for the proxy", async () => {
+  const answer = await exchange(request(`POST http://${host}/form?q=1`, user, "body"), { until: "POST body" });
+  expect(answer).toContain("set-cookie: a=1");
+  expect(answer).toContain("set-cookie: b=2");
+  expect(seen.at(-1)).toBe(`POST /form null ${host}`);
+  const tunnel = `${request(`CONNECT ${host}`)}GET /in HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  expect(await exchange(tunnel, { until: "GET " })).toStartWith("HTTP/1.1 200 Connection Established");
+  expect(seen.at(-1)).toBe(`GET /in null ${host}`);
+  expect(told).toEqual([
+    { method: "POST", target: `http://${host}/form?q=1`, refused: undefined },
+    { method: "CONNECT", target: host, refused: undefined },
+  ]);
+});
+
+test("what the policy refuses is answered with 403 and its reason, and nothing is connected to", async () => {
+  told.length = 0;
+  for (const [line, reason] of [
+    ["GET http://169.254.169.254/", "not public"],
+    ["GET http://localhost/", "not public"],
+    ["GET http://inside.example/", "not public"],
+    ["GET http://denied.example/", "deny list"],
+    ["GET http://8.8.8.8:25/", "not one of the web"],
+    ["GET /path", "not a URL"],
+    ["CONNECT 127.0.0.1:1", "not public"],
+    ["CONNECT inside.example:443", "not public"],
+    ["CONNECT 8.8.8.8:22", "not one of the web"],
+  ] as const) {
+    const answer = await exchange(request(line), { until: reason });
+    expect(answer).toStartWith("HTTP/1.1 403");
+    expect(told.at(-1)?.refused).toContain(reason);
+  }
+  expect(await statusOf(exchange(request("GET http://unknown.example/")))).toBe(502);
+});
+
+test("an endless answer is cut off, and a silent server given up", async () => {
+  for (const text of [
+    request(`GET http://${host}/endless`),
+    `${request(`CONNECT ${host}`)}GET /endless HTTP/1.1\r\nHost: x\r\n\r\n`,
+  ]) {
+    expect((await exchange(text, { until: "never" })).length).toBeLessThan(1_100_000);
+    expect(told.at(-1)?.refused).toBe("The answer was cut off after 1 MB.");
+  }
+  const begun = performance.now();
+  const silent = `${request(`CONNECT ${host}`)}GET /silent HTTP/1.1\r\nHost: x\r\n\r\n`;
+  await exchange(silent, { until: "never" });
+  expect(performance.now() - begun).toBeLessThan(4_000);
+});
+
+test("a user has so many connections at a time, and none when it is revoked", async () => {
+  const other = proxy.admit(() => undefined);
+  const held = [1, 2, 3].map(() => exchange(request(`CONNECT ${host}`, other), { until: "never" }));
+  await Bun.sleep(100);
+  expect(await statusOf(exchange(request(`CONNECT ${host}`, other)))).toBe(503);
+  expect(await statusOf(exchange(request(`GET http://${host}/`)))).toBe(200);
+  other.revoke();
+  await Promise.all(held);
+  expect(await statusOf(exchange(request(`GET http://${host}/`, other)))).toBe(407);
+});
+
+test("with an upstream proxy everything goes there, with its credentials, and the policy holds before it", async () => {
+  const beyond: ProxiedRequest[] = [];
+  const upstream = await startEgressProxy({ policy });
+  const { username, password } = upstream.admit((each) => beyond.push(each));
+  const chained = await startEgressProxy({
+    policy,
+    upstream: { server: upstream.url.slice("http://".length), username, password },
+  });
+  const mine = chained.admit(() => undefined);
+  try {
+    const options = { through: chained, until: "GET " };
+    expect(await exchange(request(`GET http://${host}/a`, mine), options)).toStartWith("HTTP/1.1 200");
+    const tunnel = `${request(`CONNECT ${host}`, mine)}GET /b HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    expect(await exchange(tunnel, options)).toContain("HTTP/1.1 200 OK");
+    expect(beyond.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      `GET http://${host}/a`,
+      `CONNECT ${host}`,
+    ]);
+    expect(await statusOf(exchange(request("CONNECT 10.0.0.1:443", mine), { through: chained }))).toBe(403);
+    expect(beyond).toHaveLength(2);
+  } finally {
+    await Promise.all([chained.close(), upstream.close()]);
+  }
+  const socks = startEgressProxy({ policy, upstream: { server: "socks5://127.0.0.1:1080" } });
+  expect(await socks.catch((error) => error.code)).toBe("config_invalid");
+});

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import type { BrowserHost } from "../browser/browser.ts";
+import { createBrowsers } from "../browser/create-browsers.ts";
+import { findChromium } from "../browser/find-chromium.ts";
+import { type BrowserSettings, browserDefaults } from "../browser/settings.ts";
+import type { Config } from "../config/config.ts";
+import { AppError } from "../errors.ts";
+
+/** The browser of a server, or why there is none, in a sentence. */
+export type OpenedBrowser =
+  | { readonly browsers: BrowserHost; readonly missing: undefined }
+  | { readonly browsers: undefined; readonly missing: string };
+
+/** The browser as configured; nothing is started yet. Rejects with `config_invalid` for a configured program that is not there. */
+export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
+  const { enabled, cdp_url, wss_url, chrome_instance_path } = config.browser;
+  if (!enabled) return { browsers: undefined, missing: "The browser is switched off (browser.enabled)." };
+  try {
+    if (cdp_url === undefined && wss_url === undefined) await findChromium(chrome_instance_path);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "unavailable")
+      return { browsers: undefined, missing: error.message };
+    throw error;
+  }
+  return { browsers: createBrowsers(browserSettings(config)), missing: undefined };
+}
+
+function browserSettings({ home, browser, egress }: Pick<Config, "home" | "browser" | "egress">): BrowserSettings {
+  const { proxy, ...policy } = egress;
+  const { server, username, password } = browser.proxy;
+  const own = server === undefined ? undefined : { server, username, password };
+  return {
+    ...browserDefaults,
+    folder: join(home, "browser"),
+    policy,
+    upstream: own ?? (proxy === undefined ? undefined : { server: proxy }),
+    headless: browser.headless,
+    disableSecurity: browser.disable_security,
+    extraArgs: browser.extra_chromium_args,
+    executable: browser.chrome_instance_path,
+    cdpUrl: browser.cdp_url,
+    wssUrl: browser.wss_url,
+    viewport: { width: browser.window_width, height: browser.window_height },
+    locale: browser.locale,
+    idleMs: browser.idle_seconds * 1000,
+    contexts: browser.max_contexts,
+    tabs: browser.max_tabs,
+    downloadBytes: browser.max_download_bytes,
+  };
+}

@@ -1,0 +1,44 @@
+import type { AgentDefinition } from "../agent/agent.ts";
+import type { Browsers } from "../browser/browser.ts";
+import type { Config } from "../config/config.ts";
+import { browserTools } from "../tools/browser/browser-tools.ts";
+import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { createLookBook } from "../tools/browser/looks.ts";
+import { sightOf } from "../tools/browser/observe/sight.ts";
+import { createGuard } from "../tools/browser/risk/guard.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { OpenedWeb } from "./open-web.ts";
+
+/** The tools that browse and the sight of the open page, or why there are none, in a sentence. */
+export type OpenedBrowsing =
+  | {
+      readonly tools: readonly Tool[];
+      readonly look: NonNullable<AgentDefinition["look"]>;
+      readonly missing: undefined;
+    }
+  | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
+
+/** The browser's tools and the web's, all under one guard. */
+export function openBrowsing(
+  browsers: Browsers | undefined,
+  missing: string | undefined,
+  web: OpenedWeb,
+  { scope, trusted_hosts, max_content_length }: Config["browser"],
+): { readonly web: readonly Tool[]; readonly browsing: OpenedBrowsing } {
+  const looks = createLookBook();
+  const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
+  const guarded = web.tools.map((tool) => guard.over(tool));
+  if (browsers === undefined)
+    return { web: guarded, browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." } };
+  const tools = [
+    ...browserTools({ browsers, looks, search: web.search }),
+    extractContent({ browsers, pieceCharacters: max_content_length }),
+  ];
+  const look: NonNullable<AgentDefinition["look"]> = async (workspace, { signal, vision }) => {
+    const browsing = browsers.peek(workspace);
+    if (browsing === undefined) return { text: "No page is open in the browser." };
+    await guard.beforeSight(workspace);
+    return sightOf(browsing, { looks, vision, signal });
+  };
+  return { web: guarded, browsing: { tools: tools.map((tool) => guard.over(tool)), look, missing: undefined } };
+}

@@ -1,0 +1,265 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { refOf, startDesk } from "../browser.fixture.ts";
+
+const desk = await startDesk({
+  "/one": '<title>One</title><h1>One</h1><a href="/two">Next</a><a href="/two" target=_blank>New tab</a>',
+  "/two": "<title>Two</title><h1>Two</h1>",
+  "/broken": () => new Response("<h1>Gone</h1>", { status: 404, headers: { "content-type": "text/html" } }),
+  "/form": `<form onsubmit="document.title = 'sent ' + new URLSearchParams(new FormData(this)); return false">
+    <input name=name aria-label=Name value=old><textarea name=about aria-label=About></textarea>
+    <input name=day type=date aria-label=Day><input name=ok type=checkbox aria-label=Agree>
+    <select name=size aria-label=Size><option value=s>Small<option value=l>Large<option disabled>Huge</select>
+    <input readonly aria-label=Fixed value=f><button>Send</button><button type=button disabled>Never</button>
+    <button type=button>Idle</button></form>`,
+  "/keys": `<input aria-label=Find onkeyup="hint.textContent = 'hint for ' + this.value"><p id=hint></p>
+    <div role=combobox tabindex=0 aria-label=Colour onclick="box.hidden = false">pick</div>
+    <ul role=listbox id=box hidden><li role=option onclick="document.title = this.textContent">Red<li role=option onclick="document.title = this.textContent">Blue</ul>`,
+  "/many": `<select multiple aria-label=Colours onchange="document.title = [...this.selectedOptions].map((one) => one.text).join()"><option>Red<option>Green<option>Blue</select>`,
+  "/cover": `<button onclick="document.title = 'through'">Below</button><div style="position:fixed;inset:0;background:#fff">Accept our cookies</div>`,
+  "/text": `<p style="cursor:default">Read <span onclick="document.title = 'terms'">the terms</span> first</p><p id=far style="margin-top:3000px">Far away</p>
+    <div style="height:60px;overflow:auto" aria-label=Box role=region tabindex=0><p style="height:600px">inner</p></div>`,
+  "/drag": `<ul><li draggable=true ondragstart="event.dataTransfer.setData('text', 'one')">first</li></ul>
+    <div ondragover="event.preventDefault()" ondrop="document.title = 'dropped ' + event.dataTransfer.getData('text')" role=region aria-label=Bin style="height:80px">bin</div>
+    <canvas width=100 height=100 onmousedown="document.title = 'down'" onmouseup="document.title += ' up ' + event.offsetX"></canvas>
+    <button onmouseenter="tip.hidden = false">Hint</button><p id=tip hidden>A tip</p>`,
+  "/files": `<input type=file aria-label=File onchange="document.title = [...this.files].map((file) => file.name + file.size).join()">
+    <button onclick="document.querySelector('input').click()">Choose</button><a href="/data.csv">Data</a>
+    <button onclick="location = '/report'">Report</button>`,
+  "/data.csv": () => new Response("a,b\n1,2\n", { headers: { "content-type": "text/plain" } }),
+  "/report": () => new Response("report", { headers: { "content-disposition": "attachment; filename=report.txt" } }),
+  "/late":
+    "<script>setTimeout(() => { document.body.textContent = 'It is here' }, 300)</script><body>Wait for it</body>",
+});
+afterAll(() => desk[Symbol.asyncDispose]());
+
+const page = () => desk.browsing().active().page;
+const title = () => page().title();
+let seen = "";
+const ref = (words: string) => refOf(seen, words);
+const see = async (path: string) => {
+  seen = await desk.open(path);
+};
+beforeEach(async () => {
+  await desk.call("go_to_url", { url: `${desk.url}/two` });
+});
+
+test("an address is opened, gone back from, forward to and loaded again, and a server's refusal told", async () => {
+  expect((await desk.call("go_to_url", { url: `${desk.url}/one` })).text).toBe(
+    `The page is now ${desk.url}/one "One".`,
+  );
+  expect((await desk.call("go_back")).text).toBe(`The page is now ${desk.url}/two "Two".`);
+  expect((await desk.call("go_forward")).text).toBe(`The page is now ${desk.url}/one "One".`);
+  expect((await desk.call("go_forward")).text).toBe("There is no page to go forward to.");
+  expect((await desk.call("refresh")).text).toContain('"One"');
+  expect((await desk.call("go_to_url", { url: `${desk.url}/broken` })).text).toContain("The server answered 404.");
+});
+
+test("addresses that are none of the web, and hosts that do not answer, are refused with the reason", async () => {
+  for (const url of ["file:///etc/passwd", "javascript:alert(1)", "chrome://version"])
+    expect(await desk.call("go_to_url", { url })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("http"),
+    });
+  expect(await desk.call("go_to_url", { url: "http://127.0.0.1:1/" })).toMatchObject({ isError: true });
+});
+
+test("a click tells where it led: to another page, to a new tab, or to nothing", async () => {
+  await see("/one");
+  expect((await desk.call("click_element", { ref: ref('link "New tab"') })).text).toMatch(
+    /Tab \d+ is active now: .*\/two/,
+  );
+  await desk.call("close_tab");
+  expect((await desk.call("click_element", { ref: ref('link "Next"') })).text).toContain(
+    `The page is now ${desk.url}/two.`,
+  );
+  await see("/form");
+  expect((await desk.call("click_element", { ref: ref('button "Idle"') })).text).toBe(
+    `Clicked button "Idle" [${ref('button "Idle"')}]. Nothing in the page changed.`,
+  );
+});
+
+test("text replaces what is in a field, is added to it, empties it, and is sent with Enter", async () => {
+  await see("/form");
+  const name = ref('textbox "Name"');
+  await desk.call("input_text", { ref: name, text: "Ann" });
+  await desk.call("input_text", { ref: name, text: " B", clear: false, submit: true });
+  expect(await title()).toContain("name=Ann+B&");
+  await desk.call("input_text", { ref: name, text: "", submit: true });
+  expect(await title()).toContain("name=&");
+  expect((await desk.call("input_text", { ref: ref('textbox "Day"'), text: "31.1.2026" })).text).toContain(
+    "is written like 2026-01-31",
+  );
+  expect(await desk.call("input_text", { ref: ref('button "Send"'), text: "x" })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining("takes no text"),
+  });
+});
+
+test("a form is filled in one call, and what was done before a field failed is told", async () => {
+  await see("/form");
+  const fields = [
+    { ref: ref('textbox "Name"'), value: "Eve" },
+    { ref: ref('textbox "Day"'), value: "2026-02-03" },
+    { ref: ref('checkbox "Agree"'), value: true },
+    { ref: ref('combobox "Size"'), value: "Large" },
+  ];
+  expect((await desk.call("fill_form", { fields })).text).toMatch(/^Set textbox "Name" .* to "Large"\.$/);
+  await desk.call("click_element", { ref: ref('button "Send"') });
+  expect(await title()).toBe("sent name=Eve&about=&day=2026-02-03&ok=on&size=l");
+  const wrong = [
+    { ref: ref('textbox "About"'), value: "x" },
+    { ref: ref('combobox "Size"'), value: "Medium" },
+  ];
+  const { text, isError } = await desk.call("fill_form", { fields: wrong });
+  expect(isError).toBe(true);
+  expect(text).toContain('Set textbox "About"');
+  expect(text).toContain('has no option "Medium". It has: "Small", "Large", "Huge"');
+});
+
+test("what cannot be acted on says why", async () => {
+  await see("/form");
+  expect((await desk.call("click_element", { ref: ref('button "Never"') })).text).toContain("is disabled");
+  await see("/cover");
+  expect((await desk.call("click_element", { ref: ref('button "Below"') })).text).toContain(
+    'is covered by a div element that reads "Accept our cookies"',
+  );
+  expect(await title()).toBe("");
+});
+
+test("dropdowns are listed and chosen from, the browser's own and those a page draws", async () => {
+  await see("/form");
+  const size = ref('combobox "Size"');
+  expect((await desk.call("get_dropdown_options", { ref: size })).text).toContain(
+    "- Small [selected]\n- Large\n- Huge [disabled]",
+  );
+  expect((await desk.call("select_dropdown_option", { ref: size, text: "large" })).text).toStartWith('Chose "Large"');
+  expect((await desk.call("select_dropdown_option", { ref: size, text: "Huge" })).text).toContain("is disabled");
+  await see("/keys");
+  expect((await desk.call("select_dropdown_option", { ref: ref('combobox "Colour"'), text: "Blue" })).text).toStartWith(
+    'Chose "Blue"',
+  );
+  expect(await title()).toBe("Blue");
+});
+
+test("keys held down while clicking add to what is chosen", async () => {
+  await see("/many");
+  await desk.call("click_element", { ref: ref('option "Red"') });
+  await desk.call("click_element", { ref: ref('option "Blue"'), holding: ["Control"] });
+  expect(await title()).toBe("Red,Blue");
+});
+
+test("typing reaches pages that wait for keys, and keys and chords are pressed", async () => {
+  await see("/keys");
+  await desk.call("input_text", { ref: ref('textbox "Find"'), text: "abc" });
+  expect((await desk.see()).text).toContain("hint for abc");
+  await desk.call("send_keys", { keys: "ctrl+a Backspace" });
+  expect((await desk.see()).text).not.toMatch(/textbox "Find".*abc/);
+  expect(await desk.call("send_keys", { keys: "hello" })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining("browser_input_text"),
+  });
+});
+
+test("words in an element are clicked, and text far away is scrolled to", async () => {
+  await see("/text");
+  expect((await desk.call("click_element", { ref: ref("Read the terms first"), text: "the terms" })).isError).toBe(
+    false,
+  );
+  expect(await title()).toBe("terms");
+  expect((await desk.call("scroll_to_text", { text: "Far away" })).text).toBe('Scrolled to "Far away".');
+  expect(await page().evaluate("scrollY")).toBeGreaterThan(1_000);
+  expect((await desk.call("scroll_to_text", { text: "Nowhere" })).isError).toBe(true);
+});
+
+test("the page and its parts are scrolled, with what is left told", async () => {
+  await see("/text");
+  expect((await desk.call("scroll_down")).text).toMatch(
+    /^Scrolled down by 800 px; 800 px are above and \d+ px below\.$/,
+  );
+  expect((await desk.call("scroll_up", { amount: 10_000 })).text).toStartWith("Scrolled up by 800 px; 0 px are above");
+  expect((await desk.call("scroll_up")).text).toStartWith("Nothing scrolled: this is the top.");
+  const box = refOf((await desk.call("snapshot", { find: "Box" })).text, 'region "Box"');
+  expect((await desk.call("scroll_down", { ref: box, amount: 100 })).text).toStartWith(
+    "Scrolled down by 100 px; 100 px are above",
+  );
+});
+
+test("things are dragged by ref and by point, hovered and clicked at a point", async () => {
+  await see("/drag");
+  await desk.call("drag", { from: ref("first"), to: ref('region "Bin"') });
+  expect(await title()).toBe("dropped one");
+  const { x, y } = (await page().evaluate(
+    "(({ x, y }) => ({ x, y }))(document.querySelector('canvas').getBoundingClientRect())",
+  )) as { x: number; y: number };
+  await desk.call("drag", {
+    from: `${Math.ceil(x) + 10},${Math.ceil(y) + 10}`,
+    to: `${Math.ceil(x) + 60},${Math.ceil(y) + 10}`,
+  });
+  expect(await title()).toMatch(/^down up (?:59|60|61)$/);
+  await desk.call("click_at", { x: x + 20, y: y + 20 });
+  expect(await title()).toMatch(/^down up (?:19|20)$/);
+  await desk.call("hover", { ref: ref('button "Hint"') });
+  expect((await desk.see()).text).toContain("A tip");
+  expect((await desk.call("click_at", { x: 5_000, y: 5 })).text).toContain("outside the window");
+});
+
+test("files of the workspace are given to a page, by its field and by its button; others are not", async () => {
+  await Bun.write(join(desk.workspace.root, "notes.txt"), "12345");
+  await see("/files");
+  expect((await desk.call("upload", { ref: ref('button "File"'), paths: ["notes.txt"] })).text).toStartWith(
+    "Gave notes.txt",
+  );
+  expect(await title()).toBe("notes.txt5");
+  await page().evaluate("document.title = ''");
+  await desk.call("upload", { ref: ref('button "Choose"'), paths: ["notes.txt"] });
+  expect(await title()).toBe("notes.txt5");
+  expect((await desk.call("upload", { ref: ref('button "File"'), paths: ["/etc/passwd"] })).text).toContain(
+    "outside the workspace",
+  );
+});
+
+test("downloads land in the workspace, also of what the browser would show", async () => {
+  await see("/files");
+  const shown = await desk.call("download", { ref: ref('link "Data"') });
+  expect(shown.text).toMatch(/A file was downloaded to downloads\/data[^ ]*\.csv/);
+  expect(page().url()).toBe(`${desk.url}/files`);
+  expect((await desk.call("download", { ref: ref('button "Report"') })).text).toContain("downloads/report.txt");
+  expect((await desk.call("download", { url: `${desk.url}/data.csv` })).text).toContain("downloaded to");
+  expect(await Bun.file(join(desk.workspace.root, "downloads/report.txt")).text()).toBe("report");
+});
+
+test("the page is kept as a picture and as a PDF", async () => {
+  await see("/text");
+  const { text, images } = await desk.call("screenshot", { full_page: true, path: "page.png" });
+  expect(text).toStartWith("Kept the picture as page.png");
+  expect(images?.[0]?.mediaType).toBe("image/png");
+  expect((await desk.call("pdf", { path: "page.pdf" })).text).toStartWith("Kept the page as page.pdf");
+  expect(await readdir(desk.workspace.root)).toEqual(expect.arrayContaining(["page.png", "page.pdf"]));
+  expect((await Bun.file(join(desk.workspace.root, "page.pdf")).text()).slice(0, 5)).toBe("%PDF-");
+});
+
+test("tabs are opened, switched between and closed by number", async () => {
+  const first = desk.browsing().active().id;
+  expect((await desk.call("open_tab", { url: `${desk.url}/one` })).text).toMatch(
+    /^Opened tab \d+\. The page is now .*\/one/,
+  );
+  expect((await desk.see()).text).toContain(`Tabs: ${first} ${desk.url}/two; `);
+  expect((await desk.call("switch_tab", { tab_id: first })).text).toStartWith(`Tab ${first} is active now`);
+  expect((await desk.call("close_tab", { tab_id: 999 })).isError).toBe(true);
+  expect((await desk.call("close_tab", { tab_id: first })).text).toStartWith(`Closed tab ${first}.`);
+});
+
+test("waiting ends with the time, with a text that comes or goes, and with what did not come", async () => {
+  await see("/late");
+  expect((await desk.call("wait", { text: "It is here" })).text).toMatch(/^"It is here" is on the page after/);
+  expect((await desk.call("wait", { gone: "Wait for it" })).text).toMatch(/is gone after/);
+  expect((await desk.call("wait", { seconds: 0 })).text).toBe("Waited 0 s.");
+  expect((await desk.call("wait", { text: "Never", seconds: 0.3 })).text).toContain("did not appear after 0.3 s");
+  expect((await desk.call("wait", { seconds: 3600 })).isError).toBe(true);
+});
+
+test("an answer without a dialog is refused", async () => {
+  expect(await desk.call("handle_dialog", { accept: true })).toMatchObject({ isError: true });
+});

@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import { saveFile } from "../../../workspace/save-file.ts";
+import type { Tool, ToolResult } from "../../tool.ts";
+import { findElement } from "../find-element.ts";
+import { heldUp } from "../observe/look.ts";
+import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { refFor } from "./input.ts";
+
+const captureMs = 20_000;
+const longestPage = 16_000;
+
+/** The page as a file: `browser_screenshot`, `browser_pdf`. */
+export function captureTools(deps: BrowserDeps): Tool[] {
+  const path = z.string().min(1).max(500).optional();
+  return [
+    browserTool(deps, {
+      name: "browser_screenshot",
+      description:
+        "Takes a picture of the window, of the whole page or of one element; keeps it as a PNG file and shows it.",
+      input: z.strictObject({
+        full_page: z.boolean().default(false),
+        ref: refFor("the element to picture").optional(),
+        path: path.describe('Where in the workspace; "screenshots/…png" unless given.'),
+      }),
+      run: ({ full_page, ref, path }, hand) => screenshot(hand, { whole: full_page, ref, path }),
+    }),
+    browserTool(deps, {
+      name: "browser_pdf",
+      description: "Keeps the page as a PDF file.",
+      input: z.strictObject({ path: path.describe('Where in the workspace; "page-….pdf" unless given.') }),
+      async run({ path }, hand) {
+        const bytes = await captured(hand, (page) => page.pdf({ printBackground: true, format: "A4" }));
+        const saved = await saveFile(hand.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));
+        return `Kept the page as ${saved} (${bytes.length} bytes).`;
+      },
+    }),
+  ];
+}
+
+type Shot = { readonly whole: boolean; readonly ref: string | undefined; readonly path: string | undefined };
+const mostShownBytes = 1_500_000;
+
+async function screenshot(hand: Hand, { whole, ref, path }: Shot): Promise<ToolResult> {
+  const { browsing, looks, context } = hand;
+  const bytes = await captured(hand, async (page) => {
+    const options = { type: "png", scale: "css", timeout: captureMs } as const;
+    if (ref !== undefined) return await (await findElement(browsing, looks, page, ref)).handle.screenshot(options);
+    if (!whole) return await page.screenshot(options);
+    const width = page.viewportSize()?.width ?? 1_280;
+    const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
+    return await page.screenshot({
+      ...options,
+      fullPage: true,
+      clip: { x: 0, y: 0, width, height: Math.min(height, longestPage) },
+    });
+  });
+  const saved = await saveFile(context.workspace, path ?? `screenshots/${stamp()}.png`, new Uint8Array(bytes));
+  const text = `Kept the picture as ${saved} (${bytes.length} bytes).`;
+  if (bytes.length > mostShownBytes) return { text: `${text} It is too large to be shown here.`, isError: false };
+  return { text, isError: false, images: [{ type: "image", mediaType: "image/png", data: bytes.toString("base64") }] };
+}
+
+async function captured(hand: Hand, take: (page: import("playwright").Page) => Promise<Buffer>): Promise<Buffer> {
+  const { browsing, context } = hand;
+  if (browsing.dialog() !== undefined) throw heldUp(browsing);
+  const bytes = await browsing.act(take, { signal: context.signal, timeoutMs: captureMs });
+  if (bytes === undefined) throw heldUp(browsing);
+  if (bytes.length === 0) throw new AppError("unavailable", "The page could not be drawn.");
+  return bytes;
+}
+
+function stamp(): string {
+  return new Date().toISOString().replace(/[:.]/g, "-").slice(0, 23);
+}

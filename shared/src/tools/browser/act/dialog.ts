@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { followUp, placeOf } from "./follow-up.ts";
+
+/** `browser_handle_dialog`: answers the dialog that holds the page up. */
+export function dialogTool(deps: BrowserDeps): Tool {
+  return browserTool(deps, {
+    name: "browser_handle_dialog",
+    description:
+      "Answers the dialog that holds the page up: accept is OK, not to accept is Cancel. text answers a prompt.",
+    input: z.strictObject({ accept: z.boolean(), text: z.string().max(10_000).optional() }),
+    async run({ accept, text }, hand) {
+      const { browsing, looks } = hand;
+      const dialog = browsing.dialog();
+      if (dialog === undefined) throw new AppError("conflict", "No dialog is open. Look at the page.");
+      const before = placeOf(browsing);
+      looks.restless = true;
+      await dialog.answer(accept, text);
+      const said = `${accept ? "Accepted" : "Dismissed"} the ${dialog.kind} dialog.`;
+      return [said, ...(await followUp(hand, before, true))].join(" ");
+    },
+  });
+}

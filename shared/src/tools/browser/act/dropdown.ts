@@ -1,0 +1,87 @@
+import type { Frame } from "playwright";
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import type { FoundElement } from "../find-element.ts";
+import { findElement } from "../find-element.ts";
+import { readOptions } from "../in-page/read-field.ts";
+import { heldUp } from "../observe/look.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { refFor } from "./input.ts";
+import { actMs, perform } from "./perform.ts";
+import { chooseOption } from "./set-field.ts";
+
+const mostListed = 300;
+
+/** Dropdowns: `browser_get_dropdown_options`, `browser_select_dropdown_option`. */
+export function dropdownTools(deps: BrowserDeps): Tool[] {
+  return [
+    browserTool(deps, {
+      name: "browser_get_dropdown_options",
+      description: "Lists the entries of a dropdown.",
+      effect: "pure",
+      input: z.strictObject({ ref: refFor("the dropdown") }),
+      async run({ ref }, { browsing, looks, context }) {
+        if (browsing.dialog() !== undefined) throw heldUp(browsing);
+        const text = await browsing.act(async (page) => optionsText(await findElement(browsing, looks, page, ref)), {
+          signal: context.signal,
+          timeoutMs: actMs,
+        });
+        if (text === undefined) throw heldUp(browsing);
+        return text;
+      },
+    }),
+    browserTool(deps, {
+      name: "browser_select_dropdown_option",
+      description: "Chooses an entry of a dropdown by its text. Also opens dropdowns that a page draws itself.",
+      input: z.strictObject({
+        ref: refFor("the dropdown"),
+        text: z.string().min(1).describe("The entry's text, as it is listed."),
+      }),
+      run: ({ ref, text }, hand) =>
+        perform(hand, { refs: [ref] }, async (_, [element], say) => {
+          if (element === undefined) return;
+          const chosen =
+            element.self.tag === "select" ? await chooseOption(element, text) : await chooseDrawn(element, text);
+          say(`Chose ${JSON.stringify(chosen)} in ${element.label}.`);
+        }),
+    }),
+  ];
+}
+
+async function optionsText({ handle, self, seen, label }: FoundElement): Promise<string> {
+  const drawn = self.tag !== "select";
+  const options = drawn ? await drawnOptions(seen.frame) : await handle.evaluate(readOptions);
+  if (options.length === 0)
+    return drawn ? `${label} shows no entries. Click it to open it, then look.` : `${label} has no entries.`;
+  const lines = options.slice(0, mostListed).map(({ text, selected, disabled }) => {
+    return `- ${text}${selected ? " [selected]" : ""}${disabled ? " [disabled]" : ""}`;
+  });
+  if (options.length > lines.length) lines.push(`… ${options.length - lines.length} more`);
+  return `${label} has ${options.length} entries:\n${lines.join("\n")}`;
+}
+
+async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boolean; disabled: boolean }[]> {
+  const texts = await frame.getByRole("option").filter({ visible: true }).allInnerTexts();
+  return texts.map((text) => ({ text: text.trim(), selected: false, disabled: false }));
+}
+
+/** Opens a dropdown that is made of other elements and clicks its entry. */
+async function chooseDrawn({ handle, seen, label }: FoundElement, text: string): Promise<string> {
+  const entries = ["option", "menuitem", "menuitemradio", "treeitem"].map((role) =>
+    seen.frame.getByRole(role as "option", { name: text, exact: true }).filter({ visible: true }),
+  );
+  const found = entries.reduce((all, one) => all.or(one)).first();
+  if ((await found.count()) === 0) await handle.click({ timeout: actMs });
+  try {
+    await found.click({ timeout: 2_000 });
+  } catch (error) {
+    const shown = (await drawnOptions(seen.frame)).slice(0, 30).map((option) => JSON.stringify(option.text));
+    const list =
+      shown.length === 0
+        ? "Look at the page: it may be open now, and can be clicked."
+        : `It shows: ${shown.join(", ")}.`;
+    throw new AppError("not_found", `${label} has no entry ${JSON.stringify(text)}. ${list}`, { cause: error });
+  }
+  return text;
+}

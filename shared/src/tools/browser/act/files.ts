@@ -1,0 +1,112 @@
+import type { Page } from "playwright";
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import { mediaTypeOf } from "../../../workspace/media-type.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { openFile } from "../../../workspace/workspace-file.ts";
+import type { Tool } from "../../tool.ts";
+import { readLink } from "../in-page/read-field.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { refFor } from "./input.ts";
+import { isDownload } from "./navigate.ts";
+import { pageAddress } from "./page-address.ts";
+import { actMs, perform } from "./perform.ts";
+
+const transferMs = 60_000;
+const beginMs = 10_000;
+const mostBytes = 50 * 1024 ** 2;
+
+/** Files to and from pages: `browser_upload`, `browser_download`. */
+export function fileTools(deps: BrowserDeps): Tool[] {
+  return [
+    browserTool(deps, {
+      name: "browser_upload",
+      description: "Gives files of the workspace to a page's file field, or to the button that asks for files.",
+      input: z.strictObject({
+        ref: refFor("the file field or button"),
+        paths: z.array(z.string().min(1)).min(1).max(20).describe("Paths in the workspace."),
+      }),
+      async run({ ref, paths }, hand) {
+        const files = await readFiles(hand.context.workspace, paths);
+        return await perform(hand, { refs: [ref], timeoutMs: transferMs }, async (page, [element], say) => {
+          if (element === undefined) return;
+          say(`Gave ${paths.join(", ")} to ${element.label}.`);
+          if (element.self.tag === "input" && element.self.type === "file")
+            return await element.handle.setInputFiles(files);
+          const asked = page.waitForEvent("filechooser", { timeout: actMs }).catch(() => undefined);
+          await element.handle.click({ timeout: actMs });
+          const chooser = await asked;
+          if (chooser === undefined)
+            throw new AppError(
+              "invalid_input",
+              `${element.label} does not ask for files. Give the ref of the file field.`,
+            );
+          await chooser.setFiles(files);
+        });
+      },
+    }),
+    browserTool(deps, {
+      name: "browser_download",
+      description:
+        "Downloads what a link leads to, what a button gives, or an address, into the workspace, even where the browser would show it.",
+      input: z.strictObject({ ref: refFor("the link or button").optional(), url: pageAddress.optional() }),
+      async run({ ref, url }, hand) {
+        if ((ref === undefined) === (url === undefined)) throw new AppError("invalid_input", "Give either ref or url.");
+        return await perform(
+          hand,
+          { refs: ref === undefined ? [] : [ref], timeoutMs: transferMs, watched: false },
+          async (page, [element], say) => {
+            const link = element === undefined ? url : await element.handle.evaluate(readLink);
+            say(`Downloaded ${element?.label ?? url}.`);
+            const began = page.waitForEvent("download", { timeout: beginMs }).catch(() => undefined);
+            if (link !== undefined && /^https?:/.test(link)) await asDownload(page, link);
+            else await element?.handle.click({ timeout: actMs });
+            if ((await began) === undefined) throw new AppError("not_found", `${element?.label ?? url} gave no file.`);
+          },
+        );
+      },
+    }),
+  ];
+}
+
+type GivenFile = { readonly name: string; readonly mimeType: string; readonly buffer: Buffer };
+
+async function readFiles(workspace: Workspace, paths: readonly string[]): Promise<GivenFile[]> {
+  const files: GivenFile[] = [];
+  let left = mostBytes;
+  for (const path of paths) {
+    await using file = await openFile(workspace, path);
+    left -= file.stats.size;
+    if (left < 0) throw new AppError("too_large", `The files are larger than ${mostBytes / 1024 ** 2} MB together.`);
+    const { name } = file.place;
+    files.push({ name, mimeType: mediaTypeOf(name), buffer: await file.handle.readFile() });
+  }
+  return files;
+}
+
+/** Opens an address and has the browser take the answer for a file, whatever the answer says it is. */
+async function asDownload(page: Page, url: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    session.on("Fetch.requestPaused", ({ requestId, responseStatusCode, responseHeaders = [] }) => {
+      const redirects = responseStatusCode !== undefined && responseStatusCode >= 300 && responseStatusCode < 400;
+      const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== "content-disposition");
+      const attached = { name: "Content-Disposition", value: "attachment" };
+      const how =
+        redirects || responseStatusCode === undefined
+          ? {}
+          : { responseCode: responseStatusCode, responseHeaders: [...kept, attached] };
+      void session.send("Fetch.continueResponse", { requestId, ...how }).catch(() => undefined);
+    });
+    await session.send("Fetch.enable", { patterns: [{ resourceType: "Document", requestStage: "Response" }] });
+    const response = await page.goto(url, { timeout: transferMs, waitUntil: "commit" });
+    throw new AppError(
+      "unavailable",
+      `The address gave no file${response === null ? "" : `: the server answered ${response.status()}`}.`,
+    );
+  } catch (error) {
+    if (!isDownload(error)) throw error;
+  } finally {
+    await session.detach().catch(() => undefined);
+  }
+}

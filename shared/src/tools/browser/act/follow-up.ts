@@ -1,0 +1,39 @@
+import type { Browsing } from "../../../browser/browser.ts";
+import { tellNotices } from "../looks.ts";
+import type { Hand } from "./browser-tool.ts";
+
+/** Where a browsing is. */
+export type Place = { readonly tab: number; readonly url: string };
+
+/** The active tab and its address. */
+export function placeOf(browsing: Browsing): Place {
+  const { id, page } = browsing.active();
+  return { tab: id, url: page.url() };
+}
+
+/** What followed an act by itself, a sentence each. `changed` is undefined when a dialog cut the act short. */
+export async function followUp(
+  { browsing, looks }: Hand,
+  before: Place,
+  changed: boolean | undefined,
+): Promise<readonly string[]> {
+  const now = placeOf(browsing);
+  const said: string[] = [];
+  if (now.tab !== before.tab) said.push(`Tab ${now.tab} is active now: ${shortUrl(now.url)}.`);
+  else if (now.url !== before.url) said.push(`The page is now ${shortUrl(now.url)}.`);
+  const notices = tellNotices(browsing, looks);
+  const dialog = browsing.dialog();
+  if (dialog !== undefined) {
+    const message = JSON.stringify(dialog.message.slice(0, 300));
+    said.push(
+      `A ${dialog.kind} dialog opened and holds the page up: ${message}. Answer it with browser_handle_dialog.`,
+    );
+  }
+  if (said.length === 0 && notices.length === 0 && changed === false) said.push("Nothing in the page changed.");
+  return [...said, ...notices];
+}
+
+/** An address as it is told: not longer than a line. */
+export function shortUrl(url: string): string {
+  return url.length <= 300 ? url : `${url.slice(0, 300)}…`;
+}

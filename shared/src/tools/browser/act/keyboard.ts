@@ -1,0 +1,122 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { refFor } from "./input.ts";
+import { actMs, perform } from "./perform.ts";
+import { addText, setField, setText } from "./set-field.ts";
+
+const longestText = 100_000;
+
+/** The keyboard: `browser_input_text`, `browser_fill_form`, `browser_send_keys`. */
+export function keyboardTools(deps: BrowserDeps): Tool[] {
+  return [
+    browserTool(deps, {
+      name: "browser_input_text",
+      description: "Writes into a text field, in place of what is in it. An empty text empties it.",
+      input: z.strictObject({
+        ref: refFor("the field"),
+        text: z.string().max(longestText),
+        clear: z.boolean().default(true).describe("false: types behind what is in the field."),
+        submit: z.boolean().default(false).describe("Presses Enter afterwards."),
+      }),
+      run: ({ ref, text, clear, submit }, hand) =>
+        perform(
+          hand,
+          { refs: [ref], timeoutMs: actMs + text.length * 5, watched: false },
+          async (_, [element], say) => {
+            if (element === undefined) return;
+            say(`Wrote into ${element.label}${submit ? " and pressed Enter" : ""}.`);
+            if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
+            else await addText(element, text);
+            if (submit) await element.handle.press("Enter", { timeout: actMs });
+          },
+        ),
+    }),
+    browserTool(deps, {
+      name: "browser_fill_form",
+      description:
+        "Sets several fields of one form in a single call: text fields, dropdowns (value: the entry's text), checkboxes and radio buttons (value: true or false).",
+      input: z.strictObject({
+        fields: z
+          .array(
+            z.strictObject({ ref: refFor("the field"), value: z.union([z.string().max(longestText), z.boolean()]) }),
+          )
+          .min(1)
+          .max(50),
+      }),
+      run: ({ fields }, hand) => fillForm(hand, fields),
+    }),
+    browserTool(deps, {
+      name: "browser_send_keys",
+      description:
+        'Presses keys where the focus is: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several with blanks between them ("Tab Tab Enter").',
+      input: z.strictObject({ keys: z.string().trim().min(1).max(500) }),
+      run: ({ keys }, hand) =>
+        perform(hand, {}, async (page, _, say) => {
+          const chords = keys.split(/\s+/);
+          for (const [index, chord] of chords.entries()) {
+            say(`Pressed ${chords.slice(0, index + 1).join(" ")}.`);
+            await page.keyboard.press(chordOf(chord)).catch((error: unknown) => {
+              throw unknownKey(error, chord);
+            });
+          }
+        }),
+    }),
+  ];
+}
+
+function fillForm(
+  hand: Hand,
+  fields: readonly { readonly ref: string; readonly value: string | boolean }[],
+): Promise<string> {
+  const done: string[] = [];
+  const refs = fields.map(({ ref }) => ref);
+  return perform(hand, { refs, timeoutMs: actMs * fields.length, watched: false }, async (_, elements, say) => {
+    for (const [index, { value }] of fields.entries()) {
+      const element = elements[index];
+      if (element === undefined) continue;
+      try {
+        done.push(await setField(element, value));
+      } catch (error) {
+        if (done.length === 0) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new AppError(
+          "conflict",
+          `Set ${done.join("; ")}. Then ${element.label} failed, and the fields after it were left: ${reason}`,
+          { cause: error },
+        );
+      }
+      say(`Set ${done.join("; ")}.`);
+    }
+  });
+}
+
+const shortNames: Readonly<Record<string, string>> = {
+  ctrl: "Control",
+  cmd: "Meta",
+  esc: "Escape",
+  return: "Enter",
+  del: "Delete",
+  up: "ArrowUp",
+  down: "ArrowDown",
+  left: "ArrowLeft",
+  right: "ArrowRight",
+  pgup: "PageUp",
+  pgdn: "PageDown",
+  spacebar: "Space",
+};
+
+/** The names by which people call keys, as Playwright calls them. */
+function chordOf(chord: string): string {
+  return chord
+    .split(/\+(?=.)/)
+    .map((key) => shortNames[key.toLowerCase()] ?? key)
+    .join("+");
+}
+
+function unknownKey(error: unknown, chord: string): unknown {
+  if (!(error instanceof Error) || !/Unknown key/.test(error.message)) return error;
+  const message = `There is no key ${JSON.stringify(chord)}. Keys are Enter, Tab, Escape, Backspace, Delete, ArrowDown, PageDown, Home, End, F1, a, A, Control+a. To write a text use browser_input_text.`;
+  return new AppError("invalid_input", message, { cause: error });
+}

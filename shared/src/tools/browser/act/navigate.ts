@@ -1,0 +1,112 @@
+import type { Page, Response } from "playwright";
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { followUp, placeOf, shortUrl } from "./follow-up.ts";
+import { pageAddress } from "./page-address.ts";
+
+const loadMs = 30_000;
+
+/** Address and history: `browser_go_to_url`, `browser_go_back`, `browser_go_forward`, `browser_refresh`. */
+export function navigationTools(deps: BrowserDeps): Tool[] {
+  const options = { waitUntil: "domcontentloaded", timeout: loadMs } as const;
+  const plain = z.strictObject({});
+  return [
+    browserTool(deps, {
+      name: "browser_go_to_url",
+      description: "Opens an address in the active tab.",
+      input: z.strictObject({ url: pageAddress }),
+      run: ({ url }, hand) => goTo(hand, url),
+    }),
+    browserTool(deps, {
+      name: "browser_go_back",
+      description: "Goes back one page in the tab's history.",
+      input: plain,
+      run: (_, hand) => travel(hand, (page) => page.goBack(options), "There is no page to go back to."),
+    }),
+    browserTool(deps, {
+      name: "browser_go_forward",
+      description: "Goes forward one page in the tab's history.",
+      input: plain,
+      run: (_, hand) => travel(hand, (page) => page.goForward(options), "There is no page to go forward to."),
+    }),
+    browserTool(deps, {
+      name: "browser_refresh",
+      description: "Loads the page of the active tab again. What was typed into it is lost.",
+      input: plain,
+      run: (_, hand) => visit(hand, (page) => page.reload(options)),
+    }),
+  ];
+}
+
+/** Opens an address in the active tab and tells what came of it. */
+export function goTo(hand: Hand, url: string): Promise<string> {
+  return visit(hand, async (page) => {
+    const open = () => page.goto(url, { waitUntil: "domcontentloaded", timeout: loadMs });
+    try {
+      return await open();
+    } catch (error) {
+      // A page that follows one which was refused is interrupted by the browser's own page of that error.
+      if (error instanceof Error && /interrupted by another navigation to "chrome-error/.test(error.message))
+        return await open();
+      throw error;
+    }
+  });
+}
+
+async function travel(hand: Hand, go: (page: Page) => Promise<Response | null>, refusal: string): Promise<string> {
+  const { url } = placeOf(hand.browsing);
+  const said = await visit(hand, go);
+  return placeOf(hand.browsing).url === url && hand.browsing.dialog() === undefined ? refusal : said;
+}
+
+async function visit(hand: Hand, go: (page: Page) => Promise<Response | null>): Promise<string> {
+  const { browsing, looks, context } = hand;
+  looks.restless = true;
+  let status: number | undefined;
+  let title = "";
+  let downloads = false;
+  await browsing.act(
+    async (page) => {
+      try {
+        status = (await go(page))?.status();
+        title = await page.title();
+      } catch (error) {
+        if (!isDownload(error)) throw explained(error);
+        downloads = true;
+      }
+    },
+    { signal: context.signal, timeoutMs: loadMs },
+  );
+  const now = placeOf(browsing);
+  const rest = await followUp(hand, now, true);
+  if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");
+  const failed = status !== undefined && status >= 400 ? ` The server answered ${status}.` : "";
+  const called = title === "" ? "" : ` ${JSON.stringify(title.replace(/\s+/g, " ").slice(0, 100))}`;
+  return [`The page is now ${shortUrl(now.url)}${called}.${failed}`, ...rest].join(" ");
+}
+
+/** Whether a navigation ended because the address turned out to be a file. */
+export function isDownload(error: unknown): boolean {
+  return error instanceof Error && /Download is starting/.test(error.message);
+}
+
+const networkErrors: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/ERR_NAME_NOT_RESOLVED/, "There is no such host. Check the address, or search for it."],
+  [/ERR_CONNECTION_REFUSED|ERR_ADDRESS_UNREACHABLE/, "The host does not answer at this address."],
+  [/ERR_CONNECTION_TIMED_OUT|ERR_TIMED_OUT/, "The host did not answer in time."],
+  [/ERR_CERT|ERR_SSL/, "The host's certificate is not valid."],
+  [/ERR_TOO_MANY_REDIRECTS/, "The address redirects without end."],
+  [
+    /ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY|ERR_BLOCKED|ERR_ACCESS_DENIED|ERR_FAILED/,
+    "The request was refused or failed on the way.",
+  ],
+  [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_CONNECTION_CLOSED|ERR_INVALID_HTTP/, "The host broke off."],
+];
+
+function explained(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const known = networkErrors.find(([pattern]) => pattern.test(error.message));
+  return known === undefined ? error : new AppError("unavailable", known[1], { cause: error });
+}

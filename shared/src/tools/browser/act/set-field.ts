@@ -1,0 +1,71 @@
+import { AppError } from "../../../errors.ts";
+import type { FoundElement } from "../find-element.ts";
+import { endTyping, type FieldOption, readOptions } from "../in-page/read-field.ts";
+import { actMs } from "./perform.ts";
+
+/** Replaces what is in a text field. A key is let go in it at the end, because suggestions of some pages wait for one. */
+export async function setText({ handle, self, label }: FoundElement, text: string): Promise<string> {
+  await handle.fill(text, { timeout: actMs });
+  const now = await handle.evaluate(endTyping);
+  if (now === text || self.type === "password") return label;
+  if (now === "")
+    throw new AppError("invalid_input", `${label} does not take ${JSON.stringify(text)}${formatOf(self.type)}.`);
+  return `${label}, which holds ${JSON.stringify(now.slice(0, 200))} now`;
+}
+
+const formats: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  time: "13:05",
+  "datetime-local": "2026-01-31T13:05",
+  month: "2026-01",
+  week: "2026-W05",
+  number: "12.5",
+};
+
+function formatOf(type: string): string {
+  const format = formats[type];
+  return format === undefined ? "" : `: such a field is written like ${format}`;
+}
+
+/** Types behind what is in a text field. */
+export async function addText({ handle }: FoundElement, text: string): Promise<void> {
+  await handle.press("End", { timeout: actMs });
+  await handle.type(text, { timeout: Math.max(actMs, text.length * 20) });
+}
+
+/** Sets a field of any kind: text, a dropdown's entry, or whether a box is checked. */
+export async function setField(element: FoundElement, value: string | boolean): Promise<string> {
+  const { handle, self, label, seen } = element;
+  if (self.tag === "select") return `${label} to ${JSON.stringify(await chooseOption(element, String(value)))}`;
+  const box = ["checkbox", "radio", "switch"].includes(self.tag === "input" ? self.type : seen.role);
+  if (!box) {
+    if (typeof value === "boolean")
+      throw new AppError("invalid_input", `${label} is no checkbox; its value has to be a text.`);
+    return await setText(element, value);
+  }
+  const checked = /^(?:true|on|yes|checked)$/i.test(String(value));
+  if (!checked && !/^(?:false|off|no|unchecked|)$/i.test(String(value)))
+    throw new AppError("invalid_input", `${label} is a ${seen.role}; its value is true or false.`);
+  await handle.setChecked(checked, { timeout: actMs });
+  return `${label} to ${checked ? "checked" : "unchecked"}`;
+}
+
+/** Chooses an entry of the browser's own dropdown by its text, or its value; answers the text. */
+export async function chooseOption({ handle, label }: FoundElement, text: string): Promise<string> {
+  const options = await handle.evaluate(readOptions);
+  const wanted = text.trim().replace(/\s+/g, " ").toLowerCase();
+  const by = (one: (option: FieldOption) => string) => options.find((option) => one(option).toLowerCase() === wanted);
+  const found = by((option) => option.text) ?? by((option) => option.value);
+  if (found === undefined)
+    throw new AppError("invalid_input", `${label} has no option ${JSON.stringify(text)}. ${listed(options)}`);
+  if (found.disabled)
+    throw new AppError("conflict", `The option ${JSON.stringify(found.text)} of ${label} is disabled.`);
+  await handle.selectOption({ index: found.index }, { timeout: actMs });
+  return found.text;
+}
+
+function listed(options: readonly FieldOption[]): string {
+  const some = options.slice(0, 30).map(({ text }) => JSON.stringify(text));
+  const more = options.length > some.length ? ` and ${options.length - some.length} more` : "";
+  return `It has: ${some.join(", ")}${more}.`;
+}

@@ -1,0 +1,45 @@
+import * as z from "zod";
+import type { Tool } from "../../tool.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { placeOf, shortUrl } from "./follow-up.ts";
+import { goTo } from "./navigate.ts";
+import { pageAddress } from "./page-address.ts";
+
+/** The tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
+export function tabTools(deps: BrowserDeps): Tool[] {
+  const tabId = z.int().min(1).describe("A tab's number, as the look at the page lists them.");
+  return [
+    browserTool(deps, {
+      name: "browser_open_tab",
+      description: "Opens an address in a new tab, which becomes the active one.",
+      input: z.strictObject({ url: pageAddress }),
+      async run({ url }, hand) {
+        const { id } = await hand.browsing.openTab();
+        await hand.browsing.activate(id);
+        return `Opened tab ${id}. ${await goTo(hand, url)}`;
+      },
+    }),
+    browserTool(deps, {
+      name: "browser_switch_tab",
+      description: "Makes another open tab the active one.",
+      input: z.strictObject({ tab_id: tabId }),
+      async run({ tab_id }, { browsing, looks }) {
+        const { id, page } = await browsing.activate(tab_id);
+        looks.restless = true;
+        return `Tab ${id} is active now: ${shortUrl(page.url())}.`;
+      },
+    }),
+    browserTool(deps, {
+      name: "browser_close_tab",
+      description: "Closes a tab, the active one unless told otherwise.",
+      input: z.strictObject({ tab_id: tabId.optional() }),
+      async run({ tab_id }, { browsing, looks }) {
+        const id = tab_id ?? browsing.active().id;
+        await browsing.closeTab(id);
+        looks.restless = true;
+        const now = placeOf(browsing);
+        return `Closed tab ${id}. Tab ${now.tab} is active now: ${shortUrl(now.url)}.`;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import { asData } from "../../web/as-data.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { goTo } from "./navigate.ts";
+
+/** Finds pages for a query, best first; rejects when there are none. */
+export type BrowserSearch = (
+  query: string,
+  signal: AbortSignal,
+) => Promise<readonly { readonly title: string; readonly url: string; readonly description: string }[]>;
+
+/** `browser_web_search`: searches and opens the first result. */
+export function webSearchTool(deps: BrowserDeps, search: BrowserSearch): Tool {
+  return browserTool(deps, {
+    name: "browser_web_search",
+    description: "Searches the web and opens the first result in the active tab. The other results are listed.",
+    input: z.strictObject({ query: z.string().trim().min(1).max(1_000) }),
+    async run({ query }, hand) {
+      const found = await search(query, hand.context.signal);
+      const [first] = found;
+      if (first === undefined) throw new AppError("not_found", `No search engine gave results for '${query}'.`);
+      const list = found
+        .map(({ title, url, description }) => `- ${title}\n  ${url}\n  ${description.slice(0, 200)}`)
+        .join("\n");
+      return `${await goTo(hand, first.url)}\n${asData("search results", list)}`;
+    },
+  });
+}

@@ -1,0 +1,113 @@
+import { afterAll, expect, test } from "bun:test";
+import { refOf, startDesk } from "./browser.fixture.ts";
+
+const list = (names: readonly string[]) =>
+  names.map((name) => `<li>${name} <button onclick="done(this)">Delete ${name}</button>`).join("");
+const script = `<script>const log = []; function done(button) { log.push(button.textContent); document.title = log.join() }
+  function again(names) { list.innerHTML = names.map((name) => '<li>' + name + ' <button onclick="done(this)">Delete ' + name + '</button>').join('') }</script>`;
+let visits = 0;
+const desk = await startDesk({
+  "/list": `<ul id=list>${list(["Ann", "Bob"])}</ul>${script}`,
+  "/same": () => {
+    visits += 1;
+    return new Response(`<button onclick="document.title = 'clicked ${visits}'">Delete</button>`, {
+      headers: { "content-type": "text/html" },
+    });
+  },
+  "/card": `<div style="cursor:pointer" onclick="document.title = this.textContent">Delete Ann</div>`,
+  "/frame": `<iframe src="/inner"></iframe>`,
+  "/inner": `<button onclick="parent.document.title = 'inner'">Inner</button>`,
+  "/shade": `<div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = '<button onclick="document.title = this.textContent">One</button>'</script>`,
+  "/typed": `<input aria-label=Name><button onclick="document.title = 'sent'">Send</button>`,
+});
+afterAll(() => desk[Symbol.asyncDispose]());
+
+const page = () => desk.browsing().active().page;
+const click = (ref: string) => desk.call("click_element", { ref });
+
+test("an element that a page moved is still itself", async () => {
+  const ref = refOf(await desk.open("/list"), 'button "Delete Ann"');
+  await page().evaluate("list.append(list.firstElementChild)");
+  expect((await click(ref)).text).toContain('Clicked button "Delete Ann"');
+  expect(await page().title()).toBe("Delete Ann");
+});
+
+test("an element whose words were replaced is refused, before and after a new look", async () => {
+  const ref = refOf(await desk.open("/list"), 'button "Delete Ann"');
+  await page().evaluate("list.querySelector('button').textContent = 'Delete Carol'");
+  for (const look of [false, true]) {
+    if (look) await desk.see();
+    const { text, isError } = await click(ref);
+    expect({ text, isError }).toEqual({
+      text: expect.stringContaining(`${ref} (button "Delete Ann") is no longer valid`),
+      isError: true,
+    });
+  }
+  expect(await page().title()).toBe("");
+});
+
+test("a list that was drawn anew is refused, although an element stands where the other was", async () => {
+  const ref = refOf(await desk.open("/list"), 'button "Delete Bob"');
+  await page().evaluate("again(['Ann', 'Bob'])");
+  expect(await click(ref)).toMatchObject({ isError: true, text: expect.stringContaining("Look again") });
+  expect(await page().title()).toBe("");
+  const fresh = refOf((await desk.see()).text, 'button "Delete Bob"');
+  expect(fresh).not.toBe(ref);
+  expect(await click(fresh)).toMatchObject({ isError: false });
+});
+
+test("the same button of a page loaded again is another", async () => {
+  const ref = refOf(await desk.open("/same"), 'button "Delete"');
+  await desk.call("refresh");
+  expect(await click(ref)).toMatchObject({ isError: true });
+  const fresh = refOf((await desk.see()).text, 'button "Delete"');
+  expect(fresh).not.toBe(ref);
+  expect(await click(ref)).toMatchObject({ isError: true });
+  expect(await page().title()).toBe("");
+});
+
+test("a clickable without a name is known by its words", async () => {
+  const ref = refOf(await desk.open("/card"), "Delete Ann");
+  await page().evaluate("document.querySelector('div').textContent = 'Delete Bob'");
+  await desk.see();
+  expect(await click(ref)).toMatchObject({ isError: true });
+  expect(await page().title()).toBe("");
+});
+
+test("a button in a frame is clicked, and refused once the frame was loaded again", async () => {
+  const ref = refOf(await desk.open("/frame"), 'button "Inner"');
+  expect(await click(ref)).toMatchObject({ isError: false });
+  expect(await page().title()).toBe("inner");
+  await page().evaluate(
+    "document.title = ''; const frame = frames[0]; new Promise((done) => { document.querySelector('iframe').onload = done; frame.location.reload() })",
+  );
+  expect(await click(ref)).toMatchObject({ isError: true });
+  await desk.see();
+  expect(await click(ref)).toMatchObject({ isError: true });
+  expect(await page().title()).toBe("");
+});
+
+test("a button in a shadow root is clicked, and refused once it is called otherwise", async () => {
+  const ref = refOf(await desk.open("/shade"), 'button "One"');
+  expect(await click(ref)).toMatchObject({ isError: false });
+  await page().evaluate("document.title = ''; host.shadowRoot.firstChild.textContent = 'Two'");
+  expect(await click(ref)).toMatchObject({ isError: true });
+  expect(await page().title()).toBe("");
+});
+
+test("a field stays itself whatever is typed into it", async () => {
+  const ref = refOf(await desk.open("/typed"), 'textbox "Name"');
+  for (const text of ["Ann", "", "Bob"])
+    expect(await desk.call("input_text", { ref, text })).toMatchObject({ isError: false });
+  expect(refOf((await desk.see()).text, 'textbox "Name"')).toBe(ref);
+});
+
+test("a ref that was never given, or is in another tab, is refused with what to do", async () => {
+  expect(await click("e999999")).toMatchObject({ isError: true, text: expect.stringContaining("browser_snapshot") });
+  const ref = refOf(await desk.open("/typed"), 'button "Send"');
+  const here = desk.browsing().active().id;
+  await desk.call("open_tab", { url: `${desk.url}/card` });
+  expect(await click(ref)).toMatchObject({ isError: true, text: expect.stringContaining("browser_switch_tab") });
+  await desk.call("switch_tab", { tab_id: here });
+  expect(await click(`[${ref}]`)).toMatchObject({ isError: false });
+});

@@ -1,0 +1,88 @@
+import type { ElementHandle, Page } from "playwright";
+import type { Browsing } from "../../browser/browser.ts";
+import { AppError } from "../../errors.ts";
+import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
+import { listedElement } from "./in-page/element-list.ts";
+import type { Looks } from "./looks.ts";
+import { type AriaNode, outlinePage } from "./observe/aria-node.ts";
+import { markOf, squeezed } from "./observe/element-mark.ts";
+import type { SeenElement } from "./refs.ts";
+
+/** An element of the active page that a ref names, and what it is. */
+export type FoundElement = {
+  readonly ref: string;
+  readonly handle: ElementHandle;
+  readonly seen: SeenElement;
+  readonly self: ElementSelf;
+  /** As it is spoken of in results: `button "Save" [e12]`. */
+  readonly label: string;
+};
+
+/**
+ * The element a ref was given to: the same element of the same document, and still called the same. Rejects with `not_found` for a ref that
+ * was never given and with `conflict` when the element is gone or is another now; never answers a different element.
+ */
+export async function findElement(browsing: Browsing, looks: Looks, page: Page, ref: string): Promise<FoundElement> {
+  const seen = looks.refs.get(ref);
+  if (seen === undefined) {
+    const message = `There is no element ${ref}. Refs such as e12 stand in brackets in the newest look at the page; look with browser_snapshot.`;
+    throw new AppError("not_found", message);
+  }
+  if (seen.tab !== browsing.active().id) {
+    const message = `${ref} is in tab ${seen.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
+    throw new AppError("conflict", message);
+  }
+  const [handle, self] = await Promise.all([handleOf(page, seen), selfOf(page, seen)]);
+  if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin)
+    throw stale(ref, seen, "it is gone");
+  if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
+  return { ref, handle, seen, self, label: labelOf(ref, seen, self) };
+}
+
+/** The element's handle; null when it is not in the newest outline, or its frame is gone. */
+async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHandle | null> {
+  if (where.by === "list") {
+    const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
+    return (found?.asElement() ?? null) as ElementHandle | null;
+  }
+  return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
+}
+
+/** What the element says of itself, asked for at the same time: a ref of an outline names one node or none. */
+async function selfOf(page: Page, { where }: SeenElement): Promise<ElementSelf | undefined> {
+  if (where.by === "outline") return await page.$eval(`aria-ref=${where.ref}`, describeElement).catch(() => undefined);
+  const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
+  return await (found?.asElement() as ElementHandle | null | undefined)
+    ?.evaluate(describeElement)
+    .catch(() => undefined);
+}
+
+const outlineMs = 5_000;
+
+/** Where the words of an element do not tell, the page is outlined again, which names elements as it did when this one was seen. */
+async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void> {
+  const { where } = seen;
+  if (seen.mark === "") return;
+  const nodes = where.by === "outline" ? await outlinePage(page, outlineMs) : [];
+  const now = where.by === "outline" ? nodeWith(nodes, where.ref) : undefined;
+  if (now === undefined || markOf(now) !== seen.mark) throw stale(ref, seen, "it is something else now");
+}
+
+function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): AriaNode | undefined {
+  for (const node of nodes) {
+    if (typeof node === "string") continue;
+    const found = node.ref === ref ? node : nodeWith(node.children ?? [], ref);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function stale(ref: string, { role, name }: SeenElement, why: string): AppError {
+  const what = name === "" ? role : `${role} "${name.slice(0, 80)}"`;
+  return new AppError("conflict", `${ref} (${what}) is no longer valid: ${why}. Look again and use the new refs.`);
+}
+
+function labelOf(ref: string, { role, name }: SeenElement, { tag }: ElementSelf): string {
+  const kind = role === "generic" || role === "text" ? tag : role;
+  return name === "" ? `${kind} [${ref}]` : `${kind} "${name.slice(0, 80)}" [${ref}]`;
+}

@@ -1,0 +1,88 @@
+import type { PageDocument, PageElement, PageStyle, PageWindow } from "./dom.ts";
+import type { ElementList } from "./element-list.ts";
+
+declare const document: PageDocument;
+declare const window: PageWindow;
+
+/** Something drawn that says nothing: what it is by its tag and class, its colour, and where its middle is in the window. */
+export type DrawnElement = {
+  readonly number: number;
+  readonly what: string;
+  readonly colour: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly beside: string;
+};
+
+/**
+ * Runs in the page, on a list: what a person sees in the window and an outline of texts and roles lacks: icons, handles, shapes, coloured boxes, words
+ * of a text that are made to be clicked. The first `most` of them.
+ */
+export function findDrawnElements(list: ElementList, most: number): DrawnElement[] {
+  const found: DrawnElement[] = [];
+  const outlined = "a[href],button,input,select,textarea,img,label,iframe,[role],[aria-label],[title]";
+  const shape = /^(?:circle|ellipse|rect|polygon|polyline|path|line|canvas)$/i;
+  const silent = /^(?:SCRIPT|STYLE|svg|g|defs|BR|HR|OPTION|BODY)$/i;
+  const styleOf = (element: PageElement) => window.getComputedStyle(element);
+  const drawn = (element: PageElement, style: PageStyle) => {
+    if (shape.test(element.tagName) || element.hasAttribute("tabindex") || element.hasAttribute("onclick")) return true;
+    const [before, after] = ["::before", "::after"].map((part) => window.getComputedStyle(element, part));
+    if ([style, before, after].some((one) => one !== undefined && one.backgroundImage !== "none")) return true;
+    if ([style, before, after].some((one) => /\S/.test(one?.content.replace(/^(?:none|normal|"\s*")$/, "") ?? "")))
+      return true;
+    if (style.borderTopStyle !== "none" && style.borderLeftStyle !== "none") return true;
+    const parent = element.parentElement;
+    if (parent === null || /^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) return false;
+    return style.backgroundColor !== styleOf(parent).backgroundColor;
+  };
+  /** A word in a text, made to be clicked without being a link. */
+  const linked = (element: PageElement, style: PageStyle) =>
+    style.display === "inline" &&
+    style.cursor === "pointer" &&
+    element.parentElement !== null &&
+    styleOf(element.parentElement).cursor !== "pointer";
+  /** The words of what it is in, when it is in little. */
+  const beside = (element: PageElement) => {
+    for (let at = element.parentElement, levels = 0; at !== null && levels < 5; at = at.parentElement, levels++) {
+      // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
+      const text = (at.innerText ?? "").replace(/\s+/g, " ").trim();
+      if (text !== "") return text.length > 300 ? "" : text.slice(0, 40);
+    }
+    return "";
+  };
+  for (const element of Array.from(document.body?.querySelectorAll("*") ?? [])) {
+    if (found.length >= most) break;
+    if (silent.test(element.tagName) || element.matches(outlined)) continue;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const [x, y] = [Math.round(left + width / 2), Math.round(top + height / 2)];
+    if (width < 3 || height < 3 || x < 0 || y < 0 || x > window.innerWidth || y > window.innerHeight) continue;
+    if (width * height > (window.innerWidth * window.innerHeight) / 4) continue;
+    const word = (element.textContent ?? "").trim();
+    if (word !== "" && (element.childNodes.length !== 1 || element.childNodes[0]?.nodeType !== 3)) continue;
+    const style = styleOf(element);
+    if (style.pointerEvents === "none" || !(word === "" ? drawn : linked)(element, style)) continue;
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const number = list.numbers.get(element) ?? list.elements.push(element) - 1;
+    list.numbers.set(element, number);
+    const classes = (element.getAttribute("class") ?? "").trim().split(/\s+/).filter(Boolean).slice(0, 3);
+    const marks = [element.id === "" ? "" : `#${element.id}`, ...classes.map((name) => `.${name}`)];
+    const what =
+      `${element.tagName.toLowerCase()}${marks.join("")}`.slice(0, 80) + (word === "" ? "" : ` "${word.slice(0, 60)}"`);
+    const colour = (
+      shape.test(element.tagName) ? (element.getAttribute("fill") ?? style.fill) : style.backgroundColor
+    ).slice(0, 40);
+    found.push({
+      number,
+      what,
+      colour,
+      x,
+      y,
+      width: Math.round(width),
+      height: Math.round(height),
+      beside: word === "" ? beside(element) : "",
+    });
+  }
+  return found;
+}

@@ -1,0 +1,62 @@
+import type { PageDocument, PageWindow } from "./dom.ts";
+import type { ElementList } from "./element-list.ts";
+
+declare const document: PageDocument;
+declare const window: PageWindow;
+
+/** What is looked for among very many elements: a text, or what is in the window. */
+export type NearQuery = { readonly text: string | undefined; readonly most: number };
+
+/** An element as it says of itself. */
+export type NearElement = {
+  readonly number: number;
+  readonly tag: string;
+  readonly type: string;
+  readonly role: string;
+  readonly name: string;
+  readonly top: number;
+  readonly bottom: number;
+};
+
+/**
+ * Runs in the page, on a list: the elements that can be acted on, headings, and the innermost elements with text, in the window or with the text
+ * that is looked for. Cheap on pages of any size.
+ */
+export function findNearElements(list: ElementList, { text, most }: NearQuery): NearElement[] {
+  const wanted = text?.toLowerCase();
+  const found: NearElement[] = [];
+  const telling = /^(?:A|BUTTON|INPUT|SELECT|TEXTAREA|SUMMARY|H[1-6]|IFRAME|LABEL)$/;
+  const silent = /^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE|TITLE|OPTION)$/;
+  const all = document.getElementsByTagName("*");
+  for (let index = 0; index < all.length && found.length < most; index++) {
+    const element = all[index];
+    if (element === undefined || silent.test(element.tagName)) continue;
+    const tells = telling.test(element.tagName) || element.hasAttribute("role") || element.hasAttribute("onclick");
+    const own = Array.from(element.childNodes).some(
+      ({ nodeType, nodeValue }) => nodeType === 3 && /\S/.test(nodeValue ?? ""),
+    );
+    if (!tells && !own) continue;
+    // Only for fields: on buttons, looking for labels takes a time that grows with the page.
+    const labels = /^(?:INPUT|SELECT|TEXTAREA)$/.test(element.tagName) ? element.labels : null;
+    const label = element.getAttribute("aria-label") ?? labels?.[0]?.textContent ?? "";
+    const words = [label, element.textContent, element.getAttribute("placeholder"), element.getAttribute("title")];
+    if (wanted !== undefined && !words.some((word) => word?.toLowerCase().includes(wanted))) continue;
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    if (right - left < 2 || bottom - top < 2) continue;
+    const near = bottom > 0 && top < window.innerHeight && right > 0 && left < window.innerWidth;
+    if (wanted === undefined && !near) continue;
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const number = list.numbers.get(element) ?? list.elements.push(element) - 1;
+    list.numbers.set(element, number);
+    found.push({
+      number,
+      tag: element.tagName.toLowerCase(),
+      type: String(element.type ?? "").toLowerCase(),
+      role: element.getAttribute("role") ?? "",
+      name: (words.find((word) => word?.trim()) ?? "").replace(/\s+/g, " ").trim().slice(0, 500),
+      top,
+      bottom,
+    });
+  }
+  return found;
+}

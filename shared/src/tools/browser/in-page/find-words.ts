@@ -1,0 +1,26 @@
+import type { PageDocument, PageElement, PageNode, PageRect } from "./dom.ts";
+
+/** Runs in the page, on an element: where in it words stand, from its upper left corner; undefined when they do not, or not in one piece. */
+export function findWords(element: PageElement, words: string): { x: number; y: number } | undefined {
+  const document = element.ownerDocument as PageDocument & {
+    createRange(): {
+      setStart(node: PageNode, at: number): void;
+      setEnd(node: PageNode, at: number): void;
+      getClientRects(): ArrayLike<PageRect>;
+    };
+  };
+  const wanted = words.toLowerCase();
+  const walker = document.createTreeWalker(element, 4);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const at = (node.nodeValue ?? "").toLowerCase().indexOf(wanted);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + words.length);
+    const rect = range.getClientRects()[0];
+    if (rect === undefined || rect.width === 0) continue;
+    const outer = element.getBoundingClientRect();
+    return { x: rect.left + rect.width / 2 - outer.left, y: rect.top + rect.height / 2 - outer.top };
+  }
+  return undefined;
+}

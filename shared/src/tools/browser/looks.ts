@@ -1,0 +1,66 @@
+import type { JSHandle, Page } from "playwright";
+import type { Browsing } from "../../browser/browser.ts";
+import type { ElementList } from "./in-page/element-list.ts";
+import { createRefs, type Refs } from "./refs.ts";
+
+/** Lines of a document's outline, by their hash. */
+export type SeenLines = { readonly document: string; readonly lines: ReadonlySet<number | bigint> };
+
+/** What is remembered of one conversation's looks at its pages. */
+export type Looks = {
+  readonly refs: Refs;
+  /** The lines of the newest look. */
+  newest: SeenLines | undefined;
+  /** The lines told in results, which the conversation keeps. */
+  told: SeenLines | undefined;
+  /** What happened by itself and no tool result has told of yet. */
+  untold: readonly string[];
+  /** Whether something was done to the page after the newest look, so that it may still be about to change. */
+  restless: boolean;
+  /** Lists of elements that no outline has, one for each document. */
+  readonly lists: Map<string, JSHandle<ElementList>>;
+  /** CSS pixels for each pixel of the newest screenshot. */
+  scale: { readonly page: Page; readonly factor: number } | undefined;
+};
+
+/** The looks of every conversation's browsing, forgotten with it. The tools and the sight have to share one. */
+export interface LookBook {
+  of(browsing: Browsing): Looks;
+}
+
+/** An empty look book. */
+export function createLookBook(): LookBook {
+  const books = new WeakMap<Browsing, Looks>();
+  return {
+    of(browsing) {
+      const known = books.get(browsing);
+      if (known !== undefined) return known;
+      const looks: Looks = {
+        refs: createRefs(),
+        newest: undefined,
+        told: undefined,
+        untold: [],
+        lists: new Map(),
+        restless: false,
+        scale: undefined,
+      };
+      books.set(browsing, looks);
+      return looks;
+    },
+  };
+}
+
+const mostUntold = 20;
+
+/** What happened by itself and was not told in a tool result. It stays untold: a sight is not kept. */
+export function untoldNotices(browsing: Browsing, looks: Looks): readonly string[] {
+  looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
+  return looks.untold;
+}
+
+/** The same for a tool result, which the conversation keeps: they are told now. */
+export function tellNotices(browsing: Browsing, looks: Looks): readonly string[] {
+  const notices = untoldNotices(browsing, looks);
+  looks.untold = [];
+  return notices;
+}

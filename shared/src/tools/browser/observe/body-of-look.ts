@@ -1,0 +1,57 @@
+import { estimateText } from "../../../llm/tokens.ts";
+import { asData } from "../../web/as-data.ts";
+import type { Looks } from "../looks.ts";
+import { chooseLines } from "./choose-lines.ts";
+import { type Line, linesOf } from "./lines.ts";
+import { linesText, type Novelty } from "./lines-text.ts";
+import type { Look } from "./look.ts";
+
+/**
+ * The outline of a look within a number of tokens, its new lines marked. A look whose text is `kept` in the conversation leaves out what was
+ * told before and is as it was; one that is not kept is whole in itself.
+ */
+export function bodyOf(
+  look: Look,
+  looks: Looks,
+  { tokens, kept }: { readonly tokens: number; readonly kept: boolean },
+): string {
+  const lines = linesOfLook(look, tokens);
+  const hashes = lines.map(({ text }) => Bun.hash(text));
+  const document = `${look.tab.id} ${look.measure.origin}`;
+  const former = kept ? looks.told : looks.newest;
+  const before = former?.document === document ? former.lines : undefined;
+  const novelty = hashes.map((hash): Novelty => (before === undefined ? "unmarked" : before.has(hash) ? "old" : "new"));
+  const shown = chooseLines(lines, tokens);
+  looks.newest = { document, lines: new Set(hashes) };
+  if (kept) looks.told = { document, lines: new Set([...shown].flatMap((index) => hashes[index] ?? [])) };
+  const outline = linesText(lines, { shown, novelty, foldOld: kept });
+  const title = look.title === "" ? "" : `Title: ${look.title.replace(/\s+/g, " ").slice(0, 150)}\n`;
+  const body = asData(look.url, `${title}${outline === "" ? "(nothing is on the page)" : outline}`);
+  return [body, ...remarks(look, lines.length > shown.size, novelty.includes("new"))].join("\n");
+}
+
+const fewLines = 60;
+
+/** On a small page every element gets its ref; on others those that can be acted on, and many alike are folded. */
+function linesOfLook({ items }: Look, tokens: number): readonly Line[] {
+  const short = linesOf(items, { allRefs: false, folds: true });
+  if (short.length > fewLines) return short;
+  const rich = linesOf(items, { allRefs: true, folds: false });
+  return rich.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2 ? rich : short;
+}
+
+function remarks({ unseen, crowded, measure }: Look, cut: boolean, marked: boolean): string[] {
+  const said: string[] = [];
+  if (marked) said.push("A star marks what is new since you last looked.");
+  if (unseen > 0)
+    said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
+  if (crowded)
+    said.push(
+      `The page has ${measure.elements} elements; listed is what is in the window. browser_snapshot{find: "…"} finds the rest.`,
+    );
+  else if (cut)
+    said.push(
+      'browser_snapshot{expand: "e…"} shows a part whole, {find: "…"} the places of a text, {full: true} everything.',
+    );
+  return said;
+}

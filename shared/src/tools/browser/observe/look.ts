@@ -1,0 +1,124 @@
+import type { ElementHandle, Frame, Page } from "playwright";
+import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
+import { AppError } from "../../../errors.ts";
+import { findUnseenText } from "../in-page/find-unseen-text.ts";
+import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
+import type { Looks } from "../looks.ts";
+import { type AriaNode, outlinePage } from "./aria-node.ts";
+import { crowdedItems } from "./crowded-page.ts";
+import { drawnItems } from "./drawn-items.ts";
+import { createHider } from "./hide-unseen.ts";
+import type { Item } from "./item.ts";
+import { type Setting, toItems } from "./to-items.ts";
+
+/** What a look at the active page found. */
+export type Look = {
+  readonly tab: Tab;
+  readonly url: string;
+  readonly title: string;
+  readonly measure: PageMeasure;
+  readonly items: readonly Item[];
+  /** How many texts were left out because no person could see them. */
+  readonly unseen: number;
+  /** Whether the page has too many elements to be outlined whole; the items are then those in and near the window. */
+  readonly crowded: boolean;
+};
+
+/** Above this many elements a page is not outlined whole: the time that takes grows faster than their number. */
+const mostElements = 10_000;
+const mostFrames = 12;
+
+/** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
+export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
+  // An act would dismiss it.
+  if (browsing.dialog() !== undefined) return undefined;
+  const tab = browsing.active();
+  return await browsing.act(async (page) => {
+    const [measure, title] = await Promise.all([page.evaluate(measurePage), page.title()]);
+    const seen = { tab, url: page.url(), title, measure };
+    if (measure.elements > mostElements) {
+      const items = await crowdedItems(page, looks, { tab: tab.id, measure });
+      return { ...seen, items, unseen: 0, crowded: true };
+    }
+    const [nodes, unseen, drawn] = await Promise.all([
+      outlinePage(page, options.timeoutMs),
+      page.evaluate(findUnseenText),
+      drawnItems(page, looks, { tab: tab.id, measure }),
+    ]);
+    const frames = await readFrames(page, nodes);
+    const setting = settingOf({
+      tab,
+      looks,
+      frames,
+      frame: page.mainFrame(),
+      measure,
+      unseen,
+      left: 0,
+      top: 0,
+      of: measure,
+    });
+    return { ...seen, items: [...toItems(nodes, setting), ...drawn], unseen: unseen.length, crowded: false };
+  }, options);
+}
+
+type Document = { readonly frame: Frame; readonly measure: PageMeasure; readonly unseen: readonly string[] };
+
+/** The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not answer at once are left out. */
+async function readFrames(page: Page, nodes: readonly (string | AriaNode)[]): Promise<ReadonlyMap<string, Document>> {
+  const refs = iframesIn(nodes).slice(0, mostFrames);
+  const found = await Promise.all(
+    refs
+      .map(async (ref) => {
+        const handle = (await page.$(`aria-ref=${ref}`)) as ElementHandle | null;
+        const frame = await handle?.contentFrame();
+        if (!frame) return undefined;
+        const [measure, unseen] = await Promise.all([frame.evaluate(measurePage), frame.evaluate(findUnseenText)]);
+        return [ref, { frame, measure, unseen }] as const;
+      })
+      .map((reading) => reading.catch(() => undefined)),
+  );
+  return new Map(found.filter((one) => one !== undefined));
+}
+
+function iframesIn(nodes: readonly (string | AriaNode)[]): string[] {
+  return nodes.flatMap((node) => {
+    if (typeof node === "string") return [];
+    const own = node.role === "iframe" && node.ref !== undefined && node.children !== undefined ? [node.ref] : [];
+    return [...own, ...iframesIn(node.children ?? [])];
+  });
+}
+
+type Place = Document & {
+  readonly tab: Tab;
+  readonly looks: Looks;
+  readonly frames: ReadonlyMap<string, Document>;
+  readonly left: number;
+  readonly top: number;
+  /** The window's measure. */
+  readonly of: PageMeasure;
+};
+
+function settingOf(place: Place): Setting {
+  const { tab, looks, frame, measure, unseen, left, top, of } = place;
+  return {
+    hider: createHider(unseen, measure.passwords),
+    width: of.width,
+    height: of.height,
+    left,
+    top,
+    refOf: ({ ref, ...element }) =>
+      looks.refs.give({ ...element, tab: tab.id, frame, origin: measure.origin, where: { by: "outline", ref } }),
+    within({ ref, box }) {
+      const inner = ref === undefined ? undefined : place.frames.get(ref);
+      if (inner === undefined) return undefined;
+      return settingOf({ ...place, ...inner, left: left + (box?.x ?? 0), top: top + (box?.y ?? 0) });
+    },
+  };
+}
+
+/** The error of an act that a dialog holds up. */
+export function heldUp(browsing: Browsing): AppError {
+  const dialog = browsing.dialog();
+  const what = dialog === undefined ? "A dialog" : `The ${dialog.kind} dialog "${dialog.message.slice(0, 200)}"`;
+  return new AppError("conflict", `${what} holds the page up. Answer it with browser_handle_dialog first.`);
+}

@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
+import type { Tool } from "../../tool.ts";
+import { asData } from "../../web/as-data.ts";
+import { type BrowserDeps, browserTool, type Hand } from "../act/browser-tool.ts";
+import { ref } from "../act/input.ts";
+import { tellNotices } from "../looks.ts";
+import { bodyOf } from "./body-of-look.ts";
+import { crowdedItems } from "./crowded-page.ts";
+import { headerOf } from "./describe-look.ts";
+import { findLines } from "./find-lines.ts";
+import { itemWith } from "./item.ts";
+import { linesOf } from "./lines.ts";
+import { heldUp, type Look, lookAt } from "./look.ts";
+import { settle } from "./settle.ts";
+import { wholeText } from "./whole-text.ts";
+
+/** A result of a tool is kept and cut when it is longer than this makes it. */
+const resultTokens = 2_800;
+const lookMs = 10_000;
+
+/** `browser_snapshot`: the page as text with refs; a part of it whole, or where a text stands in it. */
+export function snapshotTool(deps: BrowserDeps): Tool {
+  return browserTool(deps, {
+    name: "browser_snapshot",
+    description:
+      "Shows the active page as text: its elements with the refs (e12) that other browser tools take. What is in view comes before what is not. Shows a part whole by expand, or the places of a text by find.",
+    effect: "pure",
+    input: z.strictObject({
+      expand: ref.optional().describe("The ref of a part to show whole."),
+      find: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("Shows only the lines with this text, and what is around them."),
+      full: z
+        .boolean()
+        .default(false)
+        .describe("Shows everything from the top, also what has not changed since you last looked."),
+      from: z.int().min(1).default(1).describe("With expand or full: the line to begin at, to read on."),
+    }),
+    async run({ expand, find, full, from }, hand) {
+      const { browsing, looks, context } = hand;
+      await settle(browsing, looks, context.signal);
+      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
+      if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
+      const header = headerOf(browsing, look, tellNotices(browsing, looks));
+      if (look === undefined) return header;
+      if (find !== undefined) return `${header}\n${await found(hand, look, find)}`;
+      if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
+      if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
+      return `${header}\n${bodyOf(look, looks, { tokens: resultTokens, kept: true })}`;
+    },
+  });
+}
+
+function part({ items, url, crowded }: Look, wanted: string, from: number): string {
+  const item = itemWith(items, wanted);
+  if (item === undefined) {
+    const how = crowded ? "The page is too large for that; use find." : "Look again and use the new refs.";
+    throw new AppError("conflict", `${wanted} is no longer on the page, or nothing is in it. ${how}`);
+  }
+  return asData(url, wholeText([item], from, resultTokens));
+}
+
+async function found(hand: Hand, look: Look, text: string): Promise<string> {
+  const { browsing, looks, context } = hand;
+  const items = look.crowded
+    ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
+        signal: context.signal,
+        timeoutMs: lookMs,
+      })
+    : look.items;
+  const lines = findLines(linesOf(items ?? [], { allRefs: true, folds: false }), text, resultTokens);
+  return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
+}

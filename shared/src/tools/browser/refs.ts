@@ -1,0 +1,63 @@
+import type { Frame, JSHandle } from "playwright";
+import type { ElementList } from "./in-page/element-list.ts";
+
+/** How an element is found again: by Playwright's own ref in the newest outline, or by its number in a list that is kept in the page. */
+export type Whereabouts =
+  | { readonly by: "outline"; readonly ref: string }
+  | { readonly by: "list"; readonly list: JSHandle<ElementList>; readonly number: number };
+
+/** An element as it was seen. */
+export type SeenElement = {
+  readonly tab: number;
+  readonly frame: Frame;
+  /** Which of the documents that were in the frame. */
+  readonly origin: number;
+  readonly where: Whereabouts;
+  readonly role: string;
+  readonly name: string;
+  /** What it was called or what stood in it, blanks left out: by this it is known again. */
+  readonly mark: string;
+};
+
+/** The refs given to a model. None is ever given to a second element. */
+export interface Refs {
+  /** The element's ref: the one it has when it was seen before and is still called the same. */
+  give(element: SeenElement): string;
+  get(ref: string): SeenElement | undefined;
+}
+
+const mostRefs = 30_000;
+
+/** Refs for one conversation, `e1` onwards; the oldest are forgotten. */
+export function createRefs(): Refs {
+  const elements = new Map<string, SeenElement>();
+  const given = new Map<string, string>();
+  const frames = new Map<Frame, number>();
+  let last = 0;
+
+  const keyOf = ({ frame, origin, where, mark }: SeenElement): string => {
+    const number = frames.get(frame) ?? frames.size;
+    frames.set(frame, number);
+    return `${number} ${origin} ${where.by === "outline" ? where.ref : where.number} ${mark}`;
+  };
+
+  return {
+    give(element) {
+      const key = keyOf(element);
+      const known = given.get(key);
+      if (known !== undefined && elements.has(known)) return known;
+      last += 1;
+      const ref = `e${last}`;
+      elements.set(ref, element);
+      given.set(key, ref);
+      if (elements.size > mostRefs) forgetOldest(elements, given);
+      return ref;
+    },
+    get: (ref) => elements.get(ref),
+  };
+}
+
+function forgetOldest(elements: Map<string, SeenElement>, given: Map<string, string>): void {
+  for (const ref of [...elements.keys()].slice(0, mostRefs / 2)) elements.delete(ref);
+  for (const [key, ref] of given) if (!elements.has(ref)) given.delete(key);
+}

@@ -1,0 +1,56 @@
+import type { Page } from "playwright";
+
+const mostLinks = 5_000;
+const collectMs = 2_000;
+
+/** The addresses that a text of the web names: of Markdown links and on their own. */
+export function linksIn(text: string): string[] {
+  const found = text.match(/\bhttps?:\/\/[^\s<>"'`\\^{}|]+/gi) ?? [];
+  return found.slice(0, mostLinks).flatMap((link) => {
+    // A closing bracket belongs to an address only with its opening one.
+    const closed = link.includes("(") ? link : link.replace(/\).*$/, "");
+    return hrefOf(closed.replace(/[.,;:!?\]]+$/, "")) ?? [];
+  });
+}
+
+/** The addresses that a page and its frames link to; none of those that do not answer at once. */
+export async function linksOn(page: Page): Promise<string[]> {
+  const frames = page.frames().slice(0, 12);
+  const reading = Promise.all(frames.map((frame) => frame.evaluate(readLinks, mostLinks).catch(() => [])));
+  const late = Promise.withResolvers<string[][]>();
+  const timer = setTimeout(() => late.resolve([]), collectMs);
+  const found = await Promise.race([reading, late.promise]).finally(() => clearTimeout(timer));
+  return found.flat().flatMap((link) => hrefOf(String(link)) ?? []);
+}
+
+declare const document: { readonly links: ArrayLike<{ readonly href: unknown }> };
+
+/** Runs in the page. */
+function readLinks(most: number): string[] {
+  return Array.from(document.links, ({ href }) => String(href)).slice(0, most);
+}
+
+/** Whether an address stands in what the agent wrote: a page that gives it back as a link says nothing of its own. */
+export function isWritten(link: string, wrote: string): boolean {
+  const bare = withoutScheme(link).replace(/\/$/, "");
+  return bare !== "" && wrote.includes(bare);
+}
+
+/** A text by which written addresses are found again: lower case, escapes undone, no schemes. */
+export function withoutScheme(text: string): string {
+  const plain = text.replaceAll(/(?:%[\da-f]{2})+/gi, decoded);
+  return plain.toLowerCase().replaceAll(/https?:\/\//g, "");
+}
+
+function decoded(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
+}
+
+function hrefOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
+}

@@ -1,0 +1,35 @@
+import type { BrowserHost } from "../../../browser/browser.ts";
+import { AppError } from "../../../errors.ts";
+import { extractApart } from "./extract-apart.ts";
+import type { Page, ReadOptions } from "./read-page.ts";
+
+/** Characters of text below which a page that has scripts is taken for one that they make. */
+const nearlyEmpty = 200;
+
+/** Whether a page is to be read again by a browser: on request or, when nothing is said, where its scripts seem to make its text. */
+export function wantsRendering({ text }: Page, html: string, asked: boolean | undefined): boolean {
+  return asked ?? (text.length < nearlyEmpty && /<script[\s>]/i.test(html));
+}
+
+/**
+ * The page as a browser shows it. Where there is none, or it fails without having been asked for, the page as it was sent with a note that says
+ * so. Rejects as `BrowserHost.render` does when it was asked for.
+ */
+export async function readRendered(
+  plain: Page,
+  browser: Pick<BrowserHost, "render"> | undefined,
+  { timeoutMs, signal, render }: ReadOptions,
+): Promise<Page> {
+  if (browser === undefined)
+    return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
+  try {
+    const { url, html } = await browser.render(plain.url, { timeoutMs, signal });
+    const rendered = await extractApart({ kind: "html", html, url }, timeoutMs, signal);
+    if (render !== true && rendered.text.length <= plain.text.length) return plain;
+    return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (render === true || !(error instanceof AppError)) throw error;
+    return { ...plain, note: `The page may make its text by scripts, and no browser could show it: ${error.message}` };
+  }
+}

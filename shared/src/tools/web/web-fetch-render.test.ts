@@ -1,0 +1,86 @@
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { browsersForTest } from "../../browser/browsers-for-test.ts";
+import { createEgress } from "../../egress/egress.ts";
+import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { contextForTest } from "../context-for-test.ts";
+import { createRobots } from "./page/robots.ts";
+import { served, startSite } from "./site.fixture.ts";
+import { webFetch } from "./web-fetch.ts";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
+
+const words = "Words that only a script writes, and enough of them to be an article. ".repeat(6);
+const made = `<!doctype html><title>App</title><div id="app"></div><script>
+fetch("/words").then((answer) => answer.text()).then((text) => {
+  document.querySelector("#app").innerHTML = "<article><h1>Made</h1><p>" + text + "</p></article>";
+});</script>`;
+const hello = "<!doctype html><title>Short</title><p>Hello.</p>";
+
+const site = startSite({
+  "/app": served(made, "text/html"),
+  "/words": served(words, "text/plain"),
+  "/short": served(`${hello}<script>document.querySelector("p").textContent = "Hi."</script>`, "text/html"),
+  "/plain": served(hello, "text/html"),
+  "/out": served(`${hello}<script>location.href = "http://169.254.169.254/"</script>`, "text/html"),
+});
+const lab = await browsersForTest([site.host]);
+const at = await workspaceForTest();
+afterAll(async () => {
+  await Promise.all([lab[Symbol.asyncDispose](), at[Symbol.asyncDispose](), site[Symbol.asyncDispose]()]);
+});
+
+const egress = createEgress({ allow: [site.host], deny: [], only: [] });
+const read = (
+  path: string,
+  input: Record<string, unknown> = {},
+  browser: typeof lab.browsers | undefined = lab.browsers,
+) =>
+  webFetch({ egress, robots: createRobots(egress), browser }).call(
+    { url: site.url + path, ...input },
+    contextForTest(at.workspace),
+  );
+
+test("a page that its scripts make is read after they ran", async () => {
+  const { text, isError } = await read("/app");
+  expect(isError).toBe(false);
+  expect(text).toContain("Words that only a script writes");
+  expect(text).toStartWith("The page was read after its scripts ran.");
+});
+
+test("a page that has no more with its scripts, or has none, is read as it was sent", async () => {
+  expect((await read("/short")).text).toContain("Hello.");
+  expect((await read("/plain")).text).not.toContain("scripts");
+  expect((await read("/short", { render: true })).text).toContain("Hi.");
+  expect((await read("/app", { render: false })).text).not.toContain("Words");
+});
+
+test("a page that no browser can show is read as it was sent, with the reason; on request that is a failure", async () => {
+  await using broken = await browsersForTest([], { executable: "/nowhere/chromium" });
+  const fallback = await read("/short", {}, broken.browsers);
+  expect(fallback.text).toContain("no browser could show it: browser.chrome_instance_path is /nowhere/chromium");
+  expect(fallback.text).toContain("Hello.");
+  expect(await read("/short", { render: true }, broken.browsers)).toMatchObject({ isError: true });
+});
+
+test("what a page leads a browser to is within the policy too", async () => {
+  expect((await read("/out", { render: true })).text).toContain("403 Forbidden");
+});
+
+test("without a browser it is said that the page may need one", async () => {
+  const { text, isError } = await webFetch({ egress, robots: createRobots(egress) }).call(
+    { url: `${site.url}/app` },
+    contextForTest(at.workspace),
+  );
+  expect(isError).toBe(false);
+  expect(text).toContain("needs a browser; there is none here");
+});
+
+test("rendering leaves nothing open", async () => {
+  const host = lab.browsers;
+  const browsing = await lab.open("afterwards");
+  const contexts = () => browsing.context.browser()?.contexts().length;
+  for (const deadline = Date.now() + 5_000; contexts() !== 1 && Date.now() < deadline; ) await Bun.sleep(20);
+  expect(contexts()).toBe(1);
+  expect(host.describe().version).toMatch(/^\d+\./);
+});

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createBrowsers } from "@manyhands/shared/browser/create-browsers";
+import { browserDefaults } from "@manyhands/shared/browser/settings";
+import { estimateText } from "@manyhands/shared/llm/tokens";
+import { browserTools } from "@manyhands/shared/tools/browser/browser-tools";
+import { createLookBook } from "@manyhands/shared/tools/browser/looks";
+import { sightOf } from "@manyhands/shared/tools/browser/observe/sight";
+import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
+
+/**
+ * What a browser tool costs over Playwright's own call on the same page in the same minute, and what a look at a page of 2,000 elements takes in
+ * time and tokens. Run it with `bun test/bench/browser.ts`; it exits with 1 when a target is missed.
+ */
+const rounds = 40;
+const row = (i: number) =>
+  `<tr><td><a href="/i/${i}">Item ${i}</a><td>about <b>x</b> of ${i}<td><input aria-label="amount ${i}"><td><button onclick="this.title = Date.now()">Buy ${i}</button></tr>`;
+const html = `<h1>Shop</h1><table>${Array.from({ length: 250 }, (_, i) => row(i)).join("")}</table>`;
+const site = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: () => new Response(html, { headers: { "content-type": "text/html" } }),
+});
+
+const home = mkdtempSync(join(tmpdir(), "bench-"));
+const workspace = await openWorkspace({ home, principal: "bench", contextId: "1" });
+const policy = { allow: [`127.0.0.1:${site.port}`], deny: [], only: [] };
+const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
+const looks = createLookBook();
+const tools = browserTools({ browsers, looks });
+const { signal } = new AbortController();
+
+async function call(name: string, input: Record<string, unknown>): Promise<string> {
+  const tool = tools.find((one) => one.name === name);
+  const result = await tool?.call(input, {
+    signal,
+    workspace,
+    key: "bench",
+    progress: () => undefined,
+    ask: async () => "",
+  });
+  if (result === undefined || result.isError) throw new Error(result?.text ?? name);
+  return result.text;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+/** What one takes longer than the other, which comes first in turn: a page is slower to what comes first after it changed. */
+async function over(tool: () => Promise<unknown>, bare: () => Promise<unknown>, toolFirst: boolean): Promise<number> {
+  if (toolFirst) return (await timed(tool)) - (await timed(bare));
+  const less = await timed(bare);
+  return (await timed(tool)) - less;
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+await call("browser_go_to_url", { url: `http://127.0.0.1:${site.port}/` });
+const browsing = await browsers.open(workspace, signal);
+const { page } = browsing.active();
+const look = () => sightOf(browsing, { looks, vision: false, signal });
+const first = await timed(look);
+const { text } = await look();
+const refOf = (name: string) => new RegExp(`${name}" \\[(e\\d+)\\]`).exec(text)?.[1] ?? "";
+
+const clicks: number[] = [];
+const fills: number[] = [];
+for (let round = 0; round < rounds; round++) {
+  const [mine, theirs] = [2 + (round % 10), 12 + (round % 10)];
+  const turn = round % 2 === 0;
+  clicks.push(
+    await over(
+      () => call("browser_click_element", { ref: refOf(`Buy ${mine}`) }),
+      () => page.locator("button").nth(theirs).click(),
+      turn,
+    ),
+  );
+  fills.push(
+    await over(
+      () => call("browser_input_text", { ref: refOf(`amount ${mine}`), text: `${round}` }),
+      () => page.locator("input").nth(theirs).fill(`${round}`),
+      turn,
+    ),
+  );
+}
+const outlines: number[] = [];
+for (let round = 0; round < rounds / 2; round++) outlines.push(await timed(() => page.ariaSnapshot({ mode: "ai" })));
+const sights: number[] = [];
+for (let round = 0; round < rounds / 2; round++) sights.push(await timed(look));
+const seen: number[] = [];
+for (let round = 0; round < 8; round++)
+  seen.push(await timed(() => sightOf(browsing, { looks, vision: true, signal })));
+
+await browsers.close();
+await site.stop(true);
+rmSync(home, { recursive: true, force: true });
+
+console.log(
+  `     first look ${first.toFixed(0)} ms; with an image ${median(seen).toFixed(0)} ms; Playwright's outline alone ${median(outlines).toFixed(0)} ms`,
+);
+const figures = [
+  { name: "browser_click_element over Playwright", value: median(clicks), unit: " ms", most: 15 },
+  { name: "browser_input_text over Playwright", value: median(fills), unit: " ms", most: 15 },
+  { name: "look at 2,000 elements", value: median(sights), unit: " ms", most: 300 },
+  { name: "its text", value: estimateText(text), unit: " tokens", most: 4_000 },
+];
+for (const { name, value, unit, most } of figures) {
+  console.log(`${value <= most ? "ok  " : "MISS"} ${name}: ${value.toFixed(2)}${unit} (at most ${most}${unit})`);
+}
+process.exit(figures.every(({ value, most }) => value <= most) ? 0 : 1);

@@ -1,0 +1,66 @@
+import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+
+type ScriptFunction = Extract<Parameters<typeof startScriptedModel>[0], (...arguments_: never[]) => unknown>;
+type ChatRequest = Parameters<ScriptFunction>[0];
+type Reply = ReturnType<ScriptFunction>;
+
+/** One move of a play: a call, a text, or either made of what the model sees now and the newest result. */
+export type Move = Reply | ((seen: string, result: string) => Reply);
+
+/** A call, as a move's reply. */
+export const call = (name: string, args: object): Reply => ({ calls: [{ name, args }] });
+
+/** The ref of an element in what is seen, by how its line begins: `button "Next"`. */
+export function refOf(seen: string, line: string): string {
+  const at = seen.indexOf(line);
+  const ref = /\[(e\d+)\]/.exec(at < 0 ? "" : (seen.slice(at).split("\n", 1)[0] ?? ""))?.[1];
+  if (ref === undefined) throw new Error(`no ${line} in:\n${seen}`);
+  return ref;
+}
+
+/** A call on the element of that line. */
+export const on =
+  (name: string, line: string, args: object = {}) =>
+  (seen: string) =>
+    call(name, { ref: refOf(seen, line), ...args });
+
+/**
+ * A model that plays for each task the moves that stand under a word of its goal, one a turn, and ends when they are over. `prompts` are what it
+ * was shown at the tails.
+ */
+export async function startPlays(plays: Readonly<Record<string, readonly Move[]>>) {
+  const faults: string[] = [];
+  const tails: string[] = [];
+  const model = await startScriptedModel((request) => {
+    const { name, turn, seen, result } = situation(request, Object.keys(plays));
+    tails.push(seen);
+    const move = plays[name]?.[turn];
+    if (move === undefined) return { text: "(the play is over)" };
+    try {
+      return typeof move === "function" ? move(seen, result) : move;
+    } catch (error) {
+      faults.push(`${name} ${turn}: ${error instanceof Error ? error.message : error}`);
+      return { text: "(the play went wrong)" };
+    }
+  });
+  return { model, faults, tails };
+}
+
+function situation({ messages }: ChatRequest, names: readonly string[]) {
+  const text = (message: (typeof messages)[number] | undefined) =>
+    typeof message?.content === "string"
+      ? message.content
+      : (message?.content ?? []).map((part) => part.text ?? "").join("\n");
+  const goal = messages.findLastIndex(
+    (message) => message.role === "user" && names.some((name) => text(message).startsWith(name)),
+  );
+  const name = names.find((one) => text(messages[goal]).startsWith(one)) ?? "";
+  const own = messages.slice(goal + 1);
+  const last = messages.at(-1);
+  return {
+    name,
+    turn: own.filter(({ role }) => role === "assistant").length,
+    seen: last?.role === "user" && messages.length - 1 > goal ? text(last) : "",
+    result: text(own.findLast(({ role }) => role === "tool")),
+  };
+}
