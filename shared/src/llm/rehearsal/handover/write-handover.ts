@@ -19,7 +19,7 @@ export const writeHandover: Script = {
     );
     const figures = readFigures(read);
     if (figures === undefined) return finish(scene, "failure", `There are no figures to report: ${excerpt(read)}`);
-    const check = yield* checkFigures(scene, figures);
+    const check = yield* checkFigures(scene, figures, waysOf(reports));
     if (!check.ok) return finish(scene, "failure", check.text);
     const repair = reports.find(({ agent }) => agent === "swe");
     const patch = repair === undefined ? "" : yield* readText(scene, "changes.patch", "Now what SWE changed.");
@@ -59,9 +59,14 @@ function* readText(scene: Scene, file: string, say: string): Acting<string> {
   return text;
 }
 
-/** Whether one more way of computing, by a tool of this agent, comes to the same. */
-function* checkFigures(scene: Scene, figures: Figures): Acting<{ readonly ok: boolean; readonly text: string }> {
-  for (const { title, call } of waysFor(scene)) {
+/** Whether a way of computing that was not used yet, by a tool of this agent, comes to the same. */
+function* checkFigures(
+  scene: Scene,
+  figures: Figures,
+  used: readonly string[],
+): Acting<{ readonly ok: boolean; readonly text: string }> {
+  const fresh = waysFor(scene).filter(({ title }) => !used.includes(title));
+  for (const { title, call } of fresh) {
     const [output = ""] = yield { say: `I compute them once more, with ${title}.`, calls: [call] };
     const own = readFigures(output);
     if (own === undefined) continue;
