@@ -16,10 +16,10 @@ export function callText(line: string, columns: number): string {
   const [, name = "", json = ""] = /^(\w+) (\{.*)$/s.exec(line) ?? [];
   if (name === "") return safeLine(line, columns);
   const values = [...json.matchAll(/"\w+":(?:"((?:[^"\\]|\\.)*)|([^",{[]+))/g)].map(
-    ([, text, value]) => text ?? value ?? "",
+    ([, text, value = ""]) => text?.replaceAll(/\\(.)/g, (_, mark) => (mark === "n" ? " " : mark)) ?? value,
   );
   const isWhole = parse(json) !== undefined;
-  const shown = isWhole ? argumentsText(json, columns - name.length - 1) : values.join(" ").replaceAll("\\n", " ");
+  const shown = isWhole ? argumentsText(json, columns - name.length - 1) : values.join(" ");
   return safeLine(`${name} ${shown}`, columns);
 }
 
