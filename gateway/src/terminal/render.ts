@@ -208,6 +208,8 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
     case "agent-accepted":
       return lines(view, []);
     case "agent-progressed":
+      // How it ended is told by what it answered.
+      if (event.text.startsWith("terminate ")) return lines(view, []);
       return lines(view, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     case "agent-answered": {
       const mark = event.state === "completed" ? paint(style, "green", "✓") : paint(style, "red", "✗");
