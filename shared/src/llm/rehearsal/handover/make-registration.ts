@@ -5,6 +5,7 @@ import { buttonOn, type Detail, detailsIn, numberOn, openFields } from "./regist
 
 const needed = ["browser_go_to_url", "browser_snapshot", "browser_fill_form", "browser_click_element"];
 const mostTurns = 20;
+const mostOpened = 4;
 const look: ScriptCall = { name: "browser_snapshot", args: { full: true } };
 
 /**
@@ -21,17 +22,18 @@ export const makeRegistration: Script = {
     if (address === undefined || details.length === 0)
       return finish(scene, "failure", "The task names no address, or nothing to register with.");
     const number = yield* fillPages(address, details);
-    if (number === undefined)
-      return finish(scene, "failure", `The form at ${address} did not come to an end in ${mostTurns} turns.`);
+    if (typeof number !== "string")
+      return finish(scene, "failure", `Nothing was registered at ${address}. ${number.why}`);
     return yield* keepPicture(scene, number, address, details);
   },
 };
 
 /** Page after page, until one shows the number of the registration. */
-function* fillPages(address: string, details: readonly Detail[]): Acting<string | undefined> {
+function* fillPages(address: string, details: readonly Detail[]): Acting<string | { readonly why: string }> {
   const open: ScriptCall = { name: "browser_go_to_url", args: { url: address } };
   let say = "I am the rehearsal model, a script. I open the form.";
   let act = open;
+  let opened = 1;
   for (let turn = 0; turn < mostTurns; turn++) {
     const [done = "", page = ""] = yield { say, calls: [act, look] };
     const number = numberOn(page);
@@ -39,6 +41,7 @@ function* fillPages(address: string, details: readonly Detail[]): Acting<string 
     const button = buttonOn(page);
     const fields = openFields(page, details);
     if (button === undefined) {
+      if (opened++ === mostOpened) return { why: `No form was to be seen there: ${excerpt(done)}` };
       say = `I see no form (${excerpt(done)}). I open it.`;
       act = open;
     } else if (fields.length > 0) {
@@ -49,7 +52,7 @@ function* fillPages(address: string, details: readonly Detail[]): Acting<string 
       act = { name: "browser_click_element", args: { ref: button } };
     }
   }
-  return undefined;
+  return { why: `The form did not come to its end in ${mostTurns} turns.` };
 }
 
 function* keepPicture(scene: Scene, number: string, address: string, details: readonly Detail[]) {
