@@ -509,6 +509,28 @@ test("an answer cut off at the output limit is asked for again, shorter", async 
   expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("cut off");
 });
 
+test("what the model writes for a call is shown piece by piece, and the call is made when it is whole", async () => {
+  const text = "a long text that comes in pieces";
+  await using agent = await agentForTest({
+    script: [{ ...call("echo", { text }), deltaDelayMs: 20 }, { text: "done" }],
+    tools: [echo],
+  });
+  const id = await agent.start("Say it.");
+  const pieces: unknown[] = [];
+  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(5_000) }))
+    if (item.kind === "progress" && item.event.type === "tool-call-delta") pieces.push(item.event);
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces[0]).toMatchObject({ index: 0, name: "echo" });
+  expect(ofType(await agent.events(id), "tool-ended")).toMatchObject([{ text }]);
+});
+
+test("an empty answer ends nothing: the model is told and asked again", async () => {
+  await using agent = await agentForTest({ script: [{ text: " " }, { text: "Four." }] });
+  const { record } = await agent.run("What is two and two?");
+  expect(record.output).toMatchObject({ answer: "Four." });
+  expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("Your last message was empty");
+});
+
 test("with toolChoice required, text alone does not end the task", async () => {
   await using agent = await agentForTest({
     script: [{ text: "I think…" }, call("terminate", { status: "success", summary: "done" })],
