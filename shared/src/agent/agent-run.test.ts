@@ -6,6 +6,7 @@ import { defineTool } from "../tools/tool.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import type { AgentEvent } from "./events.ts";
+import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
   name: "echo",
@@ -348,24 +349,12 @@ test("a question waits as input-required; the answer becomes the result of the c
 });
 
 test("a message sent to a working task is heard at its next turn", async () => {
-  const entered = Promise.withResolvers<void>();
-  const leave = Promise.withResolvers<void>();
-  const gate = defineTool({
-    name: "gate",
-    description: "Waits.",
-    input: z.strictObject({}),
-    effect: "pure",
-    async run() {
-      entered.resolve();
-      await leave.promise;
-      return "open";
-    },
-  });
-  await using agent = await agentForTest({ script: [call("gate", {}), { text: "ok" }], tools: [gate] });
+  const { tool, entered, leave } = gateForTest();
+  await using agent = await agentForTest({ script: [call("gate", {}), { text: "ok" }], tools: [tool] });
   const id = await agent.start("Wait.");
-  await entered.promise;
+  await entered;
   await agent.say(id, "And be brief.");
-  leave.resolve();
+  leave();
   await agent.until(id, "completed");
   expect(agent.model.requests[1]?.body.messages.map(({ role }) => role)).toEqual([
     "system",
