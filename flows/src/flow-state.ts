@@ -35,6 +35,8 @@ export type FlowState = {
   readonly begun: Begun;
   /** How many agents the flow's task has passed through, and what its caller allows each agent it asks. */
   readonly hops: number;
+  /** What the user said; of a flow that another agent asks, what that agent says they did. */
+  readonly said: string[];
   readonly stepsPerTask: number | undefined;
   spent: TaskUsage;
   reserved: Share;
@@ -53,10 +55,14 @@ export type FlowState = {
 };
 
 /** The state of a flow that has just begun. */
-export function newState(begun: Begun, { hops, budget }: Pick<AgentInput, "hops" | "budget">): FlowState {
+export function newState(
+  begun: Begun,
+  { hops, said = [], budget }: Pick<AgentInput, "hops" | "said" | "budget">,
+): FlowState {
   return {
     begun,
     hops,
+    said: hops === 0 ? [begun.goal] : [...said],
     stepsPerTask: budget?.steps,
     spent: noUsage,
     reserved: { tokens: 0, usd: 0 },

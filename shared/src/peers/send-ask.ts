@@ -26,6 +26,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
           const message = {
             ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
             hops: ask.hops + 1,
+            ...(ask.said && { said: ask.said }),
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
           };
