@@ -14,9 +14,9 @@ const hasPythonSdk = Bun.spawnSync(["python3", "-c", "import a2a, uvicorn, starl
 
 /** Agents made with the SDKs of the protocol's own project; the Python one where it is installed. */
 const makes: readonly Make[] = [
-  { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("sdk-agent-server.ts")] },
+  { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("sdk-agent.fixture.ts")] },
   ...(hasPythonSdk
-    ? [{ maker: "the Python SDK", name: "python-sample", command: ["python3", beside("python-agent-server.py")] }]
+    ? [{ maker: "the Python SDK", name: "python-sample", command: ["python3", beside("python-agent.fixture.py")] }]
     : []),
 ];
 

@@ -124,10 +124,14 @@ const card = AgentCard.fromJSON({
 const rpc = new JsonRpcTransportHandler(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor));
 
 function stream(answers: AsyncGenerator<object, void, undefined>): Response {
-  async function* frames() {
-    for await (const answer of answers) yield new TextEncoder().encode(`data: ${JSON.stringify(answer)}\n\n`);
-  }
-  return new Response(ReadableStream.from(frames()), { headers: { "Content-Type": "text/event-stream" } });
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await answers.next();
+      if (done) controller.close();
+      else controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(value)}\n\n`));
+    },
+  });
+  return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
 }
 
 process.stdout.write(`ready ${server.url.origin}\n`);
