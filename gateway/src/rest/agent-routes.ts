@@ -11,7 +11,7 @@ const agentSchema = z
     url: z.string(),
     source: z.enum(["configured", "registered"]),
     health: z.enum(["unknown", "up", "down", "refused"]),
-    reason: z.string().exactOptional().describe("Why it is down or refused."),
+    reason: z.string().exactOptional().describe("Why it is down, refused or left alone."),
     breaker: z
       .enum(["closed", "open", "trying"])
       .describe("`open`: it has failed often and is left alone for a while."),
