@@ -3,7 +3,7 @@ import type { Run } from "../durable/run.ts";
 import { AppError, errorCodes } from "../errors.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
-import { collect } from "./collect.ts";
+import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild } from "./follow-child.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { AskOutcome, Fault } from "./outcome.ts";
@@ -64,10 +64,11 @@ async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending>
     const seen = await patiently(run, ask, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
-    const { state, question, ...followed } = seen.value;
+    const { state, question, result, ...followed } = seen.value;
     from = followed;
     if (state === "working") continue;
     if (state === "auth-required") return givenUp(child, failed(ask, unauthorized(child)));
+    if (result !== undefined) return ended(child, result);
     if (question === undefined) return finish(run, child, peers);
     const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (told === undefined) return givenUp(child, timedOut(ask));
@@ -80,7 +81,11 @@ async function finish(run: Run, child: Child, peers: Peers): Promise<Ending> {
   const collected = await collect(run, child, peers);
   const { ask } = child;
   if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
-  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...collected.value } };
+  return ended(child, collected.value);
+}
+
+function ended(child: Child, result: Collected): Ending {
+  return { outcome: { agent: child.ask.agent.name, ...idsOf(child), ...result } };
 }
 
 function mayPass({ code }: Fault): boolean {

@@ -1,7 +1,7 @@
-import type { Task } from "@a2a-js/sdk";
+import { type Task, TaskState } from "@a2a-js/sdk";
 import type { A2aClient } from "../a2a/client.ts";
 import { sleep } from "../a2a/client-retry.ts";
-import { isSettled } from "../a2a/task-state.ts";
+import { isSettled, isTerminal } from "../a2a/task-state.ts";
 import type { TaskUpdate } from "../a2a/task-update.ts";
 import { messageText } from "../a2a/task-update.ts";
 import type { Run, StepContext } from "../durable/run.ts";
@@ -9,8 +9,10 @@ import { AppError } from "../errors.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Child } from "./ask.ts";
 import { type ChildQuestion, type ChildState, childQuestion, childState } from "./child-state.ts";
+import { type Collected, readResult } from "./collect.ts";
 import { childNotes, type Notes } from "./notes.ts";
 import type { Peers } from "./peers.ts";
+import { hasFiles } from "./take-files.ts";
 import { type Tried, tried } from "./tried.ts";
 
 /** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
@@ -25,6 +27,8 @@ export type Followed = {
 /** Where the task then stood. */
 export type Seen = Followed & {
   readonly state: ChildState;
+  /** What it came to, where it has ended and no files are to be fetched. */
+  readonly result?: Collected;
   readonly question?: ChildQuestion & { readonly kind: QuestionAsked["kind"] };
 };
 
@@ -52,7 +56,10 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
       const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
-      return { ...from, after: seen.after, told: notes.told(), state, ...(question && { question }) };
+      const isWhole = isTerminal(task.status?.state ?? TaskState.UNRECOGNIZED) && !hasFiles(task);
+      const result = isWhole ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
+      const stands = { state, ...(question && { question }), ...(result && { result }) };
+      return { ...from, after: seen.after, told: notes.told(), ...stands };
     });
   return run.step("follow", attempt, { effect: "pure" });
 }
