@@ -87,6 +87,9 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
       return lines({ ...view, streamed: false }, [
         `  ${paint(style, "yellow", `(the answer so far is void: ${safeLine(event.cause, style.columns - 30)})`)}`,
       ]);
+    // The call is shown whole when it begins.
+    case "tool-call-delta":
+      return { view, text: "" };
     case "tool-output":
       return renderOutput(view, event.text, style);
     case "agent-output":
