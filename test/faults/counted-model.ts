@@ -15,7 +15,10 @@ export async function startCountedModel(): Promise<CountedModel> {
       const { pathname } = new URL(request.url);
       if (pathname.endsWith("/chat/completions")) asked++;
       const target = new URL(rehearsal.url).origin + pathname;
-      return fetch(target, { method: request.method, headers: request.headers, body: await request.text() });
+      const { method, headers } = request;
+      return fetch(target, { method, headers, body: await request.text() }).catch(
+        () => new Response("The model is gone.", { status: 503 }),
+      );
     },
   });
   return {
