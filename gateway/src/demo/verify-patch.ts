@@ -13,7 +13,7 @@ import type { ProjectFiles } from "./shipping-project.ts";
  */
 export async function faultOfPatch(patch: string, project: ProjectFiles, config: Config): Promise<string | undefined> {
   const files = { ...project };
-  for (const change of parsePatch(patch)) {
+  for (const change of parsePatch(patch).filter(({ hunks }) => hunks.length > 0)) {
     const name = change.newFileName?.replace(/^b\//, "") ?? "";
     const before = files[name];
     if (before === undefined || name.startsWith("test_")) return `it changes ${name}, which is no file to mend`;
