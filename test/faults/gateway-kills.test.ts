@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/peers/agent-server-for-test";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
+import { freePort, startManus } from "../e2e/manus-server.ts";
 
 let home: string;
 let agent: AgentServerForTest;
@@ -140,3 +142,37 @@ test("answers outlive a kill: the first counts, once, however often it is sent, 
   const { types } = await typesOf(second, id);
   expect([count(types, "question-asked"), count(types, "run-ended")]).toEqual([1, 1]);
 }, 30_000);
+
+for (const order of [
+  ["agent", "gateway"],
+  ["gateway", "agent"],
+])
+  test(`${order.join(" and then ")} killed in the middle of a task: it is finished as the same task`, async () => {
+    const asked = Promise.withResolvers<void>();
+    const model = await startScriptedModel(() => {
+      asked.resolve();
+      return { text: "it is done", delayMs: 400 };
+    });
+    const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
+    const manusHome = join(home, "manus");
+    await mkdir(manusHome);
+    const settings = { MANYHANDS_HOME: manusHome, PORT: freePort(), SANDBOX: "off", ...scripted };
+    let manus = startManus(settings);
+    await manus.ready;
+    const first = await gateway(home, { MANUS_URL: manus.url });
+    try {
+      const { runId } = (await first.call("/flows/manus", { input: "work" })).body;
+      await asked.promise;
+      for (const one of order) await (one === "agent" ? manus : first).stop("SIGKILL");
+      manus = startManus(settings);
+      const second = await gateway(home, { MANUS_URL: manus.url });
+      await until(async () => (await second.call(`/runs/${runId}`)).body.status === "completed", 30_000);
+      const { types } = await typesOf(second, runId);
+      expect(["agent-asked", "agent-accepted", "run-ended"].map((type) => count(types, type))).toEqual([1, 1, 1]);
+      // The call in flight was lost with the agent; nothing else is asked again.
+      expect(model.requests).toHaveLength(2);
+    } finally {
+      await manus.stop("SIGKILL");
+      await model.close();
+    }
+  }, 60_000);
