@@ -14,11 +14,15 @@ export type GatewayServer = ReadyProcess & {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Shown = any;
 
-/** Starts a gateway on a free port with nothing of this process's environment but the PATH, and waits until it listens. */
-export async function startGatewayServer(home: string, env: Record<string, string> = {}): Promise<GatewayServer> {
+/** Starts a gateway on a free port with nothing of this process's environment but the PATH, and waits until it listens. `through` is a command that executes it. */
+export async function startGatewayServer(
+  home: string,
+  env: Record<string, string> = {},
+  through: readonly string[] = [],
+): Promise<GatewayServer> {
   await mkdir(home, { recursive: true });
   const settings = { MANYHANDS_HOME: join(home, "state"), PORT: "0", ...env };
-  const server = await startReady([process.execPath, entry], { cwd: home, env: settings });
+  const server = await startReady([...through, process.execPath, entry], { cwd: home, env: settings });
   return {
     ...server,
     async call(path, body, headers = {}) {

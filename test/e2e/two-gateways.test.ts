@@ -44,6 +44,22 @@ test("two gateways on one home share its runs: what one accepted the other finis
   expect(again.body.runId).toBe(accepted[3]?.body.runId);
 }, 60_000);
 
+test("a gateway told to stop takes on nothing more, ends in time, and the other goes on with its runs at once", async () => {
+  const [first, second] = [await gateway(), await gateway()];
+  const { total } = await agent.engine.list({ limit: 1 });
+  const started = await Promise.all(
+    [1, 2, 3].map(() => first.call("/flows/sequential", { input: "wait 1500", agents: ["manus", "manus"] })),
+  );
+  await until(async () => (await agent.engine.list({ limit: 1 })).total === total + 3);
+  const from = performance.now();
+  expect(await first.stop("SIGTERM")).toBe(0);
+  expect(performance.now() - from).toBeLessThan(8_000);
+  const ids: string[] = started.map(({ body }) => body.runId);
+  const ended = async (id: string) => (await second.call(`/runs/${id}`)).body.status === "completed";
+  await until(async () => (await Promise.all(ids.map(ended))).every(Boolean), 15_000);
+  expect((await agent.engine.list({ limit: 1 })).total).toBe(total + 6);
+}, 60_000);
+
 test("a gateway that was stopped past its lease finds its runs done, and changes nothing of them", async () => {
   const [first, second] = [await gateway(), await gateway()];
   const started = await first.call("/flows/manus", { input: "wait 1500" });

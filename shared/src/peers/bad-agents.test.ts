@@ -142,6 +142,21 @@ test("an agent that never ends is canceled at the deadline", async () => {
   expect(agent.count("CancelTask")).toBe(1);
 });
 
+test("a task that cannot be cancelled now is cancelled later, and the run ends as it would have", async () => {
+  using agent = badAgentForTest(
+    {},
+    { ...started, GetTask: html, CancelTask: (_, n) => (n < 8 ? html() : badTask("CANCELED")) },
+  );
+  await using asker = await askerForTest(
+    (run, peers) => askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0 }, peers),
+    { followMs: 400, patienceMs: 300 },
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "failed", error: { code: "unavailable" } });
+  for (const deadline = Date.now() + 10_000; agent.count("CancelTask") < 8 && Date.now() < deadline; )
+    await Bun.sleep(5);
+  expect(agent.count("CancelTask")).toBe(8);
+}, 20_000);
+
 for (const method of ["SendMessage", "GetTask"])
   test(`an agent that hangs in ${method} does not hold up its asker: the deadline ends it`, async () => {
     const hang = () => new Promise<Response>(() => undefined);

@@ -23,7 +23,7 @@ export function recalling(definition: RunDefinition, peers: Peers): RunDefinitio
   const settle = async (run: Run) => {
     if ((await cancelOpen(run, peers)) === 0) return;
     await run.step("recall", async () => {
-      await startRecall(peers.engine, definition.kind, run);
+      await startRecall(peers.engine, definition.kind, run, "ending");
       return null;
     });
   };
@@ -52,19 +52,23 @@ export function recallingEngine(engine: Engine, kind: string): Engine {
     ...engine,
     async cancel(runId) {
       const run = await engine.get(runId);
-      if (run?.kind === kind && !terminalStatuses.includes(run.status)) await startRecall(engine, kind, run);
+      if (run?.kind === kind && !terminalStatuses.includes(run.status))
+        await startRecall(engine, kind, run, "canceled");
       await engine.cancel(runId);
     },
   };
 }
 
-/** The kind of run that recalls: ends the asking run as canceled if it has not ended, then cancels what it left open at other agents. */
+/**
+ * The kind of run that recalls: cancels what the asking run left open at other agents, once that has ended, and first cancels the run itself
+ * where that is why.
+ */
 export function recallRun(kind: string, peers: Peers): RunDefinition {
   return {
     kind: recallKind(kind),
     async execute(run, input) {
-      const { runId } = input as RecallInput;
-      await run.step("cancel", () => cancelIfOpen(peers.engine, runId));
+      const { runId, why } = input as RecallInput;
+      if (why === "canceled") await run.step("cancel", () => cancelIfOpen(peers.engine, runId));
       for (let waited = 0, pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
         const left = await run.step("recall", ({ signal }) => recall(runId, peers, signal));
         if (left === 0) return null;
@@ -77,15 +81,17 @@ export function recallRun(kind: string, peers: Peers): RunDefinition {
   };
 }
 
-type RecallInput = { readonly runId: string };
+/** The run, and why it is recalled: it was canceled, or it comes to its own end. */
+type RecallInput = { readonly runId: string; readonly why: "canceled" | "ending" };
 
 async function startRecall(
   engine: Pick<Engine, "start">,
   kind: string,
   { id, principal, contextId }: Pick<Run, "id" | "principal" | "contextId">,
+  why: RecallInput["why"],
 ): Promise<void> {
   const dedupe = { key: `recall ${id}`, hash: id };
-  const input = { runId: id } satisfies RecallInput;
+  const input = { runId: id, why } satisfies RecallInput;
   await engine.start({ kind: recallKind(kind), input, principal, contextId, dedupe });
 }
 

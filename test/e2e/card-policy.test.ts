@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
+import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
+
+const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+const sign = generateAgentCardSignature(pair.privateKey, { alg: "ES256", kid: "key-1", typ: "JOSE" });
+
+let home: string;
+let gateway: GatewayServer;
+
+/** A gateway that uses agents with signed cards only. */
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "card-policy-"));
+  const keys = join(home, "keys.json");
+  const key = { ...(await crypto.subtle.exportKey("jwk", pair.publicKey)), kid: "key-1" };
+  await writeFile(keys, JSON.stringify({ keys: [key] }));
+  const hurry = { MANYHANDS_GATEWAY_CHECK_SECONDS: "1", MANYHANDS_GATEWAY_PATIENCE_SECONDS: "1" };
+  gateway = await startGatewayServer(home, { MANYHANDS_GATEWAY_CARD_KEYS: keys, ...hurry });
+});
+
+afterAll(async () => {
+  await gateway.stop("SIGKILL");
+  await rm(home, { recursive: true });
+});
+
+/** An agent that answers every message at once; its card is what a test makes it. */
+async function greeter() {
+  let asked = 0;
+  let answerCard: () => AgentCard;
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      if (request.method === "GET") return Response.json(AgentCard.toJSON(answerCard()));
+      asked++;
+      const { id } = JSON.parse(await request.text());
+      const message = { messageId: crypto.randomUUID(), role: "ROLE_AGENT", parts: [{ text: "hello" }] };
+      return Response.json({ jsonrpc: "2.0", id, result: { message } });
+    },
+  });
+  const unsigned = AgentCard.fromJSON({
+    name: "Greeter",
+    description: "Says hello.",
+    version: "1.0.0",
+    supportedInterfaces: [{ url: `${server.url.origin}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: {},
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "greet", name: "Greet", description: "Says hello.", tags: ["greeting"] }],
+  });
+  const agent = {
+    url: server.url.origin,
+    unsigned,
+    card: await sign(unsigned),
+    asked: () => asked,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+  answerCard = () => agent.card;
+  return agent;
+}
+
+const known = async (name: string) =>
+  (await gateway.call("/agents")).body.agents.find((agent: { name: string }) => agent.name === name);
+const ask = async (...agents: string[]) =>
+  (await gateway.call("/flows/sequential", { input: "Hello?", agents }, { Prefer: "wait=20" })).body;
+
+test("an agent whose card nobody trusted has signed is not taken, by no way", async () => {
+  await using agent = await greeter();
+  agent.card = agent.unsigned;
+  const refused = await gateway.call("/agents", { url: agent.url });
+  expect([refused.status, refused.body.code]).toEqual([403, "forbidden"]);
+  expect(refused.body.detail).toContain("no signature");
+  expect(await known("greeter")).toBeUndefined();
+  expect(await ask(agent.url)).toMatchObject({ status: "failed", error: { code: "forbidden" } });
+  expect(agent.asked()).toBe(0);
+}, 30_000);
+
+test("a signed agent is used; what changes in its card is told; once its signature is gone so is its use, and comes back with it", async () => {
+  await using agent = await greeter();
+  expect((await gateway.call("/agents", { url: agent.url })).status).toBe(201);
+  expect(await ask("greeter")).toMatchObject({ status: "completed", answer: "hello" });
+  const skill = { ...agent.unsigned.skills[0], id: "insult" } as (typeof agent.unsigned.skills)[number];
+  const changed = { ...agent.unsigned, version: "2.0.0", skills: [skill] };
+  agent.card = await sign(changed);
+  await until(async () => (await known("greeter")).changes.length > 0);
+  const { changes } = await known("greeter");
+  expect(changes[0].what).toEqual([
+    'version was "1.0.0", is "2.0.0"',
+    'skill "insult" is new',
+    'skill "greet" is gone',
+  ]);
+  agent.card = { ...changed, description: "Says anything.", signatures: agent.card.signatures };
+  await until(async () => (await known("greeter")).health === "refused");
+  expect(await known("greeter")).toMatchObject({ reason: expect.stringContaining("signature"), breaker: "closed" });
+  const asked = agent.asked();
+  const refused = { code: "task_failed", message: expect.stringContaining("greeter may not be used") };
+  expect(await ask("greeter")).toMatchObject({ status: "failed", error: refused });
+  expect(agent.asked()).toBe(asked);
+  agent.card = await sign(changed);
+  await until(async () => (await known("greeter")).health === "up");
+  expect(await ask("greeter")).toMatchObject({ status: "completed" });
+}, 60_000);
