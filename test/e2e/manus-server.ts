@@ -21,13 +21,14 @@ export function startManus(env: ServerEnvironment): AgentServer {
   return startAgent("manus", env);
 }
 
-/** Starts an agent from its entry with nothing of this process's environment but the PATH, and what `env` says. */
-export function startAgent(
-  name: string,
-  env: ServerEnvironment,
-  entry = join(root, "agents", name, "src/server.ts"),
-): AgentServer {
-  const child = Bun.spawn([process.execPath, entry], {
+/** Starts an agent from its entry, as `startServer` does. */
+export function startAgent(name: string, env: ServerEnvironment): AgentServer {
+  return startServer(`agents/${name}/src/server.ts`, env);
+}
+
+/** Starts a server from its entry with nothing of this process's environment but the PATH, and what `env` says. */
+export function startServer(entry: string, env: ServerEnvironment): AgentServer {
+  const child = Bun.spawn([process.execPath, join(root, entry)], {
     cwd: env.MANYHANDS_HOME,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdin: "ignore",
@@ -40,7 +41,7 @@ export function startAgent(
   void (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of child.stdout) if (decoder.decode(chunk).includes("ready http")) isReady();
-    reject(new Error(`${name} ended before it was ready: ${await log}`));
+    reject(new Error(`${entry} ended before it was ready: ${await log}`));
   })();
   return {
     url: `http://127.0.0.1:${env.PORT}`,

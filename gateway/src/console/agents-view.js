@@ -2,7 +2,7 @@ import { get } from "./api.js";
 import { element, fill } from "./element.js";
 import { ageText } from "./words.js";
 
-const everyMs = 5_000;
+const everyMs = 2_000;
 
 /**
  * The agents that are known here, how they are and how their cards changed; kept up to date until `signal` aborts.
