@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
-import { ClientFactory } from "@a2a-js/sdk/client";
+import { TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
+import { artifactBytes, sendBySdk } from "./sdk-client.ts";
 
 let home: string;
 let model: ScriptedModel;
@@ -63,34 +63,11 @@ afterAll(async () => {
 });
 
 test("a CSV sent as a file comes back as chart, findings and report", async () => {
-  const client = await new ClientFactory().createFromUrl(agent.url);
   const csv = "region,amount\nnorth,10\nsouth,7\nnorth,32\neast,3\n";
-  const rest = { filename: "", mediaType: "", metadata: undefined };
-  const task = (await client.sendMessage({
-    tenant: "",
-    configuration: undefined,
-    metadata: undefined,
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: "",
-      taskId: "",
-      role: Role.ROLE_USER,
-      parts: [
-        { ...rest, content: { $case: "text", value: "Which region leads?" } },
-        { ...rest, content: { $case: "raw", value: Buffer.from(csv) }, filename: "orders.csv", mediaType: "text/csv" },
-      ],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  })) as Task;
+  const task = await sendBySdk(agent.url, "Which region leads?", { "orders.csv": csv });
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  const content = (name: string) => task.artifacts.find((artifact) => artifact.name === name)?.parts[0]?.content;
-  expect(content("answer")).toEqual({ $case: "text", value: "North made 42." });
-  const bytes = async (name: string) => {
-    const part = content(name);
-    return Buffer.from(part?.$case === "url" ? await (await fetch(part.value)).bytes() : []);
-  };
+  const bytes = (name: string) => artifactBytes(task, name);
+  expect((await bytes("answer")).toString()).toBe("North made 42.");
   expect((await bytes("visualization/by_region.png")).subarray(1, 4).toString()).toBe("PNG");
   expect((await bytes("report.html")).toString()).toContain("data:image/png;base64,");
   expect((await bytes("visualization/by_region.md")).toString()).toContain("north makes up more than half");

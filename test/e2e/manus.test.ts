@@ -2,13 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
-import { ClientFactory } from "@a2a-js/sdk/client";
+import { TaskState } from "@a2a-js/sdk";
 import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
-import type { Task as TaskOf03 } from "a2a-sdk-v0";
-import { A2AClient } from "a2a-sdk-v0/client";
 import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { artifactBytes, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 
 let home: string;
 let model: ScriptedModel;
@@ -52,57 +50,23 @@ afterAll(async () => {
 });
 
 test("the SDK's 1.0 client: SendMessage drives real tools and ends completed, the answer as last artifact", async () => {
-  const client = await new ClientFactory().createFromUrl(manus.url);
-  const task = (await client.sendMessage({
-    tenant: "",
-    configuration: undefined,
-    metadata: undefined,
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: "",
-      taskId: "",
-      role: Role.ROLE_USER,
-      parts: [{ content: { $case: "text", value: "Count words." }, filename: "", mediaType: "", metadata: undefined }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  })) as Task;
+  const task = await sendBySdk(manus.url, "Count words.");
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(task.artifacts.map(({ name }) => name)).toEqual(["numbers.txt", "answer"]);
   expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "numbers.txt has 2 words." });
-  const file = task.artifacts[0]?.parts[0]?.content;
-  expect(file?.$case === "url" ? await (await fetch(file.value)).text() : undefined).toBe("six\nseven\n");
+  expect((await artifactBytes(task, "numbers.txt")).toString()).toBe("six\nseven\n");
 });
 
 test("the 0.3.14 client: message/send on the same address does the same", async () => {
-  const client = await A2AClient.fromCardUrl(`${manus.url}/.well-known/agent.json`);
-  const response = await client.sendMessage({
-    message: {
-      kind: "message",
-      messageId: crypto.randomUUID(),
-      role: "user",
-      parts: [{ kind: "text", text: "Count words." }],
-    },
-  });
-  const task = ("result" in response ? response.result : undefined) as TaskOf03 | undefined;
-  expect(task?.status.state).toBe("completed");
-  expect(task?.artifacts?.at(-1)?.parts).toMatchObject([{ kind: "text", text: "numbers.txt has 2 words." }]);
+  const task = await sendByOldSdk(manus.url, "Count words.");
+  expect(task.status.state).toBe("completed");
+  expect(task.artifacts?.at(-1)?.parts).toMatchObject([{ kind: "text", text: "numbers.txt has 2 words." }]);
 });
 
 test("a task the agent gives up on fails with its reason", async () => {
-  const client = await A2AClient.fromCardUrl(`${manus.url}/.well-known/agent.json`);
-  const response = await client.sendMessage({
-    message: {
-      kind: "message",
-      messageId: crypto.randomUUID(),
-      role: "user",
-      parts: [{ kind: "text", text: "give up" }],
-    },
-  });
-  const task = ("result" in response ? response.result : undefined) as TaskOf03 | undefined;
-  expect(task?.status.state).toBe("failed");
-  expect(task?.status.message?.parts).toMatchObject([{ text: "I gave up. (task_failed)" }]);
+  const task = await sendByOldSdk(manus.url, "give up");
+  expect(task.status.state).toBe("failed");
+  expect(task.status.message?.parts).toMatchObject([{ text: "I gave up. (task_failed)" }]);
 });
 
 test("card, health and readiness name the model in use and the sandbox; the key is nowhere", async () => {

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
-import { ClientFactory } from "@a2a-js/sdk/client";
+import { type Task, TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
-import type { Task as TaskOf03 } from "a2a-sdk-v0";
-import { A2AClient } from "a2a-sdk-v0/client";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
+import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 
 const sums = "def total(items):\n    result = 1\n    for item in items:\n        result += item\n    return result\n";
 const cases = `import unittest
@@ -144,29 +142,7 @@ function openSite(): Bun.Server<undefined> | undefined {
 }
 
 async function send(text: string, files: Record<string, string | Uint8Array>, contextId = ""): Promise<Task> {
-  const client = await new ClientFactory().createFromUrl(swe.url);
-  const plain = { filename: "", mediaType: "", metadata: undefined };
-  const parts = Object.entries(files).map(([filename, content]) => ({
-    ...plain,
-    content: { $case: "raw" as const, value: Buffer.from(content) },
-    filename,
-  }));
-  const message = {
-    messageId: crypto.randomUUID(),
-    contextId,
-    taskId: "",
-    role: Role.ROLE_USER,
-    parts: [{ ...plain, content: { $case: "text" as const, value: text } }, ...parts],
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
-  };
-  const task = (await client.sendMessage({
-    tenant: "",
-    configuration: undefined,
-    metadata: undefined,
-    message,
-  })) as Task;
+  const task = await sendBySdk(swe.url, text, files, contextId);
   expect({ state: task.status?.state, message: JSON.stringify(task.status?.message) }).toMatchObject({
     state: TaskState.TASK_STATE_COMPLETED,
   });
@@ -174,9 +150,7 @@ async function send(text: string, files: Record<string, string | Uint8Array>, co
 }
 
 async function artifact(task: Task, name: string): Promise<string> {
-  const content = task.artifacts.find((each) => each.name === name)?.parts[0]?.content;
-  if (content?.$case === "text") return content.value;
-  return content?.$case === "url" ? await (await fetch(content.value)).text() : "";
+  return (await artifactBytes(task, name)).toString();
 }
 
 /** Applies the patch to the project as it was sent, and answers what its code is then. */
@@ -232,25 +206,10 @@ test("a packed repository is unpacked, read side by side, undone where a step wa
 });
 
 test("over A2A 0.3 the same files go in and out", async () => {
-  const client = await A2AClient.fromCardUrl(`${swe.url}/.well-known/agent.json`);
-  const bytes = Buffer.from(packed).toString("base64");
-  const response = await client.sendMessage({
-    message: {
-      kind: "message",
-      messageId: crypto.randomUUID(),
-      role: "user",
-      parts: [
-        { kind: "text", text: "Fix this packed project, in the old way." },
-        { kind: "file", file: { bytes, name: "sums.tar.gz", mimeType: "application/gzip" } },
-      ],
-    },
-  });
-  if ("error" in response) throw new Error(response.error.message);
-  const task = response.result as TaskOf03;
+  const task = await sendByOldSdk(swe.url, "Fix this packed project, in the old way.", { "sums.tar.gz": packed });
   expect(task.status.state).toBe("completed");
-  const part = task.artifacts?.find(({ name }) => name === "changes.patch")?.parts[0];
-  const uri = part?.kind === "file" && "uri" in part.file ? part.file.uri : "";
-  expect(await appliedToOriginal(await (await fetch(uri)).text())).toBe(sums.replace("result = 1", "result = 0"));
+  const patch = await oldArtifactText(task, "changes.patch");
+  expect(await appliedToOriginal(patch)).toBe(sums.replace("result = 1", "result = 0"));
 });
 
 test.if(Bun.which("openssl") !== null)("a repository is fetched by its address, over TLS, and mended", async () => {

@@ -10,7 +10,7 @@ import { readAbilities } from "../../gateway/src/demo/abilities.ts";
 import { demoTask, isAsTold } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
 import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
-import { freePort, startAgent } from "../e2e/manus-server.ts";
+import { freePort, startAgent, startServer } from "../e2e/manus-server.ts";
 import { type CountedModel, startCountedModel } from "./counted-model.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -85,7 +85,7 @@ async function gatewayServer(folder: string, own: CountedModel, urls: Readonly<R
   };
   await mkdir(env.MANYHANDS_HOME, { recursive: true });
   const entry = "gateway/src/server/main.ts";
-  return restarted((more) => startAgent("gateway", { ...env, ...more }, join(root, entry)), crashAt);
+  return restarted((more) => startServer(entry, { ...env, ...more }), crashAt);
 }
 
 type Outcome = {

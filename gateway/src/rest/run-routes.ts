@@ -1,4 +1,4 @@
-import type { Engine, RunStatus } from "@manyhands/shared/durable/engine";
+import { type Engine, runStatuses } from "@manyhands/shared/durable/engine";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
 import { findRunnable, type Runnables } from "../runs/runnable.ts";
@@ -23,22 +23,13 @@ export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
   return [listRuns(deps), getRun(deps), runEvents(deps), answerRun(deps), cancelRun(deps), resumeRun(deps)];
 }
 
-const statuses: readonly [RunStatus, ...RunStatus[]] = [
-  "queued",
-  "running",
-  "waiting",
-  "paused",
-  "completed",
-  "failed",
-  "canceled",
-];
 const params = z.object({ id: z.string().min(1).max(200) });
 const text = z.string().min(1).max(255);
 
 function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
   const query = z.object({
     name: text.exactOptional().describe("Of one flow or agent."),
-    status: z.enum(statuses).exactOptional(),
+    status: z.enum(runStatuses).exactOptional(),
     contextId: text.exactOptional(),
     limit: z.coerce.number().int().min(1).max(200).default(50),
     cursor: z.string().max(500).exactOptional().describe("`nextCursor` of the page before."),

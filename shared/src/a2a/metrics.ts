@@ -1,6 +1,4 @@
-import type { Engine, RunStatus } from "../durable/engine.ts";
-
-const statuses: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"];
+import { type Engine, runStatuses } from "../durable/engine.ts";
 
 /** Counts what a server answers, and tells it with the state of its runs. */
 export type Metrics = {
@@ -27,7 +25,7 @@ export function createMetrics(agent: string, engine: Pick<Engine, "list">): Metr
     },
     async text() {
       const counts = await Promise.all(
-        statuses.map(async (status) => {
+        runStatuses.map(async (status) => {
           const { total } = await engine.list({ kind: agent, statuses: [status], limit: 1 });
           return `manyhands_runs{${label},status="${status}"} ${total}`;
         }),

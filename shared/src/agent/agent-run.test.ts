@@ -403,7 +403,8 @@ test("a later task of the same conversation knows what was said and done", async
     tools: [echo],
   });
   await agent.run("Which colour?");
-  await agent.run("Say it again.");
+  const { events } = await agent.run("Say it again.");
+  expect(ofType(events, "step-started").map(({ step }) => step)).toEqual([1]);
   const texts = agent.model.requests[2]?.body.messages.map(({ role, content }) => [role, content]);
   expect(texts?.slice(1)).toEqual([
     ["user", "Which colour?"],

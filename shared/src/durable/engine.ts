@@ -2,8 +2,11 @@ import type { ErrorCode } from "../errors.ts";
 import type { Json } from "../json.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
 
-/** `paused`: stopped with a cause that a person has to remove (changed code, say); never a loss, never an end. */
-export type RunStatus = "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "canceled";
+/** Where a run can stand. `paused`: stopped with a cause that a person has to remove (changed code, say); never a loss, never an end. */
+export const runStatuses = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"] as const;
+
+/** One of them. */
+export type RunStatus = (typeof runStatuses)[number];
 
 /** The three that never change again. */
 export const terminalStatuses: readonly RunStatus[] = ["completed", "failed", "canceled"];
