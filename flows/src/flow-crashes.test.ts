@@ -11,8 +11,23 @@ import type { flowChildSettings } from "./flow-child-for-test.ts";
 import { type FlowStart, inputForTest } from "./flow-for-test.ts";
 import { plan, plannerForTest } from "./planning/planner-for-test.ts";
 
-/** Every how many durable writes a process is killed; 1 for all, which takes some minutes. */
-const stride = Number(process.env.CRASH_STRIDE ?? 4);
+type Script = Parameters<typeof startScriptedModel>[0];
+
+/** A flow that is killed, and what has to come of it all the same. */
+type Case = {
+  readonly kind: string;
+  readonly request: FlowStart;
+  readonly agents: Readonly<Record<string, () => Script>>;
+  readonly model?: () => Script;
+  readonly answer: string;
+  readonly modelCalls: number;
+  /** How often an event has to be there. */
+  readonly counts: { readonly [type: string]: number };
+  /** Agents whose task is one at most, for it may not be needed any more. */
+  readonly perhaps?: readonly string[];
+  /** Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some minutes. */
+  readonly stride: number;
+};
 
 /** Runs a process that carries out a flow until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
@@ -37,24 +52,12 @@ type Outcome = {
 };
 
 /** One flow whose process kills itself at this point and is started again. */
-async function flowOnce(kind: string, request: FlowStart, crashAt: string): Promise<Outcome> {
+async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-crash-"));
-  const model = await startScriptedModel(
-    plannerForTest({
-      plans: Array(2).fill(
-        plan(
-          { id: "a", text: "Find the way", agent: "maps", expected: "a way" },
-          { id: "b", text: "Find a bed", agent: "hotels" },
-          { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] },
-        ),
-      ),
-    }),
-  );
+  const model = await startScriptedModel(spec.model?.() ?? []);
   const agents = new Map<string, AgentServerForTest>();
-  for (const name of ["maps", "hotels", "writer"]) {
-    const script = () => ({ text: `${name} is done`, delayMs: 10 });
-    agents.set(name, await agentServerForTest({ script, agent: { name, title: name } }));
-  }
+  for (const [name, script] of Object.entries(spec.agents))
+    agents.set(name, await agentServerForTest({ script: script(), agent: { name, title: name } }));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   try {
     const start = { kind, input: inputForTest(request), principal: "p", contextId: "c" };
@@ -84,26 +87,34 @@ async function flowOnce(kind: string, request: FlowStart, crashAt: string): Prom
 }
 
 /** Kills at points all over the flow, in two lanes: just before and just after a write. */
-async function everyPoint(kind: string, request: FlowStart, answer: string, modelCalls: number): Promise<number> {
+async function everyPoint(spec: Case): Promise<number> {
+  const stride = Number(process.env.CRASH_STRIDE ?? spec.stride);
   let crashes = 0;
   const lane = async (suffix: string, from: number) => {
     for (let n = from; ; n += stride) {
-      const outcome = await flowOnce(kind, request, `${n}${suffix}`);
+      const outcome = await flowOnce(spec, `${n}${suffix}`);
       const at = `CRASH_AT=${n}${suffix}`;
-      const { seqs, types } = outcome;
-      expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({ at, status: "completed", answer });
-      expect({ at, tasks: outcome.tasks }).toEqual({ at, tasks: { maps: 1, hotels: 1, writer: 1 } });
+      const { seqs, types, tasks } = outcome;
+      const count = (type: string) => types.filter((one) => one === type).length;
+      expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({
+        at,
+        status: "completed",
+        answer: spec.answer,
+      });
+      for (const [name, asked] of Object.entries(tasks)) {
+        const isSure = !spec.perhaps?.includes(name);
+        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? 1 : Math.min(1, asked) });
+      }
       expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-      for (const [type, count] of [
-        ["run-ended", 1],
-        ["agent-asked", 3],
-        ["agent-answered", 3],
-        ["step-ended", 3],
-      ] as const)
-        expect([at, type, types.filter((one) => one === type).length]).toEqual([at, type, count]);
+      const counts = { ...spec.counts, "run-ended": 1, "model-replied": spec.modelCalls };
+      expect({ at, ...Object.fromEntries(Object.keys(counts).map((type) => [type, count(type)])) }).toEqual({
+        at,
+        ...counts,
+      });
+      // Whatever was asked has come to its end.
+      expect({ at, answered: count("agent-answered") }).toEqual({ at, answered: count("agent-asked") });
       // Only the call in flight may be made again: its reply was not recorded.
-      expect(outcome.modelCalls - modelCalls).toBeLessThanOrEqual(1);
-      expect(types.filter((type) => type === "model-replied")).toHaveLength(modelCalls);
+      expect(outcome.modelCalls - spec.modelCalls).toBeLessThanOrEqual(1);
       if (!outcome.crashed) return;
       crashes++;
     }
@@ -112,13 +123,54 @@ async function everyPoint(kind: string, request: FlowStart, answer: string, mode
   return crashes;
 }
 
-test("kill -9 at the durable writes of a planning flow: the same result, and nothing that was done is done again", async () => {
-  const crashes = await everyPoint("planning", { text: "Plan the trip" }, "the report", 3);
-  expect(crashes).toBeGreaterThan(8);
-}, 600_000);
+const done = (name: string, delayMs = 10) => [name, () => () => ({ text: `${name} is done`, delayMs })] as const;
+const three = Object.fromEntries(["maps", "hotels", "writer"].map((name) => done(name)));
+const names = Object.keys(three);
 
-test("kill -9 at the durable writes of a sequential flow: the same result, and nothing that was done is done again", async () => {
-  const request = { text: "Go", agents: ["maps", "hotels", "writer"] };
-  const crashes = await everyPoint("sequential", request, "writer is done", 0);
-  expect(crashes).toBeGreaterThan(4);
-}, 600_000);
+const cases: readonly Case[] = [
+  {
+    kind: "planning",
+    request: { text: "Plan the trip" },
+    agents: three,
+    model: () =>
+      plannerForTest({
+        plans: Array(2).fill(
+          plan(
+            { id: "a", text: "Find the way", agent: "maps", expected: "a way" },
+            { id: "b", text: "Find a bed", agent: "hotels" },
+            { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] },
+          ),
+        ),
+      }),
+    answer: "the report",
+    modelCalls: 3,
+    counts: { "agent-asked": 3, "step-ended": 3 },
+    stride: 6,
+  },
+  {
+    kind: "sequential",
+    request: { text: "Go", agents: names },
+    agents: three,
+    answer: "writer is done",
+    modelCalls: 0,
+    counts: { "agent-asked": 3, "step-ended": 3 },
+    stride: 6,
+  },
+  {
+    kind: "parallel",
+    request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2, aggregate: "model" } },
+    agents: { ...three, ...Object.fromEntries([done("writer", 20_000)]) },
+    model: () => () => ({ text: "both of them" }),
+    answer: "both of them",
+    modelCalls: 1,
+    counts: { "branch-ended": 3, "policy-settled": 1 },
+    perhaps: ["writer"],
+    stride: 7,
+  },
+];
+
+for (const spec of cases) {
+  test(`kill -9 at the durable writes of a ${spec.kind} flow: the same result, and nothing that was done is done again`, async () => {
+    expect(await everyPoint(spec)).toBeGreaterThan(3);
+  }, 600_000);
+}

@@ -58,7 +58,7 @@ async function begin(
   const own = { ...defaultLimits, ...limits };
   return {
     ...request,
-    entries: await chooseAgents(request.agents, agents, step.signal),
+    ...(await chooseAgents(request.agents, agents, step.signal)),
     limits: {
       asks: own.asks,
       tokens: Math.min(own.tokens, budget.tokens ?? own.tokens),

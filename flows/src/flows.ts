@@ -1,6 +1,7 @@
 import type { FlowDefinition } from "./flow.ts";
+import { parallel } from "./parallel/parallel.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 
 /** The flows there are. */
-export const flows: readonly FlowDefinition[] = [planning, sequential];
+export const flows: readonly FlowDefinition[] = [planning, sequential, parallel];

@@ -1,5 +1,6 @@
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import * as z from "zod";
+import { cut } from "../cut.ts";
 import type { Flow } from "../flow.ts";
 import type { TaskStep } from "./task-plan.ts";
 
@@ -24,7 +25,7 @@ met needs evidence that is really there; a promise to do something, or a questio
 /** Whether a step's outcome is what was expected of it, by the model's judgement of the report and the beginnings of the files. */
 export async function judgeStep(flow: Flow, step: TaskStep, { answer, files }: AskOutcome): Promise<Verdict> {
   const excerpts = await flow.excerpts(files);
-  const report = answer.length <= longestReport ? answer : `${answer.slice(0, longestReport)}\n[cut off]`;
+  const report = cut(answer, longestReport);
   const shown = excerpts.map(
     ({ name, size, text }) => `<file name="${name}" bytes="${size}">\n${text ?? "[not text]"}\n</file>`,
   );

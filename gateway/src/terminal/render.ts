@@ -123,6 +123,17 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
     case "step-assigned":
     case "step-ended":
     case "plan-changed":
+    case "branch-begun":
+    case "branch-ended":
+    case "policy-settled":
+    case "choice-made":
+    case "iteration-begun":
+    case "iteration-ended":
+    case "round-begun":
+    case "argument-made":
+    case "debater-absent":
+    case "round-ended":
+    case "verdict-given":
       return lines(view, flowLines(event, style));
     case "question-asked":
       return renderQuestion(view, event.question, style);
