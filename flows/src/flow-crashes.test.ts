@@ -167,6 +167,19 @@ const cases: readonly Case[] = [
     perhaps: ["writer"],
     stride: 7,
   },
+  {
+    kind: "conditional",
+    request: { text: "Where to sleep?", agents: names },
+    agents: three,
+    model: () => () => ({
+      calls: [{ name: "choose_branch", args: { branch: "hotels", confidence: 1, reason: "a bed" } }],
+    }),
+    answer: "hotels is done",
+    modelCalls: 1,
+    counts: { "agent-asked": 1, "choice-made": 1, "branch-ended": 1 },
+    perhaps: ["maps", "writer"],
+    stride: 5,
+  },
 ];
 
 for (const spec of cases) {

@@ -1,7 +1,8 @@
+import { conditional } from "./conditional/conditional.ts";
 import type { FlowDefinition } from "./flow.ts";
 import { parallel } from "./parallel/parallel.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 
 /** The flows there are. */
-export const flows: readonly FlowDefinition[] = [planning, sequential, parallel];
+export const flows: readonly FlowDefinition[] = [planning, sequential, parallel, conditional];

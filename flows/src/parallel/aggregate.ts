@@ -1,10 +1,10 @@
 import { AppError } from "@manyhands/shared/errors";
 import { outcomeText } from "../ask.ts";
 import { partsFor } from "../assignment.ts";
+import type { BranchResult } from "../branch.ts";
 import { carriedFiles } from "../carried-files.ts";
 import { cut, roomForEach } from "../cut.ts";
 import type { Flow } from "../flow.ts";
-import type { BranchResult } from "./branch.ts";
 
 /** How the results of the branches become one answer; `aggregator` names the agent that does it. */
 export type Aggregation =
@@ -47,7 +47,7 @@ export function concatenated(results: readonly BranchResult[]): string {
 /** What did not work and why, in lines; empty when all did. */
 export function failures(results: readonly BranchResult[]): string {
   const failed = results.filter(({ outcome }) => outcome === "failed");
-  const lines = failed.map(({ branch, reason }) => `Branch ${branch.number}: ${reason}`);
+  const lines = failed.map(({ branch, reason }) => `Branch ${branch.name}: ${reason}`);
   return lines.length === 0 ? "" : `Not everything worked:\n${lines.join("\n")}`;
 }
 
@@ -62,6 +62,6 @@ function evidence(results: readonly BranchResult[]): string {
     .join("\n\n");
 }
 
-function titleOf({ branch: { number, agent, item } }: BranchResult): string {
-  return `${number}. ${agent}${item === undefined ? "" : `: ${cut(item, 200).replaceAll(/\s+/g, " ")}`}`;
+function titleOf({ branch: { name, agent, item } }: BranchResult): string {
+  return `${name}. ${agent}${item === undefined ? "" : `: ${cut(item, 200).replaceAll(/\s+/g, " ")}`}`;
 }

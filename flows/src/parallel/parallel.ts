@@ -1,11 +1,11 @@
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { assignment, deadline, partsFor } from "../assignment.ts";
+import type { Branch, BranchResult } from "../branch.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { handOnBranches } from "../hand-on-branches.ts";
 import { fillTemplate } from "../template.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
-import type { Branch, BranchResult } from "./branch.ts";
 import { type Policy, policyText } from "./policy.ts";
 import { runBranches } from "./run-branches.ts";
 
@@ -97,7 +97,7 @@ export const parallel = defineFlow({
     const completed = results.filter(({ outcome }) => outcome === "completed");
     handOnBranches(
       flow,
-      completed.map(({ branch, files }) => ({ name: branch.number, files })),
+      completed.map(({ branch, files }) => ({ name: branch.name, files })),
     );
     const failed = failures(results);
     flow.reached([concatenated(results), failed].filter((text) => text !== "").join("\n\n"));
@@ -118,7 +118,13 @@ function branchesOf(flow: Flow, { branches, items, instruction, deadlineMs }: Op
     const values = { goal: flow.goal, item: item ?? "", number, total: String(works.length), agent };
     const text = fillTemplate(each.instruction ?? common, values);
     const message = { text, parts: partsFor(flow, settings) };
-    return { number, agent, message, deadlineMs: each.deadlineMs ?? deadlineMs, ...(item !== undefined && { item }) };
+    return {
+      name: number,
+      agent,
+      message,
+      deadlineMs: each.deadlineMs ?? deadlineMs,
+      ...(item !== undefined && { item }),
+    };
   });
 }
 
@@ -145,7 +151,7 @@ function aggregationOf(flow: Flow, { aggregate, aggregator }: Options): Aggregat
 /** A bound of the flow that was reached is the cause, where there was one. */
 function unmet(policy: Policy, results: readonly BranchResult[]): AppError {
   const reasons = results.flatMap(({ branch, outcome, reason }) =>
-    outcome === "failed" ? [`Branch ${branch.number}: ${reason}`] : [],
+    outcome === "failed" ? [`Branch ${branch.name}: ${reason}`] : [],
   );
   const code = results.find(({ isBound }) => isBound)?.error?.code ?? "task_failed";
   return new AppError(code, `Too few branches completed: ${policyText(policy)} had to. ${reasons.join(" ")}`);
@@ -157,8 +163,8 @@ function conclude(policy: Policy, results: readonly BranchResult[], text: string
     answer: failed === "" ? text : `${text}\n\n${failed}`,
     data: {
       policy: policyText(policy),
-      branches: results.map(({ branch: { number, agent, item }, outcome, taskId, answer, reason, error }) => ({
-        branch: number,
+      branches: results.map(({ branch: { name, agent, item }, outcome, taskId, answer, reason, error }) => ({
+        branch: name,
         agent,
         ...(item !== undefined && { item }),
         outcome,

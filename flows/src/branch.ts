@@ -1,12 +1,13 @@
 import type { BranchOutcome } from "@manyhands/shared/agent/flow-events";
 import { AppError } from "@manyhands/shared/errors";
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import { outcomeText } from "../ask.ts";
-import type { AskMessage, Flow } from "../flow.ts";
+import { outcomeText } from "./ask.ts";
+import type { AskMessage, Flow } from "./flow.ts";
 
 /** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
 export type Branch = {
-  readonly number: string;
+  /** Its number or name. */
+  readonly name: string;
   readonly agent: string;
   readonly item?: string;
   readonly message: AskMessage;
@@ -30,9 +31,9 @@ export type BranchResult = {
 
 /** Does a branch's work. That a bound of the flow is reached is the branch's failure: others had their share before. */
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
-  const { number, agent, item, message, deadlineMs } = branch;
+  const { name, agent, item, message, deadlineMs } = branch;
   const about = item === undefined ? "" : ` with ${item}`;
-  flow.tell({ type: "branch-begun", branch: number, agent, note: `Branch ${number}: ${agent} begins${about}` });
+  flow.tell({ type: "branch-begun", branch: name, agent, note: `Branch ${name}: ${agent} begins${about}` });
   try {
     const asked = await flow.ask(agent, message, deadlineMs === undefined ? {} : { deadlineMs });
     const { state, answer, taskId, files, error } = asked;
@@ -56,13 +57,13 @@ function unasked(branch: Branch) {
 }
 
 /** Tells how a branch came out. */
-export function tellBranch(flow: Flow, { branch: { number, agent }, outcome, reason }: BranchResult): void {
+export function tellBranch(flow: Flow, { branch: { name, agent }, outcome, reason }: BranchResult): void {
   flow.tell({
     type: "branch-ended",
-    branch: number,
+    branch: name,
     agent,
     outcome,
     ...(reason !== "" && { reason }),
-    note: `Branch ${number}: ${outcome === "failed" ? reason : `${agent} ${outcome}`}`,
+    note: `Branch ${name}: ${outcome === "failed" ? reason : `${agent} ${outcome}`}`,
   });
 }
