@@ -22,6 +22,6 @@ export const assignment = {
 };
 
 /** What goes along with the text to an agent: all that came with the task, and the settings where the agent is a flow. */
-export function partsFor({ files }: Flow, settings: z.output<typeof flowSettings> | undefined): Part[] {
+export function partsFor({ files }: Pick<Flow, "files">, settings: z.output<typeof flowSettings> | undefined): Part[] {
   return settings === undefined ? [...files] : [...files, { type: "data", data: settings }];
 }

@@ -23,6 +23,8 @@ type Case = {
   readonly modelCalls: number;
   /** How often an event has to be there. */
   readonly counts: { readonly [type: string]: number };
+  /** How many tasks each agent has in the end; one when left out. */
+  readonly asks?: number;
   /** Agents whose task is one at most, for it may not be needed any more. */
   readonly perhaps?: readonly string[];
   /** Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some minutes. */
@@ -103,7 +105,7 @@ async function everyPoint(spec: Case): Promise<number> {
       });
       for (const [name, asked] of Object.entries(tasks)) {
         const isSure = !spec.perhaps?.includes(name);
-        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? 1 : Math.min(1, asked) });
+        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? (spec.asks ?? 1) : Math.min(1, asked) });
       }
       expect(seqs).toEqual(seqs.map((_, index) => index + 1));
       const counts = { ...spec.counts, "run-ended": 1, "model-replied": spec.modelCalls };
@@ -178,7 +180,30 @@ const cases: readonly Case[] = [
     modelCalls: 1,
     counts: { "agent-asked": 1, "choice-made": 1, "branch-ended": 1 },
     perhaps: ["maps", "writer"],
-    stride: 5,
+    stride: 8,
+  },
+  {
+    kind: "loop",
+    request: {
+      text: "Write",
+      agents: ["writer"],
+      options: { until: { by: "agent", agent: "critic" } },
+    },
+    agents: {
+      writer: () => (_, n) => ({ text: `draft ${n + 1}` }),
+      critic:
+        () =>
+        ({ messages }) => {
+          const passed = JSON.stringify(messages).includes("draft 2");
+          const response = { passed, feedback: passed ? "fine" : "too short", score: passed ? 1 : 0 };
+          return { calls: [{ name: "create_chat_completion", args: { response } }] };
+        },
+    },
+    answer: "draft 2",
+    modelCalls: 0,
+    counts: { "agent-asked": 4, "iteration-ended": 2 },
+    asks: 2,
+    stride: 12,
   },
 ];
 

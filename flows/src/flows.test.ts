@@ -6,7 +6,7 @@ import { flows } from "./flows.ts";
 
 test("there are flows, each under its own name", () => {
   const names = flows.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(["planning", "sequential", "parallel", "conditional"]));
+  expect(names).toEqual(expect.arrayContaining(["planning", "sequential", "parallel", "conditional", "loop"]));
   expect(new Set(names).size).toBe(names.length);
 });
 
