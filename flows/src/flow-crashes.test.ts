@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentOutput } from "@manyhands/shared/agent/task";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import { type ScriptedReply, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/peers/agent-server-for-test";
 import type * as z from "zod";
 import type { flowChildSettings } from "./flow-child-for-test.ts";
@@ -129,6 +130,17 @@ const done = (name: string, delayMs = 10) => [name, () => () => ({ text: `${name
 const three = Object.fromEntries(["maps", "hotels", "writer"].map((name) => done(name)));
 const names = Object.keys(three);
 
+/** The model of a debate: it names two positions, sees no agreement and judges. */
+function modelOfDebate({ tools }: ChatRequest): ScriptedReply {
+  const name = tools?.[0]?.function.name ?? "";
+  const replies: Readonly<Record<string, object>> = {
+    name_positions: { positions: ["north", "south"] },
+    check_agreement: { agreed: false, reason: "they differ" },
+    give_verdict: { decision: "north", confidence: 0.6, reasons: ["see [1]"], dissent: "", citations: [1, 4] },
+  };
+  return { calls: [{ name, args: replies[name] ?? {} }] };
+}
+
 const cases: readonly Case[] = [
   {
     kind: "planning",
@@ -204,6 +216,17 @@ const cases: readonly Case[] = [
     counts: { "agent-asked": 4, "iteration-ended": 2 },
     asks: 2,
     stride: 12,
+  },
+  {
+    kind: "debate",
+    request: { text: "Where to?", agents: ["maps", "hotels"], options: { rounds: 2 } },
+    agents: Object.fromEntries([done("maps"), done("hotels")]),
+    model: () => modelOfDebate,
+    answer: "north\n\nConfidence: 0.6\n\nBecause:\n- see [1]\n\nIt rests on [1], [4].",
+    modelCalls: 3,
+    counts: { "agent-asked": 4, "argument-made": 4, "round-ended": 2, "verdict-given": 1 },
+    asks: 2,
+    stride: 16,
   },
 ];
 

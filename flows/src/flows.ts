@@ -1,4 +1,5 @@
 import { conditional } from "./conditional/conditional.ts";
+import { debate } from "./debate/debate.ts";
 import type { FlowDefinition } from "./flow.ts";
 import { loop } from "./loop/loop.ts";
 import { parallel } from "./parallel/parallel.ts";
@@ -6,4 +7,4 @@ import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 
 /** The flows there are. */
-export const flows: readonly FlowDefinition[] = [planning, sequential, parallel, conditional, loop];
+export const flows: readonly FlowDefinition[] = [planning, sequential, parallel, conditional, loop, debate];
