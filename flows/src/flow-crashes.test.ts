@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { AgentOutput } from "@manyhands/shared/agent/task";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
@@ -20,7 +21,8 @@ type Case = {
   readonly request: FlowStart;
   readonly agents: Readonly<Record<string, () => Script>>;
   readonly model?: () => Script;
-  readonly answer: string;
+  /** Left out where it depends on who is first. */
+  readonly answer?: string;
   readonly modelCalls: number;
   /** How often an event has to be there. */
   readonly counts: { readonly [type: string]: number };
@@ -47,7 +49,9 @@ async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boo
 type Outcome = {
   readonly crashed: boolean;
   readonly status: string | undefined;
-  readonly answer: string | undefined;
+  readonly output: AgentOutput | undefined;
+  /** The branches that were told to have completed. */
+  readonly completed: readonly string[];
   readonly types: readonly string[];
   readonly seqs: readonly number[];
   readonly tasks: Readonly<Record<string, number>>;
@@ -75,7 +79,11 @@ async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Prom
     return {
       crashed: first,
       status: record?.status,
-      answer: (record?.output as AgentOutput | undefined)?.answer,
+      output: record?.output as AgentOutput | undefined,
+      completed: events.flatMap(({ event }) => {
+        const { type, branch, outcome } = event as AgentEvent & { branch?: string; outcome?: string };
+        return type === "branch-ended" && outcome === "completed" ? [branch ?? ""] : [];
+      }),
       types: events.map(({ event }) => event.type),
       seqs: events.map(({ seq }) => seq),
       tasks: Object.fromEntries(await Promise.all(tasks)),
@@ -99,11 +107,13 @@ async function everyPoint(spec: Case): Promise<number> {
       const at = `CRASH_AT=${n}${suffix}`;
       const { seqs, types, tasks } = outcome;
       const count = (type: string) => types.filter((one) => one === type).length;
-      expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({
+      const answer = outcome.output?.answer;
+      expect({ at, status: outcome.status, answer }).toEqual({
         at,
         status: "completed",
-        answer: spec.answer,
+        answer: spec.answer ?? answer,
       });
+      expect({ at, completed: outcome.completed.toSorted() }).toEqual({ at, completed: completedIn(outcome.output) });
       for (const [name, asked] of Object.entries(tasks)) {
         const isSure = !spec.perhaps?.includes(name);
         expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? (spec.asks ?? 1) : Math.min(1, asked) });
@@ -124,6 +134,16 @@ async function everyPoint(spec: Case): Promise<number> {
   };
   await Promise.all([lane("", 1), lane("+", 1 + Math.floor(stride / 2))]);
   return crashes;
+}
+
+/** The branches that have completed by the flow's output. */
+function completedIn(output: AgentOutput | undefined): string[] {
+  const { branches = [], choice } = (output?.data ?? {}) as {
+    branches?: { branch: string; outcome: string }[];
+    choice?: { branch: string };
+  };
+  const taken = choice === undefined ? [] : [choice.branch];
+  return [...taken, ...branches.flatMap(({ branch, outcome }) => (outcome === "completed" ? [branch] : []))];
 }
 
 const done = (name: string, delayMs = 10) => [name, () => () => ({ text: `${name} is done`, delayMs })] as const;
@@ -182,6 +202,15 @@ const cases: readonly Case[] = [
     stride: 7,
   },
   {
+    kind: "parallel",
+    request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2 } },
+    agents: three,
+    modelCalls: 0,
+    counts: { "branch-ended": 3, "policy-settled": 1 },
+    perhaps: names,
+    stride: 7,
+  },
+  {
     kind: "conditional",
     request: { text: "Where to sleep?", agents: names },
     agents: three,
@@ -231,7 +260,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const spec of cases) {
-  test(`kill -9 at the durable writes of a ${spec.kind} flow: the same result, and nothing that was done is done again`, async () => {
+  test(`kill -9 at the durable writes of a ${spec.kind} flow${spec.answer === undefined ? " whose branches vie" : ""}: the same result, and nothing that was done is done again`, async () => {
     expect(await everyPoint(spec)).toBeGreaterThan(3);
   }, 600_000);
 }

@@ -2,6 +2,7 @@ import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { cut } from "../cut.ts";
 import type { Flow } from "../flow.ts";
+import { marked } from "../marked.ts";
 import type { Choice, Unsure, Way } from "./way.ts";
 
 /** The answer that no way fits; no way may have this name. */
@@ -47,7 +48,7 @@ async function choose(flow: Flow, ways: readonly Way[]) {
 
 async function taskText(flow: Flow): Promise<string> {
   const excerpts = await flow.excerpts(flow.files.filter((part) => part.type === "file"));
-  const files = excerpts.map(({ name, text }) => `<file name="${name}">\n${text ?? "[not text]"}\n</file>`);
+  const files = excerpts.map(({ name, text }) => marked("file", text ?? "[not text]", { name }));
   const data = flow.files.flatMap((part) => (part.type === "data" ? [cut(JSON.stringify(part.data), mostData)] : []));
-  return ["<task>", flow.goal, ...data, ...files, "</task>"].join("\n");
+  return marked("task", [flow.goal, ...data, ...files].join("\n"));
 }

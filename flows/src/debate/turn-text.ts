@@ -1,4 +1,5 @@
 import { cut, roomForEach } from "../cut.ts";
+import { marked } from "../marked.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 
 /** What a debater is told in this round: first to argue by itself, later to answer the arguments it has not seen yet. */
@@ -30,10 +31,9 @@ Answer them, by their numbers in brackets: where they are right say so and chang
 export function argumentsText(shown: readonly Argument[]): string {
   const room = roomForEach(Math.max(1, shown.length));
   return shown
-    .map(({ number, round, debater: { name }, text }) => {
-      const head = `<argument number="${number}" by="${name}" round="${round}">`;
-      return `${head}\n${cut(text, room)}\n</argument>`;
-    })
+    .map(({ number, round, debater: { name }, text }) =>
+      marked("argument", cut(text, room), { number, by: name, round }),
+    )
     .join("\n\n");
 }
 

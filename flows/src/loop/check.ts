@@ -5,6 +5,7 @@ import { askInForm } from "../ask-in-form.ts";
 import { assignment, partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
 import type { Flow } from "../flow.ts";
+import { marked } from "../marked.ts";
 import { shownWork } from "../shown-work.ts";
 import { type Verdict, verdictForm } from "./verdict.ts";
 
@@ -71,9 +72,7 @@ The task: ${task}
 
 What is wanted: ${criteria}
 
-<report>
-${outcome.answer}
-</report>`;
+${marked("report", outcome.answer)}`;
   const parts = [...partsFor(flow, settings), ...carriedFiles([outcome.files])];
   const judged = await askInForm(flow, agent, { text, parts }, { schema: verdictForm }, options);
   if ("value" in judged) return judged.value;

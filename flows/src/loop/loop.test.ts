@@ -120,6 +120,32 @@ test("a check that cannot be made ends the loop, and what was done is kept", asy
   expect(partial(events)).toEqual([{ type: "text", text: "draft 1" }]);
 });
 
+test("files of earlier attempts are checked and kept along with those made anew", async () => {
+  const writes = (path: string) => ({
+    calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: path } }],
+  });
+  const script = [writes("one.txt"), { text: "first" }, writes("two.txt"), { text: "second" }];
+  const model = ({ messages }: ChatRequest) => {
+    const text = JSON.stringify(messages);
+    return checked(text.includes("one.txt") && text.includes("two.txt"), "both files");
+  };
+  await using flow = await flowForTest(loop, { agents: { writer: script }, model });
+  const { answer, events } = await flow.run({ text: "Write two", agents: ["writer"] });
+  expect(answer).toBe("second");
+  const names = events.flatMap((event) => (event.type === "artifact-added" ? [event.name] : []));
+  expect(new Set(names)).toEqual(new Set(["one.txt", "two.txt", "answer"]));
+});
+
+test("what the user adds meanwhile is part of the task from then on, for the check too", async () => {
+  const model = ({ messages }: ChatRequest) => checked(JSON.stringify(messages).includes("in French"), "not yet");
+  const slow = (_: ChatRequest, n: number) => ({ text: `draft ${n}`, delayMs: n === 0 ? 300 : 0 });
+  await using flow = await flowForTest(loop, { agents: { writer: slow }, model });
+  const id = await flow.start({ text: "Write", agents: ["writer"] });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "in French");
+  expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "draft 1" });
+});
+
 test("an agent's question is asked by the loop, and a canceled loop cancels what is at work", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which bakery?" } }] }, { text: "Ada's" }];
   await using flow = await flowForTest(loop, {

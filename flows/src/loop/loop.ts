@@ -1,13 +1,12 @@
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { outcomeText } from "../ask.ts";
-import { assignment, deadline, partsFor } from "../assignment.ts";
-import { cut } from "../cut.ts";
+import { assignment, deadline } from "../assignment.ts";
 import { isFinal } from "../final-failure.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
-import { fillTemplate } from "../template.ts";
-import { checkWork, loopCheck } from "./check.ts";
-import { better, feedbackOf, type Iteration, isSame, tellIteration } from "./iteration.ts";
+import { loopCheck } from "./check.ts";
+import { iterate } from "./iterate.ts";
+import { better, feedbackOf, type Iteration, isSame } from "./iteration.ts";
 
 const options = z.strictObject({
   agent: assignment.agent.optional().describe("Who does the work; the first of the agents when left out."),
@@ -58,10 +57,13 @@ export const loop = defineFlow({
   async perform(flow, options) {
     const agent = workerOf(flow, options);
     const iterations: Iteration[] = [];
+    let task = flow.goal;
     let best: Iteration | undefined;
     for (let number = 1; number <= options.maxIterations; number++) {
       expectRest(flow, options, number);
-      const iteration = await iterate(flow, agent, options, number, iterations);
+      const added = await flow.heard();
+      if (added.length > 0) task = `${task}\n\nThe user added:\n${added.join("\n")}`;
+      const iteration = await iterate(flow, { ...options, agent, task }, iterations);
       const last = iterations.at(-1);
       iterations.push(iteration);
       best = keepBest(flow, better(best, iteration), best);
@@ -86,56 +88,6 @@ function workerOf(flow: Flow, { agent, until }: Options): string {
 function expectRest(flow: Flow, { until, maxIterations }: Options, number: number): void {
   const isByModel = until === undefined || until.by === "model";
   flow.expect((maxIterations - number + 1) * (isByModel ? 1 : 2), { own: isByModel });
-}
-
-async function iterate(
-  flow: Flow,
-  agent: string,
-  { until = { by: "model" }, deadlineMs, ...told }: Options,
-  number: number,
-  before: readonly Iteration[],
-): Promise<Iteration> {
-  flow.tell({ type: "iteration-begun", iteration: number, agent, note: `Iteration ${number}: ${agent} begins` });
-  const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;
-  const text = await textFor(flow, agent, told.instruction, before, contextId !== undefined);
-  // In a conversation that goes on, what came with the task is there already.
-  const parts = contextId === undefined ? partsFor(flow, told.settings) : partsFor({ files: [] }, told.settings);
-  const outcome = await flow.ask(
-    agent,
-    { text, parts },
-    { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
-  );
-  const work = { task: flow.goal, worker: agent, outcome };
-  const isDone = outcome.state === "completed";
-  // Should the check not be possible at all, the first work done is what there is.
-  if (isDone && before.every((one) => one.outcome.state !== "completed")) flow.reached(outcome.answer);
-  const verdict = isDone ? await checkWork(flow, work, until, deadlineMs) : undefined;
-  const iteration = { number, outcome, verdict };
-  tellIteration(flow, iteration);
-  return iteration;
-}
-
-async function textFor(
-  flow: Flow,
-  agent: string,
-  instruction: string,
-  before: readonly Iteration[],
-  goesOn: boolean,
-): Promise<string> {
-  const added = await flow.heard();
-  const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
-  const task = fillTemplate(instruction, { goal: flow.goal, agent });
-  const last = before.at(-1);
-  if (last === undefined) return task + said;
-  const answer = cut(last.outcome.answer, 16_000);
-  const yours = goesOn || answer === "" ? "" : `\n\nYour last answer was:\n${answer}`;
-  return `Your last attempt was checked, and it is not what is wanted yet. Mend what is wrong and give the whole result again.
-
-What was found:
-${feedbackOf(last)}${yours}
-
-The task, as before:
-${task}${said}`;
 }
 
 /** Keeps the best there is as what the flow has reached. */

@@ -5,6 +5,7 @@ import type { BranchResult } from "../branch.ts";
 import { carriedFiles } from "../carried-files.ts";
 import { cut, roomForEach } from "../cut.ts";
 import type { Flow } from "../flow.ts";
+import { marked } from "../marked.ts";
 
 /** How the results of the branches become one answer; `aggregator` names the agent that does it. */
 export type Aggregation =
@@ -56,7 +57,7 @@ function evidence(results: readonly BranchResult[]): string {
   return results
     .map((result) => {
       const { outcome, answer, reason } = result;
-      const said = outcome === "completed" ? `<report>\n${cut(answer, room)}\n</report>` : `Not done: ${reason}`;
+      const said = outcome === "completed" ? marked("report", cut(answer, room)) : `Not done: ${reason}`;
       return `Result ${titleOf(result)}\n${said}`;
     })
     .join("\n\n");

@@ -1,11 +1,11 @@
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
-import { assignment, deadline, partsFor } from "../assignment.ts";
-import type { Branch, BranchResult } from "../branch.ts";
+import { assignment, deadline } from "../assignment.ts";
+import type { BranchResult } from "../branch.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { handOnBranches } from "../hand-on-branches.ts";
-import { fillTemplate } from "../template.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
+import { branchesOf } from "./branches-of.ts";
 import { type Policy, policyText } from "./policy.ts";
 import { runBranches } from "./run-branches.ts";
 
@@ -105,35 +105,6 @@ export const parallel = defineFlow({
     return conclude(policy, results, await aggregate(flow, results, how));
   },
 });
-
-/** The branches; a wrong agent is found before any is begun. */
-function branchesOf(flow: Flow, { branches, items, instruction, deadlineMs }: Options): Branch[] {
-  const given: NonNullable<Options["branches"]> = branches ?? flow.agents.map(({ name }) => ({ agent: name }));
-  const works = items === undefined ? given.map((each) => ({ each, item: undefined })) : inTurn(items, given);
-  const common = instruction ?? (items === undefined ? "{goal}" : "{goal}\n\nYour part of it: {item}");
-  return works.map(({ each, item }, index) => {
-    const { agent, settings } = each;
-    flow.check(agent);
-    const number = String(index + 1);
-    const values = { goal: flow.goal, item: item ?? "", number, total: String(works.length), agent };
-    const text = fillTemplate(each.instruction ?? common, values);
-    const message = { text, parts: partsFor(flow, settings) };
-    return {
-      name: number,
-      agent,
-      message,
-      deadlineMs: each.deadlineMs ?? deadlineMs,
-      ...(item !== undefined && { item }),
-    };
-  });
-}
-
-function inTurn<Each>(items: readonly string[], given: readonly Each[]): { each: Each; item: string }[] {
-  return items.flatMap((item, index) => {
-    const each = given[index % given.length];
-    return each === undefined ? [] : [{ each, item }];
-  });
-}
 
 function policyOf({ policy, quorum }: Options, of: number): Policy {
   if (quorum !== undefined && quorum > of)

@@ -2,6 +2,7 @@ import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
 import type { AppError } from "@manyhands/shared/errors";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 import { cut, roomForEach } from "../cut.ts";
+import { marked } from "../marked.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /** What came of a step. */
@@ -36,7 +37,7 @@ function resultText({ step, outcome, answer, files, evidence, reason }: StepResu
   const names = files.map(({ name }) => name).join(", ");
   return [
     head,
-    ...(said === "" ? [] : [`<report>\n${said}\n</report>`]),
+    ...(said === "" ? [] : [marked("report", said)]),
     ...(names === "" ? [] : [`Files: ${names}`]),
     ...(evidence === "" ? [] : [`Checked: ${evidence}`]),
     ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${reason}`]),
