@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
     answer: "the report",
     modelCalls: 3,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 6,
+    stride: 8,
   },
   {
     kind: "sequential",
@@ -188,7 +188,7 @@ const cases: readonly Case[] = [
     answer: "writer is done",
     modelCalls: 0,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 6,
+    stride: 8,
   },
   {
     kind: "parallel",
@@ -199,7 +199,7 @@ const cases: readonly Case[] = [
     modelCalls: 1,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: ["writer"],
-    stride: 7,
+    stride: 10,
   },
   {
     kind: "parallel",
@@ -208,7 +208,7 @@ const cases: readonly Case[] = [
     modelCalls: 0,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: names,
-    stride: 7,
+    stride: 9,
   },
   {
     kind: "conditional",
