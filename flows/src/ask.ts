@@ -45,7 +45,7 @@ export async function ask(
 }
 
 async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {
-  if (isAddress(reference) && agentByName(reference, begun.known) === undefined) {
+  if (isAddress(reference) && agentByName(reference, [...begun.entries, ...begun.known]) === undefined) {
     return run.step("read card", ({ signal }) => agents.read(reference, signal), { effect: "pure" });
   }
   const { agent, reason } = namedAgent(reference, begun);

@@ -24,7 +24,16 @@ export async function chooseAgents(
   for (const reference of wanted) {
     const isNew = isAddress(reference) && agentByName(reference, known) === undefined;
     const agent = isNew ? await agents.read(reference, signal) : findAgent(reference, known).agent;
-    chosen.push(agent);
+    chosen.push({ ...agent, name: ownName(agent, [...chosen, ...known]) });
   }
   return { entries: chosen, known };
+}
+
+/** A name that means this agent only: an agent that was read from its address may be called like another. */
+function ownName({ name, url }: AgentEntry, others: readonly AgentEntry[]): string {
+  const isFree = (candidate: string) => others.every((other) => other.url === url || other.name !== candidate);
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}-${number}`;
+    if (isFree(candidate)) return candidate;
+  }
 }

@@ -3,21 +3,22 @@ import type { Run } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
 import { parseArguments } from "@manyhands/shared/llm/arguments";
 import type { Model, ModelMessage, ToolSpec } from "@manyhands/shared/llm/model";
-import * as z from "zod";
+import { inputSchemaOf, parseInput } from "@manyhands/shared/tools/tool-input";
+import type * as z from "zod";
 import { askModel } from "./ask-model.ts";
 import type { FlowState } from "./flow-state.ts";
 
 /** A question to the model whose answer has a form. */
-export type Decision<Value> = {
+export type Decision<Schema extends z.ZodObject> = {
   /** What is decided, as a name of a tool: `make_plan`. Also the step's name in the journal. */
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
   /** What there is to go by. */
   readonly text: string;
-  readonly schema: z.ZodType<Value>;
+  readonly schema: Schema;
   /** What is wrong with a value of the right form; undefined when nothing is. */
-  readonly check?: (value: Value) => string | undefined;
+  readonly check?: (value: z.output<Schema>) => string | undefined;
 };
 
 /** How often the model may mend its answer. */
@@ -27,14 +28,14 @@ const mostRepairs = 2;
  * Has the model answer by the one tool it is given, and checks the answer; one that does not fit goes back with what is wrong, twice at most.
  * Rejects with `task_failed` when none fits.
  */
-export async function decide<Value>(
+export async function decide<Schema extends z.ZodObject>(
   run: Run,
   state: FlowState,
-  decision: Decision<Value>,
+  decision: Decision<Schema>,
   model: Model,
-): Promise<Value> {
+): Promise<z.output<Schema>> {
   const { name, description, schema, instructions, text } = decision;
-  const tools: ToolSpec[] = [{ name, description, inputSchema: z.toJSONSchema(schema, { io: "input" }) }];
+  const tools: ToolSpec[] = [{ name, description, inputSchema: inputSchemaOf(schema) }];
   const messages: ModelMessage[] = [
     { role: "system", text: instructions },
     { role: "user", parts: [{ type: "text", text }] },
@@ -50,15 +51,18 @@ export async function decide<Value>(
   }
 }
 
-function readReply<Value>(reply: RecordedReply, decision: Decision<Value>): { value: Value } | { fault: string } {
+function readReply<Schema extends z.ZodObject>(
+  reply: RecordedReply,
+  decision: Decision<Schema>,
+): { value: z.output<Schema> } | { fault: string } {
   const call = reply.toolCalls.find(({ name }) => name === decision.name);
   // Some models write into their text what belongs into the call.
   const written = call?.arguments ?? (reply.text.trim().startsWith("{") ? reply.text : undefined);
   if (written === undefined) return { fault: `Answer by calling ${decision.name}.` };
   const raw = parseArguments(written);
   if (!raw.ok) return { fault: raw.error };
-  const parsed = decision.schema.safeParse(raw.value);
-  if (!parsed.success) return { fault: z.prettifyError(parsed.error) };
+  const parsed = parseInput(decision.name, decision.schema, raw.value);
+  if (!parsed.ok) return { fault: parsed.problem };
   const fault = decision.check?.(parsed.data);
   return fault === undefined ? { value: parsed.data } : { fault };
 }

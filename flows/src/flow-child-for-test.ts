@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { crashPointText } from "@manyhands/shared/durable/embedded/crash-point";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import { terminalStatuses } from "@manyhands/shared/durable/engine";
 import { createPeers } from "@manyhands/shared/peers/peers";
 import { recallRun } from "@manyhands/shared/peers/recall";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
@@ -10,10 +9,9 @@ import { entryForTest, fixedAgents, modelForTest } from "./flow-for-test.ts";
 import { flowRun } from "./flow-run.ts";
 import { flows } from "./flows.ts";
 
-/** What a process that carries out one flow is told, as JSON in its first argument. */
+/** What a process that carries out the flows in `home` is told, as JSON in its first argument. */
 export const flowChildSettings = z.strictObject({
   home: z.string(),
-  run: z.string(),
   model: z.string(),
   agents: z.record(z.string(), z.string()),
   crashAt: crashPointText.optional(),
@@ -25,13 +23,14 @@ const engine = createEmbeddedEngine({
   ...(settings.crashAt && { crashAt: settings.crashAt }),
 });
 const artifacts = createArtifactStore(join(settings.home, "artifacts"));
-const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 5_000 } });
+const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 30_000 } });
 const entries = Object.entries(settings.agents).map(([name, url]) => entryForTest(name, url));
 const deps = { peers, agents: fixedAgents(entries), model: modelForTest(settings.model) };
 engine.work(flows.flatMap((flow) => [flowRun(flow, deps), recallRun(flow.name, peers)]));
 
-for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(10)) {
-  const run = await engine.get(settings.run);
-  if (run !== undefined && terminalStatuses.includes(run.status)) break;
+for (;;) {
+  const { total } = await engine.list({ statuses: ["queued", "running", "waiting"], limit: 1 });
+  if (total === 0) break;
+  await Bun.sleep(10);
 }
 await engine.close({ graceMs: 0 });

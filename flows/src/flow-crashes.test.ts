@@ -11,13 +11,15 @@ import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/p
 import type * as z from "zod";
 import type { flowChildSettings } from "./flow-child-for-test.ts";
 import { type FlowStart, inputForTest } from "./flow-for-test.ts";
-import { plan, plannerForTest } from "./planning/planner-for-test.ts";
+import { plan, plannerForTest, revision } from "./planning/planner-for-test.ts";
 
 type Script = Parameters<typeof startScriptedModel>[0];
 
 /** A flow that is killed, and what has to come of it all the same. */
 type Case = {
   readonly kind: string;
+  /** What is special about it. */
+  readonly title?: string;
   readonly request: FlowStart;
   readonly agents: Readonly<Record<string, () => Script>>;
   readonly model?: () => Script;
@@ -27,7 +29,7 @@ type Case = {
   /** How often an event has to be there. */
   readonly counts: { readonly [type: string]: number };
   /** How many tasks each agent has in the end; one when left out. */
-  readonly asks?: number;
+  readonly asks?: number | Readonly<Record<string, number>>;
   /** Agents whose task is one at most, for it may not be needed any more. */
   readonly perhaps?: readonly string[];
   /** Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some minutes. */
@@ -70,7 +72,7 @@ async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Prom
     const start = { kind, input: inputForTest(request), principal: "p", contextId: "c" };
     const { run } = await engine.start(start);
     const urls = Object.fromEntries([...agents].map(([name, { url }]) => [name, url]));
-    const settings = { home, run: run.id, model: model.url, agents: urls };
+    const settings = { home, model: model.url, agents: urls };
     const first = await crashed({ ...settings, crashAt });
     if (first) await crashed(settings);
     const record = await engine.get(run.id);
@@ -116,7 +118,7 @@ async function everyPoint(spec: Case): Promise<number> {
       expect({ at, completed: outcome.completed.toSorted() }).toEqual({ at, completed: completedIn(outcome.output) });
       for (const [name, asked] of Object.entries(tasks)) {
         const isSure = !spec.perhaps?.includes(name);
-        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? (spec.asks ?? 1) : Math.min(1, asked) });
+        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? tasksOf(spec, name) : Math.min(1, asked) });
       }
       expect(seqs).toEqual(seqs.map((_, index) => index + 1));
       const counts = { ...spec.counts, "run-ended": 1, "model-replied": spec.modelCalls };
@@ -136,6 +138,10 @@ async function everyPoint(spec: Case): Promise<number> {
   return crashes;
 }
 
+function tasksOf({ asks = 1 }: Case, agent: string): number {
+  return typeof asks === "number" ? asks : (asks[agent] ?? 1);
+}
+
 /** The branches that have completed by the flow's output. */
 function completedIn(output: AgentOutput | undefined): string[] {
   const { branches = [], choice } = (output?.data ?? {}) as {
@@ -149,6 +155,10 @@ function completedIn(output: AgentOutput | undefined): string[] {
 const done = (name: string, delayMs = 10) => [name, () => () => ({ text: `${name} is done`, delayMs })] as const;
 const three = Object.fromEntries(["maps", "hotels", "writer"].map((name) => done(name)));
 const names = Object.keys(three);
+
+const way = { id: "a", text: "Find the way", agent: "maps", expected: "a way" };
+const bed = { id: "b", text: "Find a bed", agent: "hotels", expected: "a bed" };
+const letter = { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] };
 
 /** The model of a debate: it names two positions, sees no agreement and judges. */
 function modelOfDebate({ tools }: ChatRequest): ScriptedReply {
@@ -168,18 +178,35 @@ const cases: readonly Case[] = [
     agents: three,
     model: () =>
       plannerForTest({
-        plans: Array(2).fill(
-          plan(
-            { id: "a", text: "Find the way", agent: "maps", expected: "a way" },
-            { id: "b", text: "Find a bed", agent: "hotels" },
-            { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] },
-          ),
-        ),
+        plans: Array(2).fill(plan(way, bed, letter)),
       }),
     answer: "the report",
-    modelCalls: 3,
+    modelCalls: 4,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 8,
+    stride: 10,
+  },
+  {
+    kind: "planning",
+    title: "where a step fails, is tried again and planned anew",
+    request: { text: "Plan the trip" },
+    agents: three,
+    model: () =>
+      plannerForTest({
+        plans: Array(4).fill((text: string) =>
+          text.includes("What came of the plan so far")
+            ? revision("continue", { id: "d", text: "Camp", agent: "writer", depends_on: ["a"] })
+            : plan(way, bed, letter),
+        ),
+        check: (text) => {
+          const isBed = text.includes("Find a bed");
+          return { verdict: isBed ? "not_met" : "met", evidence: isBed ? "" : "a way", reason: "there is no bed" };
+        },
+      }),
+    answer: "the report",
+    modelCalls: 6,
+    counts: { "agent-asked": 4, "step-ended": 5 },
+    asks: { hotels: 2 },
+    stride: 14,
   },
   {
     kind: "sequential",
@@ -203,6 +230,7 @@ const cases: readonly Case[] = [
   },
   {
     kind: "parallel",
+    title: "whose branches vie",
     request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2 } },
     agents: three,
     modelCalls: 0,
@@ -255,12 +283,12 @@ const cases: readonly Case[] = [
     modelCalls: 3,
     counts: { "agent-asked": 4, "argument-made": 4, "round-ended": 2, "verdict-given": 1 },
     asks: 2,
-    stride: 16,
+    stride: 11,
   },
 ];
 
 for (const spec of cases) {
-  test(`kill -9 at the durable writes of a ${spec.kind} flow${spec.answer === undefined ? " whose branches vie" : ""}: the same result, and nothing that was done is done again`, async () => {
+  test(`kill -9 at the durable writes of a ${spec.kind} flow${spec.title === undefined ? "" : ` ${spec.title}`}: the same result, and nothing that was done is done again`, async () => {
     expect(await everyPoint(spec)).toBeGreaterThan(3);
   }, 600_000);
 }

@@ -3,11 +3,13 @@ import { hasPrice } from "@manyhands/shared/agent/spending";
 import type { AgentInput, AgentOutput } from "@manyhands/shared/agent/task";
 import type { Run, RunDefinition, StepContext } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
+import type { Json } from "@manyhands/shared/json";
 import { recalling } from "@manyhands/shared/peers/recall";
 import type { MessageHeard } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
 import { chooseAgents } from "./choose-agents.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
+import { earlierTasks } from "./earlier.ts";
 import type { Flow, FlowDefinition, FlowResult } from "./flow.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type Begun, type FlowLimits, newState } from "./flow-state.ts";
@@ -28,7 +30,7 @@ export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefiniti
 }
 
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", (step) => begin(definition, input, deps, step));
+  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step));
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
@@ -50,14 +52,16 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
 /** What the flow goes by, recorded: what it was asked, by whom it can be done, and its bounds. */
 async function begin(
   definition: FlowDefinition,
+  run: Run,
   { message, budget = {} }: AgentInput,
-  { agents, model, limits }: FlowDeps,
+  { agents, model, limits, peers }: FlowDeps,
   step: StepContext,
 ): Promise<Begun> {
   const request = flowRequest(definition, message);
   const own = { ...defaultLimits, ...limits };
   return {
     ...request,
+    earlier: await earlierTasks(run, definition.name, peers.engine),
     ...(await chooseAgents(request.agents, agents, step.signal)),
     limits: {
       asks: own.asks,
@@ -79,14 +83,15 @@ function unheld(usd: number, model: string) {
 /** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */
 async function inForm(flow: Flow, result: FlowResult, wanted: AgentInput["outputSchema"]): Promise<FlowResult> {
   if (wanted === undefined) return result;
-  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<FlowResult["data"]>;
+  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<Json | undefined>;
   if (schema.safeParse(result.data).success) return result;
-  const data = await flow.decide({
+  const { data } = await flow.decide({
     name: "give_data",
     description: "Gives the answer in the form that was asked for.",
     instructions: "Put the answer below into the form of give_data. Use only what it says.",
     text: result.answer,
-    schema,
+    // The arguments of a call are an object; what is wanted need not be one.
+    schema: z.object({ data: schema }),
   });
   return { answer: result.answer, ...(data !== undefined && { data }) };
 }

@@ -1,6 +1,7 @@
 import type { AgentInput } from "@manyhands/shared/agent/task";
 import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
 import type { AgentEntry } from "./agents.ts";
+import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
 /** What one run of a flow may use. Tokens and money count its own model calls and those of the agents it asks. */
@@ -14,6 +15,7 @@ export type FlowLimits = {
 
 /** What was recorded when the flow began. Times in milliseconds since 1970. */
 export type Begun = FlowRequest & {
+  readonly earlier: Earlier;
   /** The agents the flow works with, and those that a name in its options can mean besides. */
   readonly entries: readonly AgentEntry[];
   readonly known: readonly AgentEntry[];

@@ -31,8 +31,10 @@ export interface Flow {
   readonly run: Run;
   /** The task, in the caller's words. */
   readonly goal: string;
-  /** What came with it: files, addresses, data. */
+  /** What came with it: files, addresses, data; and the files of the task before it in this conversation. */
   readonly files: readonly Part[];
+  /** What was asked and answered in this conversation before; empty where it begins. */
+  readonly earlier: string;
   /** The agents to ask: those the caller chose, in that order, or else all the registry has. */
   readonly agents: readonly AgentEntry[];
   /** Whether the caller chose them. */
@@ -63,7 +65,7 @@ export interface Flow {
   /** Cancels at the agents what was asked below this flow's run and is still open: for after a `run.race`. */
   cancelOpen(): Promise<void>;
   /** A decision of the model, in the form of a schema; see `decide`. */
-  decide<Value>(decision: Decision<Value>): Promise<Value>;
+  decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** A text by the model. */
   write(writing: { readonly name: string; readonly instructions: string; readonly text: string }): Promise<string>;
   /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */

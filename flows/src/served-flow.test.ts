@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
 import { createA2aClient, type OutgoingMessage } from "@manyhands/shared/a2a/client";
 import { flowForTest } from "./flow-for-test.ts";
+import { plan, plannerForTest } from "./planning/planner-for-test.ts";
+import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 import { doorForTest } from "./served-flow-for-test.ts";
 
@@ -35,4 +37,22 @@ test("a flow is an A2A agent: its card tells its settings, wrong ones are refuse
   const task = await client.send({ parts: [text, settings({ agents: ["one"] })] });
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(task.artifacts.at(-1)).toMatchObject({ name: "answer", parts: [{ content: { value: "done" } }, {}] });
+});
+
+test("flows nest: a flow asks a flow by its address, and a question passes through both", async () => {
+  const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] }, { text: "2025 it is" }];
+  await using inner = await flowForTest(planning, {
+    agents: { deep: asks },
+    model: plannerForTest({ plans: [plan({ text: "Find the year", agent: "deep" })] }),
+  });
+  await using door = doorForTest();
+  door.open(planning, inner);
+  await using outer = await flowForTest(sequential, { agents: { one: () => ({ text: "not asked" }) } });
+  const id = await outer.start({ text: "Year?", agents: [door.url] });
+  expect(await outer.event(id, "question-asked")).toMatchObject({ question: expect.stringContaining("Which year?") });
+  await outer.say(id, "2025");
+  expect((await outer.until(id, "completed", "failed")).output).toMatchObject({ answer: "2025 it is" });
+  const answered = (await outer.events(id)).flatMap((event) => (event.type === "agent-answered" ? [event.usage] : []));
+  expect(answered).toEqual([{ tokens: expect.any(Number), usd: expect.any(Number), unpriced: false }]);
+  expect(answered[0]?.tokens).toBeGreaterThan(0);
 });

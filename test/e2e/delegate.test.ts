@@ -45,15 +45,16 @@ async function start(name: string, script: Script, env: Record<string, string>):
     client,
     model,
     async restart() {
-      running.server = startAgent(name, full);
+      const { CRASH_AT: _, ...rest } = full as typeof full & { CRASH_AT?: string };
+      running.server = startAgent(name, rest);
       await running.server.ready;
     },
   };
 }
 
 /** Manus that can ask SWE, and SWE. */
-async function pair(manus: Script, swe: Script) {
-  const helper = await start("swe", swe, {});
+async function pair(manus: Script, swe: Script, sweEnv: Record<string, string> = {}) {
+  const helper = await start("swe", swe, sweEnv);
   const asker = await start("manus", manus, { SWE_URL: helper.server.url, MANYHANDS_AGENTS_MANUS_DELEGATES: "swe" });
   return { asker, helper };
 }
@@ -213,6 +214,22 @@ test("SWE killed while it works: it goes on after its restart, and Manus has its
   expect(answerOf(await sent)).toContain("Done after all.");
   expect(await states(helper)).toEqual(["COMPLETED"]);
 }, 40_000);
+
+for (const crashAt of ["3", "6+"])
+  test(`SWE killed at its durable write ${crashAt}: one task there, one answer here`, async () => {
+    const { asker, helper } = await pair(
+      ({ messages }, n) => (n === 0 ? delegate("Write it.") : { text: lastResult(messages) }),
+      ({ messages }) => (messages.some(({ role }) => role === "tool") ? { text: "Written." } : create("out.txt", "x")),
+      { CRASH_AT: crashAt },
+    );
+    const restarted = helper.server.exited.then(() => helper.restart());
+    const task = await asker.client.send({ text: "Go." });
+    expect(answerOf(task)).toContain("Written.");
+    expect(answerOf(task)).toContain("now in your workspace: out.txt");
+    await restarted;
+    expect(await states(helper)).toEqual(["COMPLETED"]);
+    expect(asker.model.requests).toHaveLength(2);
+  }, 40_000);
 
 test("agents that give a task round in a ring end at the hop limit", async () => {
   const [manusPort, swePort] = [freePort(), freePort()];

@@ -42,6 +42,11 @@ test("the card and the prompt promise the web only where it can be read", () => 
   expect(offline.instructions).not.toContain("web_");
 });
 
+test("the prompt speaks of other agents only where there are some to ask", () => {
+  expect(manus({ shell: [], web: [], delegates: ["swe"] }).instructions).toContain("with delegate");
+  expect(manus({ shell: [], web: [], delegates: [] }).instructions).not.toContain("delegate");
+});
+
 test("configured limits go over its own, the others stay", () => {
   const { limits } = manus({ shell: [], web: [], limits: { steps: 3 } });
   expect(limits.steps).toBe(3);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { cut } from "../cut.ts";
 import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import type { Choice, Unsure, Way } from "./way.ts";
 
 /** The answer that no way fits; no way may have this name. */
@@ -50,5 +51,5 @@ async function taskText(flow: Flow): Promise<string> {
   const excerpts = await flow.excerpts(flow.files.filter((part) => part.type === "file"));
   const files = excerpts.map(({ name, text }) => marked("file", text ?? "[not text]", { name }));
   const data = flow.files.flatMap((part) => (part.type === "data" ? [cut(JSON.stringify(part.data), mostData)] : []));
-  return marked("task", [flow.goal, ...data, ...files].join("\n"));
+  return marked("task", [wholeGoal(flow), ...data, ...files].join("\n"));
 }

@@ -5,6 +5,7 @@ import { tellBranch, workBranch } from "../branch.ts";
 import { agentByName } from "../find-agent.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { fillTemplate } from "../template.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import { chooseWay } from "./choose-way.ts";
 import { noWay } from "./classify.ts";
 import { rule } from "./rule.ts";
@@ -111,7 +112,7 @@ async function take(flow: Flow, { way, by, reason, confidence }: Choice): Promis
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
   const added = await flow.heard();
   const said = added.length === 0 ? "" : `\n\nThe user added:\n${added.join("\n")}`;
-  const text = fillTemplate(instruction, { goal: flow.goal, branch: name, reason, agent }) + said;
+  const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent }) + said;
   const result = await workBranch(flow, {
     name,
     agent,

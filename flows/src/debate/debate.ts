@@ -3,6 +3,7 @@ import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { handOnBranches } from "../hand-on-branches.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import { checkAgreement } from "./agreement.ts";
 import { type Course, type Debater, presentDebaters } from "./debater.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
@@ -97,7 +98,7 @@ async function holdRounds(
 ): Promise<{ readonly course: Course; readonly stop: Stop }> {
   const { rounds, judge } = options;
   const held: RoundOptions = { ...options, conversations: new Map() };
-  let course: Course = { question: flow.goal, debaters, arguments: [], absences: [], round: 0 };
+  let course: Course = { question: wholeGoal(flow), debaters, arguments: [], absences: [], round: 0 };
   for (;;) {
     const present = presentDebaters(course).length;
     flow.expect(present * (rounds - course.round) + (judge === undefined ? 0 : 1), { own: true });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import type { Flow } from "../flow.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import type { Debater } from "./debater.ts";
 
 /** A position as a caller gives it. */
@@ -34,7 +35,7 @@ export async function madeDebaters(flow: Flow, wanted: number | undefined): Prom
     name: "name_positions",
     description: "Names the positions of the debate.",
     instructions: divider,
-    text: `Name ${count} positions on this:\n\n${flow.goal}`,
+    text: `Name ${count} positions on this:\n\n${wholeGoal(flow)}`,
     schema: z.object({
       positions: z.array(z.string().trim().min(1)).describe(`${count} positions, each one or two sentences.`),
     }),

@@ -4,6 +4,7 @@ import { outcomeText } from "../ask.ts";
 import { assignment, deadline } from "../assignment.ts";
 import { isFinal } from "../final-failure.ts";
 import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import { loopCheck } from "./check.ts";
 import { iterate } from "./iterate.ts";
 import { better, feedbackOf, type Iteration, isSame } from "./iteration.ts";
@@ -57,7 +58,7 @@ export const loop = defineFlow({
   async perform(flow, options) {
     const agent = workerOf(flow, options);
     const iterations: Iteration[] = [];
-    let task = flow.goal;
+    let task = wholeGoal(flow);
     let best: Iteration | undefined;
     for (let number = 1; number <= options.maxIterations; number++) {
       expectRest(flow, options, number);

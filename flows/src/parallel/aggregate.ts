@@ -6,6 +6,7 @@ import { carriedFiles } from "../carried-files.ts";
 import { cut, roomForEach } from "../cut.ts";
 import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
+import { wholeGoal } from "../whole-goal.ts";
 
 /** How the results of the branches become one answer; `aggregator` names the agent that does it. */
 export type Aggregation =
@@ -25,7 +26,7 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
   if (how.aggregate === "concatenate") return concatenated(results);
   const added = await flow.heard();
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
-  const text = `The task:\n${flow.goal}${said}\n\nThe results:\n\n${evidence(results)}`;
+  const text = `The task:\n${wholeGoal(flow)}${said}\n\nThe results:\n\n${evidence(results)}`;
   if (how.aggregate === "model") {
     const written = await flow.write({ name: "aggregate", instructions: writer, text });
     return written.trim() === "" ? concatenated(results) : written;

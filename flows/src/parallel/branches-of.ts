@@ -3,6 +3,7 @@ import { type assignment, partsFor } from "../assignment.ts";
 import type { Branch } from "../branch.ts";
 import type { Flow } from "../flow.ts";
 import { fillTemplate } from "../template.ts";
+import { wholeGoal } from "../whole-goal.ts";
 
 type Assignment = z.output<z.ZodObject<typeof assignment>>;
 
@@ -23,7 +24,7 @@ export function branchesOf(flow: Flow, { branches, items, instruction, deadlineM
     const { agent, settings } = each;
     flow.check(agent);
     const number = String(index + 1);
-    const values = { goal: flow.goal, item: item ?? "", number, total: String(works.length), agent };
+    const values = { goal: wholeGoal(flow), item: item ?? "", number, total: String(works.length), agent };
     const text = fillTemplate(each.instruction ?? common, values);
     const message = { text, parts: partsFor(flow, settings) };
     return {

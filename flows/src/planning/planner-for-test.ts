@@ -4,10 +4,10 @@ import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
 
 /** A step as a scripted planner writes it. */
 export type StepForTest = {
-  readonly id?: string;
+  readonly id?: string | null;
   readonly text: string;
   readonly agent: string;
-  readonly depends_on?: readonly (string | number)[];
+  readonly depends_on?: readonly (string | number)[] | null;
   readonly expected?: string;
 };
 

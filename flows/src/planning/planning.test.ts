@@ -150,6 +150,18 @@ test("a step that is not what was expected is tried again with the reason, in th
   expect(marksOf(events)).toEqual([" Count", "→Count", "→Count", "✓Count"]);
 });
 
+test("that a step is done has to be shown: a verdict without evidence is sent back", async () => {
+  let asked = 0;
+  const check = () => ({ verdict: "met", evidence: asked++ === 0 ? "" : "it says 42", reason: "fine" });
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("42") },
+    model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })], check }),
+  });
+  const { events } = await flow.run({ text: "Go" });
+  expect(events).toContainEqual(expect.objectContaining({ type: "step-ended", evidence: "it says 42" }));
+  expect(asked).toBe(2);
+});
+
 test("what fails is planned anew, what is done stays done, and what hung on it is blocked meanwhile", async () => {
   let failures = "";
   await using flow = await flowForTest(planning, {
@@ -321,6 +333,49 @@ test("what the caller adds while steps are worked on is planned for", async () =
   await flow.say(id, "and in French");
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "fini" });
   expect(outcomes(await flow.events(id))).toEqual(["1 completed", "2 completed"]);
+});
+
+test("a canceled flow ends at once, also where steps wait for others or for their turn, and no agent works on", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { slow: () => ({ text: "late", delayMs: 20_000 }), other: says("not asked") },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "a", text: "A", agent: "slow" },
+          { id: "b", text: "B", agent: "other" },
+          { id: "c", text: "C", agent: "other", depends_on: ["a"] },
+        ),
+      ],
+    }),
+  });
+  const id = await flow.start({ text: "Go", options: { concurrency: 1 } });
+  await flow.event(id, "agent-accepted");
+  const before = performance.now();
+  await flow.engine.cancel(id);
+  await flow.until(id, "canceled");
+  // A body that does not end by itself is left behind after five seconds.
+  expect(performance.now() - before).toBeLessThan(4_000);
+  expect(await flow.agent("other").tasks()).toEqual([]);
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10))
+    if ((await flow.agent("slow").tasks()).every(({ status }) => status === "canceled")) return;
+  throw new Error("the agent still works");
+}, 20_000);
+
+test("a later task of the conversation knows what was done before it, and has its files", async () => {
+  const planned: string[] = [];
+  const hear = (text: string) => {
+    planned.push(text);
+    return plan({ text: "Write", agent: "one" });
+  };
+  await using flow = await flowForTest(planning, {
+    agents: { one: writes("report.md", "# One") },
+    model: plannerForTest({ plans: [hear, hear] }),
+  });
+  await flow.run({ text: "Write a report" });
+  expect((await flow.run({ text: "Now in French" })).record.status).toBe("completed");
+  expect(planned[0]).not.toContain("Earlier in this conversation");
+  expect(planned[1]).toContain("Asked: Write a report\nAnswered: wrote report.md\n\nNow:\nNow in French");
+  expect(planned[1]).toContain("Files that come with it, for every step: report.md");
 });
 
 test("a bound that is reached ends the flow by its name, with what was found by then", async () => {

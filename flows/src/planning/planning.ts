@@ -1,6 +1,7 @@
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { defineFlow, type Flow } from "../flow.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";
 import { carryOut } from "./carry-out.ts";
@@ -43,7 +44,7 @@ export const planning = defineFlow({
     files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
   },
   async perform(flow, options) {
-    const brief = { goal: flow.goal, agents: distinct(flow), mostSteps: options.maxSteps };
+    const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps };
     const board = createBoard();
     const made = await makePlan(flow, brief);
     const plan = options.approve ? await approvePlan(flow, made, brief) : made;

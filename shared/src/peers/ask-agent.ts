@@ -3,7 +3,8 @@ import type { Run } from "../durable/run.ts";
 import { AppError, errorCodes } from "../errors.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
-import { collect } from "./collect.ts";
+import { isOver } from "./child-state.ts";
+import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild, type Seen } from "./follow-child.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { AskOutcome, Fault } from "./outcome.ts";
@@ -64,25 +65,26 @@ async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending>
     const seen = await patiently(run, ask, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
-    const { state, question, ...followed } = seen.value;
+    const { state, question, result, ...followed } = seen.value;
     from = followed;
     if (state === "working") continue;
     if (state === "auth-required") return givenUp(child, failed(ask, unauthorized(child)));
-    if (question === undefined) return finish(run, child, peers);
+    if (question === undefined) return finish(run, child, result, peers);
     const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (told === undefined) return givenUp(child, timedOut(ask));
     if ("fault" in told) {
       // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
       const now = await followChild(run, child, from, peers);
-      return isEnd(now) ? finish(run, child, peers) : givenUp(child, failed(ask, told.fault));
+      return isEnd(now) ? finish(run, child, undefined, peers) : givenUp(child, failed(ask, told.fault));
     }
     from = { ...from, answered: question.id };
   }
 }
 
-async function finish(run: Run, child: Child, peers: Peers): Promise<Ending> {
-  const collected = await collect(run, child, peers);
+async function finish(run: Run, child: Child, result: Collected | undefined, peers: Peers): Promise<Ending> {
   const { ask } = child;
+  if (result !== undefined) return { outcome: { agent: ask.agent.name, ...idsOf(child), ...result } };
+  const collected = await collect(run, child, peers);
   if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
   return { outcome: { agent: ask.agent.name, ...idsOf(child), ...collected.value } };
 }
@@ -92,7 +94,7 @@ function mayPass({ code }: Fault): boolean {
 }
 
 function isEnd(seen: Tried<Seen>): boolean {
-  return "value" in seen && !["working", "input-required", "auth-required"].includes(seen.value.state);
+  return "value" in seen && isOver(seen.value.state);
 }
 
 function unauthorized({ title }: Child): Fault {

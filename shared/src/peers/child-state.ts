@@ -30,6 +30,11 @@ export function childState(task: Task): ChildState {
   return states[task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED] ?? "working";
 }
 
+/** Whether a task has ended. */
+export function isOver(state: ChildState): boolean {
+  return state !== "working" && state !== "input-required" && state !== "auth-required";
+}
+
 /** What a task asks, as its status tells. */
 export function childQuestion({ status }: Task): ChildQuestion {
   const text = messageText(status?.message).slice(0, longestQuestion).toWellFormed();

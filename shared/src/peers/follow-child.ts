@@ -8,9 +8,11 @@ import type { Run, StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Child } from "./ask.ts";
-import { type ChildQuestion, type ChildState, childQuestion, childState } from "./child-state.ts";
+import { type ChildQuestion, type ChildState, childQuestion, childState, isOver } from "./child-state.ts";
+import { type Collected, readResult } from "./collect.ts";
 import { childNotes, type Notes } from "./notes.ts";
 import type { Peers } from "./peers.ts";
+import { hasFiles } from "./take-files.ts";
 import { type Tried, tried } from "./tried.ts";
 
 /** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
@@ -22,9 +24,10 @@ export type Followed = {
   readonly answered?: string;
 };
 
-/** Where the task then stood. */
+/** Where the task then stood; with its result when it had ended and no files have to be fetched for it. */
 export type Seen = Followed & {
   readonly state: ChildState;
+  readonly result?: Collected;
   readonly question?: ChildQuestion & { readonly kind: QuestionAsked["kind"] };
 };
 
@@ -51,8 +54,17 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
       if (state === "working" && !ends.aborted) {
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
+      const result =
+        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
       const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
-      return { ...from, after: seen.after, told: notes.told(), state, ...(question && { question }) };
+      return {
+        ...from,
+        after: seen.after,
+        told: notes.told(),
+        state,
+        ...(question && { question }),
+        ...(result && { result }),
+      };
     });
   return run.step("follow", attempt, { effect: "pure" });
 }

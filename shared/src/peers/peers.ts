@@ -36,7 +36,7 @@ export type Peers = {
   readonly fetch: Fetch;
   /** What every request to this agent carries. */
   headers(address: PeerAddress): Readonly<Record<string, string>>;
-  readonly engine: Pick<Engine, "start" | "get" | "cancel" | "events">;
+  readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
   readonly floor: Floor;

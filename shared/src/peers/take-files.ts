@@ -48,6 +48,11 @@ export async function takeFiles(
   return { files, ...(fault !== undefined && { fault }) };
 }
 
+/** Whether a task has files to take. */
+export function hasFiles({ artifacts }: Task): boolean {
+  return artifacts.some(({ parts }) => parts.some((part) => filePart(part, "").length > 0));
+}
+
 type FilePart = { readonly part: WirePart; readonly name: string };
 type Source = {
   readonly address: PeerAddress;

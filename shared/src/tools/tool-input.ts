@@ -35,6 +35,8 @@ export function parseInput<Input extends z.ZodObject>(
 }
 
 function withoutNulls(raw: unknown): unknown {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return raw;
-  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+  if (Array.isArray(raw)) return raw.map(withoutNulls);
+  if (typeof raw !== "object" || raw === null) return raw;
+  const given = Object.entries(raw).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
 }
