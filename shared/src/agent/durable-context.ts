@@ -11,7 +11,7 @@ export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): Du
   return {
     hops: task.hops,
     place: (parts) => placeFiles(run, parts, task.received, deps),
-    adopt: (parts) => placeFiles(run, parts, new Map(), deps),
+    adopt: (parts) => placeFiles(run, parts, undefined, deps),
     attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
     hear: (messages) => void task.inbox.push(...messages),
     lend: (share) => lendBudget(task, share),

@@ -36,12 +36,13 @@ export async function receive(
 
 /**
  * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them, and
- * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there.
+ * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there. Without `received`
+ * they count as made by this task: what another agent did for it is handed over at its end like its own.
  */
 export async function placeFiles(
   run: Run,
   parts: readonly Part[],
-  received: TaskState["received"],
+  received: TaskState["received"] | undefined,
   deps: ReceiveDeps,
 ): Promise<readonly Part[]> {
   if (!parts.some((part) => part.type === "file" || (part.type === "text" && part.text.length > longestText)))
@@ -49,14 +50,14 @@ export async function placeFiles(
   const placed = await run.step("receive", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const inPlace: Part[] = [];
-    for (const part of parts) inPlace.push(await place(part, workspace, deps.artifacts));
+    for (const part of parts) inPlace.push(await place(part, workspace, deps.artifacts, received !== undefined));
     return inPlace;
   });
-  for (const part of placed) if (part.type === "file") received.set(part.name, part.sha256);
+  for (const part of placed) if (part.type === "file") received?.set(part.name, part.sha256);
   return placed;
 }
 
-async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore): Promise<Part> {
+async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore, arrives: boolean): Promise<Part> {
   if (part.type === "text") {
     return { ...part, text: await boundText(part.text, longestText, (whole) => workspace.spill("message.txt", whole)) };
   }
@@ -64,7 +65,8 @@ async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore)
   const content = await artifacts.get(part.sha256);
   if (content === undefined) return { type: "text", text: `[file ${part.name} was sent, but its content is gone]` };
   const name = await putFile(part, content, workspace);
-  await rememberArrival(workspace, { root: name, files: [{ path: name, sha256: part.sha256 }] }, () => content);
+  const arrival = { root: name, files: [{ path: name, sha256: part.sha256 }] };
+  if (arrives) await rememberArrival(workspace, arrival, () => content);
   return { ...part, name };
 }
 
