@@ -33,6 +33,7 @@ export async function ask(
       agent: { name: agent.name, url: agent.url },
       parts: [{ type: "text" as const, text }, ...parts],
       hops: state.hops,
+      said: [...state.said],
       ...allotment,
       ...(contextId !== undefined && { contextId }),
     };

@@ -3,6 +3,7 @@ import type { Run } from "@manyhands/shared/durable/run";
 import type { Model } from "@manyhands/shared/llm/model";
 import { cancelOpen } from "@manyhands/shared/peers/cancel-open";
 import type { Part } from "@manyhands/shared/tools/human/user-message";
+import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 import { type AskDeps, ask } from "./ask.ts";
 import { askModel } from "./ask-model.ts";
 import { decide } from "./decide.ts";
@@ -21,13 +22,14 @@ const reservedNames = ["answer", "partial-answer", "plan.md"];
 
 /** The verbs of a flow over a run: the body's own or that of one of its branches. */
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
-  const { goal, files, entries, agents } = state.begun;
+  const { goal, files, earlier, entries, agents } = state.begun;
   const artifact = (name: string, parts: readonly Part[]) =>
     run.emit({ type: "artifact-added", artifactId: `${run.id}/${name}`, name, parts });
   return {
     run,
     goal,
-    files,
+    files: withEarlier(files, earlier.files),
+    earlier: earlier.text,
     agents: entries,
     isChosen: agents !== undefined,
     expect(asks, { own = false } = {}) {
@@ -58,6 +60,13 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
       state.reached = text;
     },
   };
+}
+
+/** What came with the task, and the earlier files that nothing of it replaces. */
+function withEarlier(files: readonly Part[], earlier: readonly StoredFile[]): readonly Part[] {
+  const names = new Set(files.flatMap((part) => (part.type === "file" ? [part.name] : [])));
+  const kept = earlier.filter(({ name }) => !names.has(name));
+  return [...files, ...kept.map((file): Part => ({ type: "file", ...file }))];
 }
 
 async function all<T>(

@@ -9,6 +9,7 @@ import type { MessageHeard } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
 import { chooseAgents } from "./choose-agents.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
+import { earlierTasks } from "./earlier.ts";
 import type { Flow, FlowDefinition, FlowResult } from "./flow.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type Begun, type FlowLimits, newState } from "./flow-state.ts";
@@ -29,7 +30,7 @@ export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefiniti
 }
 
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", (step) => begin(definition, input, deps, step));
+  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step));
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
@@ -51,14 +52,16 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
 /** What the flow goes by, recorded: what it was asked, by whom it can be done, and its bounds. */
 async function begin(
   definition: FlowDefinition,
+  run: Run,
   { message, budget = {} }: AgentInput,
-  { agents, model, limits }: FlowDeps,
+  { agents, model, limits, peers }: FlowDeps,
   step: StepContext,
 ): Promise<Begun> {
   const request = flowRequest(definition, message);
   const own = { ...defaultLimits, ...limits };
   return {
     ...request,
+    earlier: await earlierTasks(run, definition.name, peers.engine),
     entries: await chooseAgents(request.agents, agents, step.signal),
     limits: {
       asks: own.asks,

@@ -1,6 +1,7 @@
 import type { AgentInput } from "@manyhands/shared/agent/task";
 import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
 import type { AgentEntry } from "./agents.ts";
+import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
 /** What one run of a flow may use. Tokens and money count its own model calls and those of the agents it asks. */
@@ -14,6 +15,7 @@ export type FlowLimits = {
 
 /** What was recorded when the flow began. Times in milliseconds since 1970. */
 export type Begun = FlowRequest & {
+  readonly earlier: Earlier;
   readonly entries: readonly AgentEntry[];
   readonly limits: FlowLimits;
   readonly contextWindow: number;
@@ -33,6 +35,8 @@ export type FlowState = {
   readonly begun: Begun;
   /** How many agents the flow's task has passed through, and what its caller allows each agent it asks. */
   readonly hops: number;
+  /** What the user said; of a flow that another agent asks, what that agent says they did. */
+  readonly said: string[];
   readonly stepsPerTask: number | undefined;
   spent: TaskUsage;
   reserved: Share;
@@ -51,10 +55,14 @@ export type FlowState = {
 };
 
 /** The state of a flow that has just begun. */
-export function newState(begun: Begun, { hops, budget }: Pick<AgentInput, "hops" | "budget">): FlowState {
+export function newState(
+  begun: Begun,
+  { hops, said = [], budget }: Pick<AgentInput, "hops" | "said" | "budget">,
+): FlowState {
   return {
     begun,
     hops,
+    said: hops === 0 ? [begun.goal] : [...said],
     stepsPerTask: budget?.steps,
     spent: noUsage,
     reserved: { tokens: 0, usd: 0 },

@@ -28,8 +28,10 @@ export interface Flow {
   readonly run: Run;
   /** The task, in the caller's words. */
   readonly goal: string;
-  /** What came with it: files, addresses, data. */
+  /** What came with it: files, addresses, data; and the files of the task before it in this conversation. */
   readonly files: readonly Part[];
+  /** What was asked and answered in this conversation before; empty where it begins. */
+  readonly earlier: string;
   /** The agents to ask: those the caller chose, in that order, or else all the registry has. */
   readonly agents: readonly AgentEntry[];
   /** Whether the caller chose them. */

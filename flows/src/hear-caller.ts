@@ -18,13 +18,16 @@ export async function askCaller(run: Run, state: FlowState, question: Omit<Quest
   const askedAt = await clock(run);
   const answer = await askPerson(run, question);
   state.pausedMs += (await clock(run)) - askedAt;
-  return answer === undefined ? "" : textOf(answer);
+  if (answer === undefined) return "";
+  if (state.hops === 0) state.said.push(textOf(answer));
+  return textOf(answer);
 }
 
-async function collect(run: Run, { inbox }: FlowState): Promise<void> {
+async function collect(run: Run, { inbox, hops, said }: FlowState): Promise<void> {
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies MessageHeard);
     inbox.push(textOf(message));
+    if (hops === 0) said.push(textOf(message));
   }
 }
 

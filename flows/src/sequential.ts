@@ -17,7 +17,7 @@ const options = z.strictObject({
           .string()
           .min(1)
           .optional()
-          .describe("What it is told. {goal}, {previous}, {results}, {step} and {agent} are filled in."),
+          .describe("What it is told. {goal}, {earlier}, {previous}, {results}, {step} and {agent} are filled in."),
         onFailure: onFailure.optional().describe("What a failure of this step means; as for all when left out."),
       }),
     )
@@ -87,12 +87,13 @@ export const sequential = defineFlow({
 
 /** The steps with the agents they mean; a wrong one is found before any is begun. */
 function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
+  const before = flow.earlier === "" ? "" : "Earlier in this conversation:\n{earlier}\n\nNow:\n";
   const given = steps ?? flow.agents.map(({ name }) => ({ agent: name }));
   return given.map(({ agent, ...step }: NonNullable<Options["steps"]>[number], index) => {
     flow.check(agent);
     return {
       agent,
-      instruction: step.instruction ?? (index === 0 ? firstInstruction : laterInstruction),
+      instruction: step.instruction ?? before + (index === 0 ? firstInstruction : laterInstruction),
       onFailure: step.onFailure ?? onFailure,
     };
   });
@@ -107,6 +108,7 @@ async function work(
   const added = await flow.heard();
   const text = fillTemplate(instruction, {
     goal: flow.goal,
+    earlier: flow.earlier,
     previous: done.findLast(({ outcome }) => outcome.state === "completed")?.outcome.answer ?? "",
     results: resultsText(done),
     step: String(step),

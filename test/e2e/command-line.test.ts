@@ -27,11 +27,22 @@ async function manyhands(home: string, ...args: string[]) {
   return { exitCode: await child.exited, out, said };
 }
 
-test("the demo does its task over real tools, has right figures, names the model and leaves the report", async () => {
+test("the demo has all agents work on one task, checks what came of it and leaves the results", async () => {
   const { exitCode, out, said } = await manyhands("demo", "demo");
   expect(said).toContain("rehearsal model (scripted; no model is configured)");
+  const browses = !said.includes("Left out: filling in a form");
+  expect(out).toContain("[✓] [data-analysis]");
+  expect(out).toContain("[✓] [swe]");
+  expect(out.includes("[✓] [browser]")).toBe(browses);
   expect(out).toContain("all 16 figures of the report are right");
-  expect(await Bun.file(join(folder, "manyhands-demo/report.md")).text()).toContain("# Orders summary");
+  expect(out).toContain("the report shows the chart: revenue_by_month.png");
+  expect(out).toContain("all tests pass with it");
+  expect(out.includes("the report names MH-4101")).toBe(browses);
+  expect(out).not.toContain("✗");
+  const report = await Bun.file(join(folder, "manyhands-demo/report.md")).text();
+  expect(report).toContain("# Orders summary");
+  expect(report).toContain("+        if weight <= heaviest:");
+  expect(await Bun.file(join(folder, "manyhands-demo/receipt.png")).exists()).toBe(browses);
   expect(exitCode).toBe(0);
   const runs = await manyhands("demo", "runs", "list", "--json");
   const [run] = JSON.parse(runs.out);

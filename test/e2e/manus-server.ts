@@ -22,8 +22,12 @@ export function startManus(env: ServerEnvironment): AgentServer {
 }
 
 /** Starts an agent from its entry with nothing of this process's environment but the PATH, and what `env` says. */
-export function startAgent(name: string, env: ServerEnvironment): AgentServer {
-  const child = Bun.spawn([process.execPath, join(root, "agents", name, "src/server.ts")], {
+export function startAgent(
+  name: string,
+  env: ServerEnvironment,
+  entry = join(root, "agents", name, "src/server.ts"),
+): AgentServer {
+  const child = Bun.spawn([process.execPath, entry], {
     cwd: env.MANYHANDS_HOME,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdin: "ignore",

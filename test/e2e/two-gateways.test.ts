@@ -47,13 +47,16 @@ test("two gateways on one home share its runs: what one accepted the other finis
 test("a gateway that was stopped past its lease finds its runs done, and changes nothing of them", async () => {
   const [first, second] = [await gateway(), await gateway()];
   const started = await first.call("/flows/manus", { input: "wait 1500" });
-  process.kill(first.pid, "SIGSTOP");
   const { runId } = started.body;
+  // Stopped in the middle of a write it would hold the file's lock; what is to be seen here is a lease that runs out.
+  await until(async () => (await first.call(`/runs/${runId}`)).body.lastEvent >= 5);
+  process.kill(first.pid, "SIGSTOP");
   const seen = async () => (await second.call(`/runs/${runId}`)).body;
   await until(async () => (await seen()).status === "completed", 40_000);
   const before = await seen();
   process.kill(first.pid, "SIGCONT");
   await until(async () => (await first.call(`/runs/${runId}`)).body.status === "completed");
+  // Time for what it still had in hand to be refused.
   await Bun.sleep(300);
   expect(await seen()).toEqual(before);
   const events = await (await fetch(`${second.url}/runs/${runId}/events`)).text();

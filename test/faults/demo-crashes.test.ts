@@ -8,37 +8,12 @@ import type { TaskUpdate } from "@manyhands/shared/a2a/task-update";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { StoredEvent } from "@manyhands/shared/durable/engine";
 import { ordersReport } from "@manyhands/shared/llm/rehearsal/orders-report";
-import { startRehearsalModel } from "@manyhands/shared/llm/rehearsal/start-rehearsal-model";
 import { freePort, startManus } from "../e2e/manus-server.ts";
+import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");
 const lanes = 2;
 const patience = 60_000;
-
-/** The rehearsal model behind a counter: how often it was really asked. */
-async function countedModel() {
-  const rehearsal = await startRehearsalModel({ pace: 0 });
-  let asked = 0;
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname.endsWith("/chat/completions")) asked++;
-      const target = new URL(rehearsal.url).origin + pathname;
-      return fetch(target, { method: request.method, headers: request.headers, body: await request.text() });
-    },
-  });
-  return {
-    url: `${proxy.url.origin}/v1`,
-    asked: () => asked,
-    async close() {
-      await proxy.stop(true);
-      await rehearsal.close();
-    },
-  };
-}
 
 type Outcome = {
   readonly crashed: boolean;
@@ -52,7 +27,7 @@ type Outcome = {
 /** The demo task against a server that kills itself at the given durable write, and is started again once it has. */
 async function demo(crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-crash-"));
-  const model = await countedModel();
+  const model = await startCountedModel();
   const env = {
     MANYHANDS_HOME: home,
     PORT: freePort(),

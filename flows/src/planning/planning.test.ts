@@ -361,6 +361,23 @@ test("a canceled flow ends at once, also where steps wait for others or for thei
   throw new Error("the agent still works");
 }, 20_000);
 
+test("a later task of the conversation knows what was done before it, and has its files", async () => {
+  const planned: string[] = [];
+  const hear = (text: string) => {
+    planned.push(text);
+    return plan({ text: "Write", agent: "one" });
+  };
+  await using flow = await flowForTest(planning, {
+    agents: { one: writes("report.md", "# One") },
+    model: plannerForTest({ plans: [hear, hear] }),
+  });
+  await flow.run({ text: "Write a report" });
+  expect((await flow.run({ text: "Now in French" })).record.status).toBe("completed");
+  expect(planned[0]).not.toContain("Earlier in this conversation");
+  expect(planned[1]).toContain("Asked: Write a report\nAnswered: wrote report.md\n\nNow:\nNow in French");
+  expect(planned[1]).toContain("Files that come with it, for every step: report.md");
+});
+
 test("a bound that is reached ends the flow by its name, with what was found by then", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("found") },

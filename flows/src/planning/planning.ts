@@ -43,7 +43,7 @@ export const planning = defineFlow({
     files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
   },
   async perform(flow, options) {
-    const brief = { goal: flow.goal, agents: distinct(flow), mostSteps: options.maxSteps };
+    const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps };
     const board = createBoard();
     const made = await makePlan(flow, brief);
     const plan = options.approve ? await approvePlan(flow, made, brief) : made;
@@ -53,6 +53,11 @@ export const planning = defineFlow({
     return carryOut(flow, plan, brief, board, options);
   },
 });
+
+/** The task, after what was said before it in the conversation. */
+function wholeGoal({ goal, earlier }: Flow): string {
+  return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
+}
 
 /** The agents, each once: a plan names them. */
 function distinct({ agents }: Flow): Flow["agents"] {

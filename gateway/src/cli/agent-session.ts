@@ -25,7 +25,7 @@ export async function openAgent(name: AgentName, config: Config, context: CliCon
 }
 
 /** A server of the agent started for the duration on a free port of loopback. */
-export async function startAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
+async function startAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
   const entry = agentEntries(context.root).find((one) => one.name === name);
   if (entry === undefined)
     throw new AppError("not_found", `The agent ${name} is not in this checkout and none answers.`);

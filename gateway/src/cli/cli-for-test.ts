@@ -29,7 +29,7 @@ export async function cliForTest(options: {
   const cwd = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   const url = server.url.href.replace(/\/$/, "");
-  const env = { MANUS_URL: url, ...options.env };
+  const env = { MANUS_URL: url, GATEWAY_PORT: String(server.port), ...options.env };
   const answers = [...(options.answers ?? [])];
   const sent: OutgoingMessage[] = [];
   const canceled: string[] = [];

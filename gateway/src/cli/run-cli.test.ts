@@ -220,7 +220,7 @@ test("config shows what is in effect and from where, and no secret", async () =>
   for (const flags of [[], ["--json"]]) expect(await cli.run("config", ...flags)).toBe(0);
   expect(cli.out()).toContain("m  (MANYHANDS_MODEL)");
   expect(cli.out()).toContain("(secret, 14 characters)");
-  expect(cli.out()).toMatch(/gateway\.port +4100 {2}\(default\)/);
+  expect(cli.out()).toMatch(/agents\.swe\.port +4103 {2}\(default\)/);
   for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
 });
 

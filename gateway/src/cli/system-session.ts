@@ -23,7 +23,10 @@ export async function openSystem(config: Config, context: CliContext): Promise<S
 }
 
 /** All agents and the gateway, started for the duration on free ports of loopback. */
-async function startSystem(config: Config, { root, cwd, env }: CliContext): Promise<SystemSession> {
+export async function startSystem(
+  config: Config,
+  { root, cwd, env }: Pick<CliContext, "root" | "cwd" | "env">,
+): Promise<SystemSession> {
   const stop = new AbortController();
   const said: string[] = [];
   const { promise: up, resolve } = Promise.withResolvers<Config>();

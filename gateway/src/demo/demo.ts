@@ -1,81 +1,127 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
+import type { Config } from "@manyhands/shared/config/config";
 import { factsText } from "../cli/agent-line.ts";
-import { startAgent } from "../cli/agent-session.ts";
+import { isUp } from "../cli/agent-session.ts";
 import { conduct, type TaskOutcome } from "../cli/conduct.ts";
 import type { CliContext } from "../cli/context.ts";
 import { exitCodeOf, exitCodes } from "../cli/exit-code.ts";
-import type { FileSource } from "../tasks/agent-client.ts";
-import { saveFiles } from "../tasks/save-files.ts";
+import { startSystem } from "../cli/system-session.ts";
+import { urlOf } from "../supervisor/server-table.ts";
+import type { AgentClient, FileSource, OutgoingFile } from "../tasks/agent-client.ts";
+import { type SavedFile, saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
-import { figuresOf } from "./figures.ts";
-import { type Verdict, verifyReport } from "./verify-report.ts";
-
-const task =
-  "Summarise orders.csv: total revenue, orders and average order value per region, the best month, and anything odd in the data. Check your numbers a second way, then write report.md.";
+import { readAbilities } from "./abilities.ts";
+import { type Check, checkResults } from "./check-results.ts";
+import { type Abilities, demoTask } from "./demo-task.ts";
+import { type RegistrationSite, startRegistrationSite } from "./registration-site.ts";
+import { type ProjectFiles, packProject, readShippingProject } from "./shipping-project.ts";
 
 const headLines = 14;
+const waitForFilesMs = 60_000;
 
 /**
- * The demo: starts Manus, gives it a file of orders and a task, shows it at work, checks every figure of its report against a computation of its own,
- * leaves the results in `manyhands-demo/` and stops. Exit code 0 only when the report is right.
+ * The demo: starts the whole system and a small web site, gives the planning flow a task for all agents, shows the plan and the work, checks
+ * everything that came of it by itself, leaves the results in `manyhands-demo/` and stops. Exit code 0 only when all of it is right.
  */
 export async function demoCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
-  const { terminal, root } = context;
+  const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const csv = await Bun.file(join(root, "gateway/demo/orders.csv")).bytes();
-  terminal.say("Starting Manus …");
-  const session = await startAgent("manus", config, context);
+  const site = startRegistrationSite();
   try {
-    const { client } = session;
-    terminal.say(factsText(client.facts));
-    terminal.out(`\nTask: ${task}\n\n`);
-    const message = { text: task, files: [{ name: "orders.csv", mediaType: "text/csv", bytes: csv }] };
-    const shown = { client, terminal, json: false };
-    const outcome = await conduct((signal) => client.send(message, { signal }), shown);
-    terminal.out(`\n${summaryText(outcome.view)}\n`);
-    if (outcome.state === "completed") return await judge(outcome, client, csv, context);
-    terminal.out(`${paint(terminal.style, "red", `✗ ${outcome.state}`)} ${safeText(outcome.text)}\n`);
-    return exitCodeOf(outcome.state) || exitCodes.failed;
+    terminal.say("Starting the agents and the gateway …");
+    const own = await apart(config);
+    const session = await startSystem(own, { ...context, env: reaching(site.host, own, context.env) });
+    try {
+      const { token } = config.server;
+      const abilities = await readAbilities(session.url, token);
+      const client = await context.connect(`${session.url}/a2a/planning`, token);
+      terminal.say([factsText(client.facts), ...leftOut(abilities)].join("\n"));
+      return await carryOut(client, { abilities, site, config: own }, context);
+    } finally {
+      await session.close();
+    }
   } finally {
-    await session.close();
+    await site.close();
   }
 }
 
-async function judge(outcome: TaskOutcome, source: FileSource, csv: Uint8Array, context: CliContext): Promise<number> {
-  const { terminal, cwd } = context;
-  const { out, style } = terminal;
+type Scene = { readonly abilities: Abilities; readonly site: RegistrationSite; readonly config: Config };
+
+async function carryOut(client: AgentClient, scene: Scene, context: CliContext): Promise<number> {
+  const { terminal, root } = context;
+  const csv = await Bun.file(join(root, "gateway/demo/orders.csv")).text();
+  const project = await readShippingProject(root);
+  const text = demoTask(scene.abilities, scene.site.url);
+  terminal.out(`\n${text}\n\n`);
+  const message = { text, files: await filesFor(scene.abilities, csv, project) };
+  const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
+  terminal.out(`\n${summaryText(outcome.view)}\n`);
+  if (outcome.state !== "completed") {
+    terminal.out(`${paint(terminal.style, "red", `✗ ${outcome.state}`)} ${safeText(outcome.text)}\n`);
+    return exitCodeOf(outcome.state) || exitCodes.failed;
+  }
+  const files = await keepResults(outcome, client, context);
+  const { registrations } = scene.site;
+  const checks = await checkResults(files, { ...scene, csv, project, registrations });
+  terminal.out(checks.map((check) => checkLine(check, context)).join(""));
+  await showReport(files, context);
+  return checks.every(({ isRight }) => isRight) ? exitCodes.ok : exitCodes.failed;
+}
+
+async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFiles): Promise<OutgoingFile[]> {
+  const orders = { name: "orders.csv", mediaType: "text/csv", bytes: new TextEncoder().encode(csv) };
+  if (!runsCode) return [orders];
+  return [orders, { name: "shipping.tar.gz", mediaType: "application/gzip", bytes: await packProject(project) }];
+}
+
+/** The settings with a home of its own where a system is up already: servers that share one take each other's runs, and only ours know the site. */
+async function apart(config: Config): Promise<Config> {
+  const others = await isUp(urlOf({ name: "gateway" }, config));
+  return others ? { ...config, home: join(config.home, "demo") } : config;
+}
+
+/** The environment in which the site may be reached although it is on this machine. */
+function reaching(host: string, { egress }: Config, env: CliContext["env"]): CliContext["env"] {
+  return {
+    ...env,
+    MANYHANDS_EGRESS_ALLOW: [...egress.allow, host].join(","),
+    ...(egress.only.length > 0 && { MANYHANDS_EGRESS_ONLY: [...egress.only, host].join(",") }),
+  };
+}
+
+function leftOut({ runsCode, operatesPages }: Abilities): string[] {
+  const how = "bun manyhands doctor tells why";
+  return [
+    ...(runsCode ? [] : [`Left out: mending a Python project. SWE cannot run its tests here; ${how}.`]),
+    ...(operatesPages ? [] : [`Left out: filling in a form. No agent can operate web pages here; ${how}.`]),
+  ];
+}
+
+async function keepResults(outcome: TaskOutcome, source: FileSource, { cwd }: CliContext): Promise<SavedFile[]> {
   const folder = join(cwd, "manyhands-demo");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "orders.csv"), csv);
-  const files = await saveFiles(outcome.artifacts, folder, source, { signal: AbortSignal.timeout(60_000) });
-  const reportPath = files.find(({ path }) => path.endsWith("report.md"))?.path;
-  if (reportPath === undefined) {
-    out(`${paint(style, "red", "✗ the agent says it is done, but there is no report.md")}\n`);
-    return exitCodes.failed;
-  }
-  const report = await Bun.file(reportPath).text();
-  const verdicts = verifyReport(report, figuresOf(new TextDecoder().decode(csv)));
-  out(verdictText(verdicts, context));
-  out(`\n${relative(cwd, reportPath)}\n${head(report)}\n`);
-  return verdicts.every(({ found }) => found) ? exitCodes.ok : exitCodes.failed;
+  const plan = outcome.artifacts.findLast(({ name }) => name === "plan.md")?.parts[0];
+  if (plan?.type === "text") await writeFile(join(folder, "plan.md"), plan.text);
+  return saveFiles(outcome.artifacts, folder, source, { signal: AbortSignal.timeout(waitForFilesMs) });
 }
 
-function verdictText(verdicts: readonly Verdict[], { terminal: { style } }: CliContext): string {
-  const wrong = verdicts.filter(({ found }) => !found);
-  const right = verdicts.length - wrong.length;
-  if (wrong.length === 0)
-    return `${paint(style, "green", `✓ all ${right} figures of the report are right`)}, by a computation of our own\n`;
-  const lines = wrong.map(({ figure, expected }) => `  ${figure}: ${expected} is not in the report\n`);
-  return `${paint(style, "red", `✗ ${wrong.length} of ${verdicts.length} figures are wrong or missing`)}\n${lines.join("")}`;
+function checkLine({ isRight, text }: Check, { terminal: { style } }: CliContext): string {
+  return `${isRight ? paint(style, "green", "✓") : paint(style, "red", "✗")} ${safeText(text)}\n`;
 }
 
-function head(report: string): string {
-  const lines = safeText(report).trimEnd().split("\n");
+async function showReport(files: readonly SavedFile[], { terminal, cwd }: CliContext): Promise<void> {
+  const report = files.find(({ path }) => path.endsWith("/report.md"));
+  if (report === undefined) return;
+  const lines = safeText(await Bun.file(report.path).text())
+    .trimEnd()
+    .split("\n");
   const more = lines.length > headLines ? [`  │ … ${lines.length - headLines} more lines`] : [];
-  return [...lines.slice(0, headLines).map((line) => `  │ ${line}`), ...more].join("\n");
+  const shown = [...lines.slice(0, headLines).map((line) => `  │ ${line}`), ...more];
+  const others = files.map(({ path }) => relative(cwd, path)).filter((path) => !path.endsWith("/report.md"));
+  terminal.out(`\n${relative(cwd, report.path)}\n${shown.join("\n")}\n${others.map((path) => `${path}\n`).join("")}`);
 }

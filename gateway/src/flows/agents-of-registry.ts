@@ -1,17 +1,18 @@
-import type { AgentCard } from "@a2a-js/sdk";
 import type { AgentEntry, Agents } from "@manyhands/flows/agents";
 import type { FlowDefinition } from "@manyhands/flows/flow";
+import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 
 /** The registry as flows see it: the agents that are up, and the flows themselves, which can be asked like agents. */
 export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinition[], publicUrl: string): Agents {
+  const base = flowAddress(publicUrl);
   const own = flows.map(
     ({ name, title, description, skills }): AgentEntry => ({
       name,
       title,
       description,
       skills,
-      url: `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`,
+      url: `${base}${name}`,
       kind: "flow",
     }),
   );
@@ -19,21 +20,31 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
     async list() {
       // Right after the start nothing is known of the agents yet.
       if (registry.list().some(({ health }) => health === "unknown")) await registry.refresh();
-      return [...registry.list().map(({ name, url, card }) => entryOf(name, url, card)), ...own];
+      return [...registry.list().map(entryOf), ...own];
     },
     async read(url, signal) {
-      const { card } = await registry.visit(url, signal);
-      return entryOf(card.name, url, card);
+      const { card } = await registry.connect({ name: url, url }, signal);
+      return entryOf({ name: card.name, url, card });
     },
   };
+}
+
+/** Where this gateway's own flows and agents are reached over A2A, up to their names. */
+export function flowAddress(publicUrl: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/a2a/`;
 }
 
 /** What is told of an agent whose card was never seen. */
 export const notSeen = "It could not be reached so far.";
 
-/** An agent whose card was never seen can be asked too: it may be there by then. */
-function entryOf(name: string, url: string, card: AgentCard | undefined): AgentEntry {
-  if (card === undefined) return { name, title: name, description: notSeen, skills: [], url, kind: "agent" };
+type Seen = Pick<AgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<AgentState, "health">>;
+
+/** An agent whose card was never seen, or may not be used, can be asked too: things may be different by then, and why not is told. */
+function entryOf({ name, url, card, health, reason = "" }: Seen): AgentEntry {
+  if (health === "refused" || card === undefined) {
+    const description = health === "refused" ? `It may not be used: ${reason}` : notSeen;
+    return { name, title: name, description, skills: [], url, kind: "agent" };
+  }
   const skills = card.skills.map(({ id, name, description, tags, examples }) => ({
     id,
     name,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Endpoint } from "../rest/endpoint.ts";
+import { type Endpoint, problemsOf } from "../rest/endpoint.ts";
 import { type Html, html } from "./html.ts";
 
 /** `/docs`: the operations of the REST face for people, from the same place that checks them. One page without scripts. */
@@ -45,7 +45,8 @@ function section(tag: string, endpoints: readonly Endpoint[]): Html {
   return html`<h2>${tag}</h2>${endpoints.map(operation)}`;
 }
 
-function operation({ method, path, summary, description = "", request, answers, problems }: Endpoint): Html {
+function operation(endpoint: Endpoint): Html {
+  const { method, path, summary, description = "", request, answers } = endpoint;
   const { params, query, headers, body } = request;
   const places = [
     ["path", params],
@@ -53,7 +54,7 @@ function operation({ method, path, summary, description = "", request, answers, 
     ["header", headers],
   ] as const;
   const rows = places.flatMap(([place, schema]) => (schema === undefined ? [] : parameterRows(place, schema)));
-  const codes = [...Object.keys(answers), ...problems].join(", ");
+  const codes = [...Object.keys(answers), ...problemsOf(endpoint)].join(", ");
   return html`<section class="operation">
 <h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></h3>
 <p>${summary}. ${description}</p>

@@ -1,24 +1,34 @@
 import { resolve } from "node:path";
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Endpoint } from "../rest/endpoint.ts";
 import { docsPage } from "./docs-page.ts";
 
 /** What pages may do: run their own scripts, ask this server, and nothing of anyone else's. */
 const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/** The pages for people. */
+const consoleFolder = resolve(import.meta.dir, "../console");
+
+/** The pages for people: the console at `/`, what it is made of, and the API's description. None of them holds anything that is secret. */
 export function pagesApp(
   endpoints: readonly Endpoint[],
   about: { readonly version: string; readonly publicUrl: string },
 ): Hono {
   const app = new Hono();
   const docs = docsPage(endpoints, about);
-  app.use("/docs", async (c, next) => {
-    await next();
-    c.header("Content-Security-Policy", policy);
+  for (const path of ["/", "/docs", "/console/*"]) app.use(path, guarded);
+  app.get("/", () => new Response(Bun.file(resolve(consoleFolder, "index.html"))));
+  app.get("/console/:file{[a-z][a-z-]*\\.(?:js|css)}", async (c, next) => {
+    const file = Bun.file(resolve(consoleFolder, c.req.param("file")));
+    return (await file.exists()) ? new Response(file) : next();
   });
   app.get("/docs", (c) => c.html(docs));
   app.get("/style.css", () => new Response(Bun.file(resolve(import.meta.dir, "style.css"))));
   return app;
 }
+
+const guarded: MiddlewareHandler = async (c, next) => {
+  await next();
+  c.header("Content-Security-Policy", policy);
+  c.header("Cache-Control", "no-cache");
+};

@@ -1,5 +1,5 @@
-import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
-import { AppError } from "@manyhands/shared/errors";
+import type { A2aClient, CallOptions } from "@manyhands/shared/a2a/client";
+import { AppError, type ErrorCode } from "@manyhands/shared/errors";
 
 /** How long an agent that fails is left alone. */
 export type BreakerPolicy = {
@@ -16,67 +16,95 @@ export type BreakerState = "closed" | "open" | "trying";
 /** Keeps requests from an agent that fails, so that neither waits for the other. */
 export interface Breaker {
   state(): BreakerState;
-  /** Throws `unavailable`, with when it will be tried again, while the agent is left alone. */
-  admit(): void;
+  /** What the last failure was, while it is not closed. */
+  reason(): string | undefined;
+  /** Throws `unavailable`, with the last failure and when it will be tried again, while the agent is left alone. */
+  check(): void;
+  /** Makes a call unless the agent is left alone; one that comes when its time is over is the only one until it has ended. */
+  watch<Value>(call: () => Promise<Value>, signal?: AbortSignal): Promise<Value>;
   succeeded(): void;
-  failed(): void;
+  failed(reason: string): void;
 }
+
+/** What says that the agent's server is broken; any other refusal is an answer. */
+const sick: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "storage_unavailable"]);
 
 /** A breaker that is closed. `now` is the clock, in milliseconds. */
 export function createBreaker(name: string, policy: BreakerPolicy, now: () => number = Date.now): Breaker {
   let failures = 0;
   let retryAt = 0;
   let trying = false;
+  let reason = "";
   const isOpen = () => failures >= policy.failures;
+  const check = () => {
+    const waitMs = retryAt - now();
+    if (!isOpen() || (waitMs <= 0 && !trying)) return;
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    const story = `${name} has failed ${failures} times in a row (${reason.replace(/\.$/, "")})`;
+    throw new AppError("unavailable", `${story}; it is tried again in ${seconds} s.`);
+  };
+  const succeeded = () => {
+    failures = 0;
+    trying = false;
+  };
+  const failed = (why: string) => {
+    failures++;
+    trying = false;
+    reason = why;
+    const doublings = Math.max(0, failures - policy.failures);
+    retryAt = now() + Math.min(policy.pauseMs * 2 ** doublings, policy.maxPauseMs);
+  };
   return {
     state: () => (!isOpen() ? "closed" : trying || now() >= retryAt ? "trying" : "open"),
-    admit() {
-      if (!isOpen()) return;
-      const waitMs = retryAt - now();
-      if (waitMs > 0 || trying) {
-        const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-        throw new AppError("unavailable", `${name} has failed ${failures} times; it is tried again in ${seconds} s.`);
+    reason: () => (isOpen() ? reason : undefined),
+    check,
+    succeeded,
+    failed,
+    async watch(call, signal) {
+      check();
+      const isTry = isOpen();
+      if (isTry) trying = true;
+      try {
+        const value = await call();
+        succeeded();
+        return value;
+      } catch (error) {
+        // What the caller gives up tells nothing of the agent.
+        if (signal?.aborted === true || !(error instanceof AppError)) trying = isTry ? false : trying;
+        else if (sick.has(error.code)) failed(error.message);
+        else succeeded();
+        throw error;
       }
-      trying = true;
-    },
-    succeeded() {
-      failures = 0;
-      trying = false;
-    },
-    failed() {
-      failures++;
-      trying = false;
-      const doublings = Math.max(0, failures - policy.failures);
-      retryAt = now() + Math.min(policy.pauseMs * 2 ** doublings, policy.maxPauseMs);
     },
   };
 }
 
 /**
- * A fetch that a breaker watches. What the agent answers counts as its failure when it is no answer at all or a status that says the server
- * is broken; what the caller aborts counts as nothing, and so do cards, which are how it is found out whether the agent is back.
+ * A client that a breaker watches: its short calls, each with the repetitions it makes itself, count as one success or failure. What is read
+ * as a stream counts for nothing, since a stream may end for many reasons, but none is begun while the agent is left alone.
  */
-export function watchedFetch(breaker: Breaker, inner: Fetch): Fetch {
-  return async (input, init) => {
-    if (isCard(input)) return inner(input, init);
-    breaker.admit();
-    try {
-      const response = await inner(input, init);
-      if (response.status === 502 || response.status === 503 || response.status === 504) breaker.failed();
-      else breaker.succeeded();
-      return response;
-    } catch (error) {
-      if (init?.signal?.aborted !== true || isLate(init.signal.reason)) breaker.failed();
-      throw error;
-    }
+export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
+  const watch = <Value>(call: () => Promise<Value>, options: CallOptions = {}) => breaker.watch(call, options.signal);
+  return {
+    ...client,
+    submit: (message, options) => watch(() => client.submit(message, options), options),
+    get: (taskId, options) => watch(() => client.get(taskId, options), options),
+    cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
+    async *stream(message, options) {
+      breaker.check();
+      yield* client.stream(message, options);
+    },
+    async *watch(taskId, options) {
+      breaker.check();
+      yield* client.watch(taskId, options);
+    },
+    async send(message, options) {
+      breaker.check();
+      return client.send(message, options);
+    },
+    async answer(taskId, text, options) {
+      breaker.check();
+      return client.answer(taskId, text, options);
+    },
   };
-}
-
-function isCard(input: Parameters<Fetch>[0]): boolean {
-  const url = input instanceof Request ? input.url : String(input);
-  return new URL(url).pathname.includes("/.well-known/agent");
-}
-
-function isLate(reason: unknown): boolean {
-  return reason instanceof AppError && reason.code === "timeout";
 }

@@ -1,7 +1,7 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
 import { AppError, publicError } from "@manyhands/shared/errors";
-import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedFetch } from "./breaker.ts";
+import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";
 import type { CardPolicy } from "./card-policy.ts";
 
@@ -22,7 +22,7 @@ export type AgentState = {
   readonly health: "unknown" | "up" | "down" | "refused";
   readonly breaker: BreakerState;
   readonly card?: AgentCard;
-  /** Why it is down or refused. */
+  /** Why it is down, refused or left alone. */
   readonly reason?: string;
   /** How its card changed since the gateway first saw it, newest last. */
   readonly changes: readonly { readonly at: number; readonly what: readonly string[] }[];
@@ -51,24 +51,22 @@ const mostChanges = 20;
 /** An agent that was not looked at yet. */
 export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAgent {
   const breaker: Breaker = createBreaker(address.name, deps.breaker);
-  const watched = watchedFetch(breaker, fetch);
   const headers = address.token === undefined ? {} : { authorization: `Bearer ${address.token}` };
   let client: A2aClient | undefined;
   let problem: { health: "down" | "refused"; reason: string } | undefined;
   let checkedAt: number | undefined;
   const changes: { at: number; what: readonly string[] }[] = [];
 
-  const open = async (signal: AbortSignal, retries: number): Promise<A2aClient> => {
-    const retry = { retries, firstPauseMs: 250 };
-    const found = await createA2aClient(address.url, { fetch: watched, headers, retry, signal });
+  const open = async (signal: AbortSignal): Promise<A2aClient> => {
+    // Who asks has patience of its own; within a call a hiccup is all that is waited out.
+    const retry = { retries: 2, firstPauseMs: 100 };
+    const found = await createA2aClient(address.url, { headers, responseMs: 20_000, retry, signal });
     await deps.policy(found.card);
-    const before = client?.card;
     // The same card keeps its client, and with it the connection.
-    if (before !== undefined && canonicalizeAgentCard(before) === canonicalizeAgentCard(found.card))
-      return client ?? found;
-    if (before !== undefined) remember(cardChanges(before, found.card));
-    client = found;
-    return found;
+    if (client !== undefined && canonicalizeAgentCard(client.card) === canonicalizeAgentCard(found.card)) return client;
+    if (client !== undefined) remember(cardChanges(client.card, found.card));
+    client = watchedClient(found, breaker);
+    return client;
   };
   const remember = (what: readonly string[]) => {
     changes.push({ at: Date.now(), what });
@@ -77,37 +75,41 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
 
   return {
     address,
-    state: () => ({
-      name: address.name,
-      url: address.url,
-      source: address.source,
-      health: problem?.health ?? (client === undefined ? "unknown" : "up"),
-      breaker: breaker.state(),
-      ...(client && { card: client.card }),
-      ...(problem && { reason: problem.reason }),
-      changes: [...changes],
-      ...(checkedAt !== undefined && { checkedAt }),
-    }),
+    state() {
+      const reason = problem?.reason ?? breaker.reason();
+      return {
+        name: address.name,
+        url: address.url,
+        source: address.source,
+        health: problem?.health ?? (client === undefined ? "unknown" : "up"),
+        breaker: breaker.state(),
+        ...(client && { card: client.card }),
+        ...(reason !== undefined && { reason }),
+        changes: [...changes],
+        ...(checkedAt !== undefined && { checkedAt }),
+      };
+    },
     async look(signal) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
       try {
-        await open(limit, 0);
+        await open(limit);
+        // A card that can be read says that the server is back, but not that calls it answers wrongly are right now.
+        if (problem?.health === "down") breaker.succeeded();
         problem = undefined;
-        breaker.succeeded();
       } catch (error) {
         signal.throwIfAborted();
         const refused = error instanceof AppError && error.code === "forbidden";
         const reason = limit.aborted ? `It did not answer within ${lookMs / 1000} s.` : publicError(error).message;
         problem = { health: refused ? "refused" : "down", reason };
-        breaker.failed();
+        if (!refused) breaker.failed(reason);
       }
       checkedAt = Date.now();
     },
     async connect(signal) {
       if (problem?.health === "refused")
         throw new AppError("forbidden", `${address.name} may not be used: ${problem.reason}`);
-      breaker.admit();
-      return client ?? (await open(signal, 1));
+      breaker.check();
+      return client ?? (await open(signal));
     },
   };
 }

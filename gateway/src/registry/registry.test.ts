@@ -52,7 +52,7 @@ test("an agent registered by its address has its card, and outlives the gateway"
   const second = await home.open();
   await second.refresh();
   expect(second.get("greeter-one")?.card?.skills[0]?.id).toBe("greet");
-  expect((await second.connect("greeter-one", signal())).card.name).toBe("Greeter One");
+  expect((await second.connect({ name: "greeter-one", url: agent.url }, signal())).card.name).toBe("Greeter One");
 });
 
 test("the same address again is the same agent, another one under its name is refused", async () => {
@@ -115,7 +115,7 @@ test("an agent that fails again and again is left alone, and said when it is tri
   for (let look = 0; look < 3; look++) await registry.refresh();
   const before = agent.asked();
   expect(registry.get("greeter")?.breaker).toBe("open");
-  await expect(registry.connect("greeter", signal())).rejects.toThrow("it is tried again in");
+  await expect(registry.connect({ name: "greeter", url: agent.url }, signal())).rejects.toThrow("it is tried again in");
   expect(agent.asked()).toBe(before);
 });
 
@@ -125,7 +125,9 @@ test("a card that the policy refuses keeps the agent out, with the reason", asyn
   const registry = await home.open([{ name: "greeter", url: agent.url }], signedCards([]));
   await registry.refresh();
   expect(registry.get("greeter")).toMatchObject({ health: "refused", reason: expect.stringContaining("no signature") });
-  await expect(registry.connect("greeter", signal())).rejects.toMatchObject({ code: "forbidden" });
+  await expect(registry.connect({ name: "greeter", url: agent.url }, signal())).rejects.toMatchObject({
+    code: "forbidden",
+  });
   await expect(registry.add({ url: agent.url, name: "again" })).rejects.toMatchObject({ code: "forbidden" });
 });
 

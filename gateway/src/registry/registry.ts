@@ -4,6 +4,7 @@ import type { BreakerPolicy } from "./breaker.ts";
 import type { CardPolicy } from "./card-policy.ts";
 import { type AgentAddress, type AgentState, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
+import { createStrangers } from "./strangers.ts";
 
 /** What a caller says to register an agent. */
 export type NewAgent = {
@@ -23,10 +24,11 @@ export interface Registry {
   add(agent: NewAgent): Promise<AgentState>;
   /** Forgets a registered agent. Rejects with `not_found`, or `conflict` for one that the settings name. */
   remove(name: string): Promise<void>;
-  /** A client to an agent by its name. Rejects with `not_found`, `unavailable` or `forbidden`. */
-  connect(name: string, signal: AbortSignal): Promise<A2aClient>;
-  /** A client to the agent at an address, which stays unregistered. Rejects with `unavailable` or `forbidden`. */
-  visit(url: string, signal: AbortSignal): Promise<A2aClient>;
+  /**
+   * A client to an agent, under its breaker and with a card that may be used: the registered one of this name and address, or whichever is at
+   * the address, which stays unregistered. Rejects with `unavailable`, or `forbidden` with why it may not be used.
+   */
+  connect(agent: Pick<AgentAddress, "name" | "url">, signal: AbortSignal): Promise<A2aClient>;
   /** What every request to an agent's address carries. */
   headers(url: string): Readonly<Record<string, string>>;
   /** Calls with the name of every agent that is known, and of every one that comes to be, once each. */
@@ -59,6 +61,9 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const deps = { policy: options.policy, breaker: options.breaker ?? patience };
   const { file, reserved } = options;
   const book = agentBook(options.configured, { ...deps, file, reserved });
+  const strangers = createStrangers((url) =>
+    knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps),
+  );
   const closing = new AbortController();
   const look = async (isDue: (state: AgentState) => boolean) => {
     await book.reread();
@@ -87,13 +92,15 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     },
     eachAgent: (listener) => book.each(listener),
     remove: (name) => book.forget(name),
-    visit: (url, signal) =>
-      knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps).connect(signal),
     headers(url) {
       const token = book.tokenFor(url);
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
     },
-    connect: async (name, signal) => book.find(name).connect(signal),
+    async connect({ name, url }, signal) {
+      const known = book.get(name);
+      if (known !== undefined && isSameUrl(known.address.url, url)) return known.connect(signal);
+      return strangers.connect(url, signal);
+    },
     refresh: () => look(() => true),
     async close() {
       clearInterval(timer);

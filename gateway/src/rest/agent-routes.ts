@@ -11,7 +11,7 @@ const agentSchema = z
     url: z.string(),
     source: z.enum(["configured", "registered"]),
     health: z.enum(["unknown", "up", "down", "refused"]),
-    reason: z.string().exactOptional().describe("Why it is down or refused."),
+    reason: z.string().exactOptional().describe("Why it is down, refused or left alone."),
     breaker: z
       .enum(["closed", "open", "trying"])
       .describe("`open`: it has failed often and is left alone for a while."),
@@ -39,7 +39,7 @@ function listAgents(registry: Registry): Endpoint {
     summary: "The agents, their cards and how they are",
     request: {},
     answers: { 200: { description: "The agents.", body: z.object({ agents: z.array(agentSchema) }) } },
-    problems: [401],
+    problems: [],
   } as const;
   return endpoint(about, (_, c) => c.json({ agents: registry.list().map(agentView) }));
 }
@@ -64,7 +64,7 @@ function addAgent(registry: Registry): Endpoint {
     summary: "Registers an agent by its address",
     request: { body },
     answers: { 201: { description: "The agent.", body: agentSchema } },
-    problems: [400, 401, 403, 409, 413, 415, 503, 504],
+    problems: [409, 504],
   } as const;
   return endpoint(about, async ({ body: agent }, c) => c.json(agentView(await registry.add(agent)), 201));
 }
@@ -77,7 +77,7 @@ function removeAgent(registry: Registry): Endpoint {
     summary: "Forgets a registered agent",
     request: { params: z.object({ name: z.string().min(1).max(200) }) },
     answers: { 204: { description: "It is forgotten; its runs stay." } },
-    problems: [401, 404, 409],
+    problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { name } }, c) => {
     await registry.remove(name);

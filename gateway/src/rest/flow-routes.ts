@@ -38,7 +38,7 @@ function listFlows({ runnables }: FlowRoutesDeps): Endpoint {
     summary: "The flows and what may be set for each",
     request: {},
     answers: { 200: { description: "The flows.", body: z.object({ flows: z.array(flowSchema) }) } },
-    problems: [401],
+    problems: [],
   } as const;
   return endpoint(about, (_, c) => {
     const flows = runnables.all().filter(({ type }) => type === "flow");
@@ -70,7 +70,7 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
         body: runSchema.extend({ runId: z.string() }),
       },
     },
-    problems: [400, 401, 404, 409, 413, 415, 503],
+    problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params, headers, body }, c) => {
     const runnable = findRunnable(runnables, params.name);

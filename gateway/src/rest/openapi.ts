@@ -1,5 +1,5 @@
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, problemsOf } from "./endpoint.ts";
 import { problemSchema } from "./problem.ts";
 
 /** The description of the API (OpenAPI 3.1), made from the endpoints themselves. */
@@ -26,7 +26,8 @@ export function openApiDocument(
   });
 }
 
-function operation({ tag, summary, description, request, answers, problems }: Endpoint): ZodOpenApiOperationObject {
+function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
+  const { tag, summary, description, request, answers } = endpoint;
   const { params, query, headers, body } = request;
   const succeeding = Object.entries(answers).map(([status, answer]) => [
     status,
@@ -36,7 +37,10 @@ function operation({ tag, summary, description, request, answers, problems }: En
     },
   ]);
   const content = { "application/problem+json": { schema: problemSchema } };
-  const failing = problems.map((status) => [String(status), { description: meanings[status] ?? "An error.", content }]);
+  const failing = problemsOf(endpoint).map((status) => [
+    String(status),
+    { description: meanings[status] ?? "An error.", content },
+  ]);
   return {
     tags: [tag],
     summary,
@@ -50,7 +54,7 @@ function operation({ tag, summary, description, request, answers, problems }: En
 const meanings: Readonly<Record<number, string>> = {
   400: "The request does not fit; the detail names the field.",
   401: "The token is missing or wrong.",
-  403: "It may not be done.",
+  403: "It may not be done, or the request comes from a page of another site.",
   404: "There is no such thing, or it is another's.",
   409: "It stands in the way of what is there: ended, or another request under the same key.",
   413: "The body is larger than 10 MB.",

@@ -24,18 +24,26 @@ export function problem(error: unknown, report: (bug: unknown) => void): Respons
   if (known === undefined) report(error);
   const { code, message } = publicError(known ?? error);
   const { status, retryable } = errorCodes[code];
-  const headers = new Headers({ "Content-Type": "application/problem+json" });
+  const headers = new Headers();
   if (status === 401) headers.set("WWW-Authenticate", "Bearer");
   if (status === 503) headers.set("Retry-After", "5");
-  const body: z.output<typeof problemSchema> = {
-    type: "about:blank",
-    title: titles[status] ?? "Error",
-    status,
-    code,
-    detail: message,
-    retryable,
-  };
-  return new Response(JSON.stringify(body), { status, headers });
+  return problemResponse({ status, code, detail: message, retryable }, headers);
+}
+
+/** The refusal of a method that a path does not have. */
+export function methodRefused(allowed: readonly string[]): Response {
+  const allow = allowed.join(", ");
+  const detail = `This address takes ${allow}.`;
+  const headers = new Headers({ Allow: allow });
+  return problemResponse({ status: 405, code: "unsupported", detail, retryable: false }, headers);
+}
+
+type Problem = z.output<typeof problemSchema>;
+
+function problemResponse(told: Omit<Problem, "type" | "title">, headers: Headers): Response {
+  headers.set("Content-Type", "application/problem+json");
+  const body: Problem = { type: "about:blank", title: titles[told.status] ?? "Error", ...told };
+  return new Response(JSON.stringify(body), { status: told.status, headers });
 }
 
 function expected(error: unknown): AppError | undefined {
@@ -51,6 +59,7 @@ const titles: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
+  405: "Method Not Allowed",
   409: "Conflict",
   413: "Content Too Large",
   415: "Unsupported Media Type",

@@ -3,7 +3,7 @@ import { JsonTextError, parseJsonBytes } from "@manyhands/shared/a2a/json-text";
 import { AppError } from "@manyhands/shared/errors";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Endpoint, RestEnv } from "./endpoint.ts";
-import { problem } from "./problem.ts";
+import { methodRefused, problem } from "./problem.ts";
 
 /** What the REST face needs. */
 export type RestDeps = {
@@ -22,11 +22,18 @@ export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<Re
     await next();
   };
   for (const { method, path, request, handle } of endpoints) {
-    const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    const route = routeOf(path);
     const before = request.body === undefined ? [identified] : [identified, limitedBody(), jsonBody];
     app.on(method.toUpperCase(), [route], ...before, (c) => handle(c));
   }
+  for (const [path, methods] of Map.groupBy(endpoints, (one) => one.path)) {
+    app.all(routeOf(path), () => methodRefused(methods.map(({ method }) => method.toUpperCase())));
+  }
   return app;
+}
+
+function routeOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 /** Refuses a body that is no JSON, or nested so deep that what walks it would break. */

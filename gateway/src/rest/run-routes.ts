@@ -50,7 +50,7 @@ function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
     summary: "Your runs, newest first",
     request: { query },
     answers: { 200: { description: "A page of runs.", body: runListSchema } },
-    problems: [400, 401, 404],
+    problems: [404],
   } as const;
   return endpoint(about, async ({ query: { name, status, ...filter } }, c) => {
     const ofName = name === undefined ? {} : { kind: findRunnable(runnables, name).kind };
@@ -67,15 +67,26 @@ function getRun({ runs }: RunRoutesDeps): Endpoint {
     summary: "A run as it stands",
     request: { params },
     answers: { 200: { description: "The run.", body: runSchema } },
-    problems: [401, 404],
+    problems: [404],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
     return c.json(await runs.view(await runs.own(id, c.get("principal"))));
   });
 }
 
+const frameSchema = z
+  .object({
+    id: z.string().exactOptional().describe("The number of the event, for those that are kept."),
+    event: z.string().exactOptional(),
+    data: z.string().describe("JSON: `{seq, at, event}`, or `{progress}` for what is only live."),
+  })
+  .meta({ id: "Frame" });
+
 function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
-  const place = z.string().max(20).exactOptional();
+  const place = z
+    .string()
+    .regex(/^\d{0,15}$/, "It is the number of the last event you have.")
+    .exactOptional();
   const about = {
     method: "get",
     path: "/runs/{id}/events",
@@ -84,8 +95,8 @@ function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
     description:
       "Every event has its number as `id`; with `Last-Event-ID` (or `?after=`) a stream goes on after it, without gap or repetition. It ends after `run-ended`.",
     request: { params, query: z.object({ after: place }), headers: z.object({ "last-event-id": place }) },
-    answers: { 200: { description: "The stream.", body: z.string(), mediaType: "text/event-stream" } },
-    problems: [400, 401, 404],
+    answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
+    problems: [404],
   } as const;
   return endpoint(about, async ({ params: { id }, query, headers }, c) => {
     const run = await runs.own(id, c.get("principal"));
@@ -106,7 +117,7 @@ function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
       body: z.strictObject({ input: saidSchema }),
     },
     answers: { 202: { description: "Kept; the run goes on.", body: runSchema } },
-    problems: [400, 401, 404, 409, 413, 415, 503],
+    problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
     const message = await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {}, artifacts);
@@ -122,7 +133,7 @@ function cancelRun({ runs }: RunRoutesDeps): Endpoint {
     summary: "Cancels a run and the tasks it has at agents",
     request: { params },
     answers: { 200: { description: "The run.", body: runSchema } },
-    problems: [401, 404, 409, 503],
+    problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
     return c.json(await runs.view(await runs.cancel(id, c.get("principal"), c.req.raw.signal)));
@@ -137,7 +148,7 @@ function resumeRun({ runs }: RunRoutesDeps): Endpoint {
     summary: "Lets a paused run try again",
     request: { params },
     answers: { 202: { description: "The run.", body: runSchema } },
-    problems: [401, 404, 409, 503],
+    problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
     return c.json(await runs.view(await runs.resume(id, c.get("principal"))), 202);

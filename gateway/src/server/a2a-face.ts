@@ -27,7 +27,7 @@ export function a2aFace(deps: A2aFaceDeps): (c: Context) => Promise<Response> {
   return async (c) => {
     const url = new URL(c.req.url);
     const [, , name = "", ...rest] = url.pathname.split("/");
-    const runnable = findRunnable(deps.runnables, decodeURIComponent(name));
+    const runnable = findRunnable(deps.runnables, decoded(name));
     let server = servers.get(runnable.name);
     if (server === undefined || !Bun.deepEquals(server.runnable, runnable)) {
       server = { runnable, app: serverOf(runnable, deps) };
@@ -36,6 +36,15 @@ export function a2aFace(deps: A2aFaceDeps): (c: Context) => Promise<Response> {
     url.pathname = `/${rest.join("/")}`;
     return server.app.fetch(new Request(url.href, c.req.raw));
   };
+}
+
+/** A name as it was meant; as it was sent where it is no encoding of anything. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {

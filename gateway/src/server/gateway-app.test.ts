@@ -150,6 +150,8 @@ test("what does not fit is refused with its code and the field", async () => {
     [await post(gateway, "/agents", { url: "file:///etc/passwd" }), 400, "invalid_input", "body.url"],
     [await fetch(`${gateway.url}/runs?limit=0`), 400, "invalid_input", "query.limit"],
     [await fetch(`${gateway.url}/nothing`), 404, "not_found", "/docs"],
+    [await fetch(`${gateway.url}/runs`, { method: "PUT" }), 405, "unsupported", "takes GET"],
+    [await post(gateway, "/flows/echo", { input: "x".repeat(11_000_000) }), 413, "too_large", "10"],
   ] as const;
   for (const [response, status, code, word] of refusals) {
     const body = await read(response);

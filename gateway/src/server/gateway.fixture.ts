@@ -25,9 +25,11 @@ export type TestGateway = AsyncDisposable & {
 
 /**
  * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about first, one that begins with "sleep" ends
- * only when cancelled, and one that begins with "fail" fails. With a `token`, every request must carry it.
+ * only when cancelled, and one that begins with "fail" fails. `flows` are there beside it. With a `token`, every request must carry it.
  */
-export async function startGateway(options: { readonly token?: string } = {}): Promise<TestGateway> {
+export async function startGateway(
+  options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},
+): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -42,7 +44,9 @@ export async function startGateway(options: { readonly token?: string } = {}): P
     reserved: [echo.name],
     report: fail,
   });
-  const runnables = { all: () => [echo], ofKind: (kind: string) => (kind === echo.kind ? echo : undefined) };
+  const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
+  const all = flows.map(({ runnable }) => runnable);
+  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => one.kind === kind) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
   const { token } = options;
@@ -67,7 +71,7 @@ export async function startGateway(options: { readonly token?: string } = {}): P
     },
     report: fail,
   });
-  engine.work([echoRun]);
+  engine.work(flows.map(({ runnable: { kind }, execute }) => ({ kind, execute })));
   return {
     url,
     engine,
@@ -81,7 +85,10 @@ export async function startGateway(options: { readonly token?: string } = {}): P
   };
 }
 
-const echo: Runnable = {
+/** A flow of a test: what is told of it, and its body. */
+export type TestFlow = { readonly runnable: Runnable; readonly execute: RunDefinition["execute"] };
+
+export const echo: Runnable = {
   type: "flow",
   name: "echo",
   kind: "echo",
@@ -95,23 +102,20 @@ const echo: Runnable = {
   },
 };
 
-const echoRun: RunDefinition = {
-  kind: echo.kind,
-  async execute(run, input) {
-    const { message } = input as AgentInput;
-    const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    run.emit({ type: "step-started", step: 1, maxSteps: 1 });
-    if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
-    if (text.startsWith("sleep")) await run.sleep(3_600_000);
-    if (text.startsWith("fail")) throw new AppError("task_failed", "It was told to fail.");
-    const file = message.parts.filter((part) => part.type === "file");
-    if (file.length > 0) run.emit({ type: "artifact-added", artifactId: `${run.id}/file`, name: "file", parts: file });
-    run.emit({
-      type: "artifact-added",
-      artifactId: `${run.id}/answer`,
-      name: "answer",
-      parts: [{ type: "text", text }],
-    });
-    return { answer: text };
-  },
+const echoRun: RunDefinition["execute"] = async (run, input) => {
+  const { message } = input as AgentInput;
+  const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  run.emit({ type: "step-started", step: 1, maxSteps: 1 });
+  if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
+  if (text.startsWith("sleep")) await run.sleep(3_600_000);
+  if (text.startsWith("fail")) throw new AppError("task_failed", "It was told to fail.");
+  const file = message.parts.filter((part) => part.type === "file");
+  if (file.length > 0) run.emit({ type: "artifact-added", artifactId: `${run.id}/file`, name: "file", parts: file });
+  run.emit({
+    type: "artifact-added",
+    artifactId: `${run.id}/answer`,
+    name: "answer",
+    parts: [{ type: "text", text }],
+  });
+  return { answer: text };
 };

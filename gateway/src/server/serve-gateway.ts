@@ -15,7 +15,7 @@ import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store"
 import type { Hono } from "hono";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
-import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
+import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { openRuns } from "../runs/runs.ts";
 import { gatewayApp } from "./gateway-app.ts";
@@ -23,6 +23,7 @@ import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 
 const version = "0.1.0";
+const connectMs = 30_000;
 
 /**
  * Runs the gateway until a signal ends it: takes up the runs a former process left, listens, and prints `ready URL`. Ends with exit code 2
@@ -85,7 +86,16 @@ async function open({
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const registry = await openGatewayRegistry(config, report);
-  const peers = createPeers({ engine, artifacts, headers: ({ url }) => registry.headers(url) });
+  const own = flowAddress(publicUrl);
+  const peers = createPeers({
+    engine,
+    artifacts,
+    headers: ({ url }) => registry.headers(url),
+    // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
+    connect: (address, signal) =>
+      address.url.startsWith(own) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+    bounds: { patienceMs: config.gateway.patienceMs },
+  });
   const flowDeps = { model, peers, agents: agentsOfRegistry(registry, flows, publicUrl) };
   for (const flow of flows) workOn(flow, engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), engine, flowDeps));

@@ -1,7 +1,8 @@
+import { taskStateFromJSON } from "@a2a-js/sdk";
+import { stateName } from "@manyhands/shared/a2a/state-name";
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import type { TaskSummary } from "./agent-client.ts";
-import type { TaskState } from "./task-item.ts";
 
 const listed = z.looseObject({
   tasks: z.array(
@@ -13,17 +14,6 @@ const listed = z.looseObject({
     }),
   ),
 });
-
-const states: Readonly<Record<string, TaskState>> = {
-  TASK_STATE_SUBMITTED: "submitted",
-  TASK_STATE_WORKING: "working",
-  TASK_STATE_INPUT_REQUIRED: "input-required",
-  TASK_STATE_AUTH_REQUIRED: "auth-required",
-  TASK_STATE_COMPLETED: "completed",
-  TASK_STATE_FAILED: "failed",
-  TASK_STATE_CANCELED: "canceled",
-  TASK_STATE_REJECTED: "rejected",
-};
 
 /** The newest tasks of an agent over A2A's HTTP+JSON binding. Rejects with `unavailable`. */
 export async function listTasks(
@@ -41,7 +31,7 @@ export async function listTasks(
   return parsed.data.tasks.map(({ id, contextId, status, history }) => ({
     id,
     contextId,
-    state: states[status.state] ?? "working",
+    state: stateName(taskStateFromJSON(status.state)),
     updatedAt: Date.parse(status.timestamp ?? "") || 0,
     title: history[0]?.parts.find(({ text }) => text !== undefined)?.text ?? "",
   }));

@@ -1,16 +1,9 @@
+import type { StateName } from "@manyhands/shared/a2a/state-name";
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 
 /** Where a task stands, in A2A's words. */
-export type TaskState =
-  | "submitted"
-  | "working"
-  | "input-required"
-  | "auth-required"
-  | "completed"
-  | "failed"
-  | "canceled"
-  | "rejected";
+export type TaskState = StateName;
 
 /** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
 export type TaskItem =

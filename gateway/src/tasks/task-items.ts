@@ -1,24 +1,8 @@
-import { TaskState as WireState } from "@a2a-js/sdk";
+import { stateName } from "@manyhands/shared/a2a/state-name";
 import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/task-update";
 import type { AgentEvent } from "@manyhands/shared/agent/events";
 import { readJournalEvent } from "./journal-event.ts";
 import type { TaskItem, TaskState } from "./task-item.ts";
-
-const states: Readonly<Partial<Record<WireState, TaskState>>> = {
-  [WireState.TASK_STATE_SUBMITTED]: "submitted",
-  [WireState.TASK_STATE_WORKING]: "working",
-  [WireState.TASK_STATE_INPUT_REQUIRED]: "input-required",
-  [WireState.TASK_STATE_AUTH_REQUIRED]: "auth-required",
-  [WireState.TASK_STATE_COMPLETED]: "completed",
-  [WireState.TASK_STATE_FAILED]: "failed",
-  [WireState.TASK_STATE_CANCELED]: "canceled",
-  [WireState.TASK_STATE_REJECTED]: "rejected",
-};
-
-/** A state of A2A in words; one this side does not know is work that goes on. */
-function stateName(state: WireState | undefined): TaskState {
-  return (state === undefined ? undefined : states[state]) ?? "working";
-}
 
 /**
  * The updates of an A2A stream as items for those who watch: the journal's events where the agent is one of ours, status texts and

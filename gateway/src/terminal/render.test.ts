@@ -195,6 +195,41 @@ test("a flow's steps are told in a line each, its plan with the marks", () => {
   );
 });
 
+test("a plan is shown again when a step has ended, and not for what a step's own line tells", () => {
+  const plan = (marks: string, note: string): AgentEvent => ({
+    type: "plan-changed",
+    text: [...marks].map((mark, index) => `${index}. [${mark}] [swe] Part ${index}`).join("\n"),
+    steps: [],
+    note,
+  });
+  const step = { step: "1", agent: "swe", attempt: 1 };
+  const ask = { askId: "r/1", agent: "swe" };
+  const { text } = show([
+    event(1, plan("  ", "The plan: Mend")),
+    event(2, { type: "step-assigned", ...step, note: "Step 1: swe begins" }),
+    event(3, plan("→ ", "Step 1: swe begins")),
+    event(4, { type: "agent-asked", ...ask, url: "http://swe", text: "You do one step …", parts: [], hops: 1 }),
+    event(5, { type: "agent-progressed", ...ask, text: 'search {"pattern":"total","path":"."}' }),
+    event(6, { type: "agent-progressed", ...ask, text: 'bash {"command":"cat a\\ncat b an' }),
+    event(7, { type: "step-ended", ...step, outcome: "completed", note: "Step 1: swe completed" }),
+    event(8, plan("✓ ", "Step 1: swe completed")),
+  ]);
+  expect(text).toBe(
+    [
+      "● The plan: Mend",
+      "    [ ] [swe] Part 0",
+      "    [ ] [swe] Part 1",
+      "  → Step 1: swe begins",
+      "    swe · search pattern=total path=.",
+      "    swe · bash cat a cat b an",
+      "  ✓ Step 1: swe completed",
+      "    [✓] [swe] Part 0",
+      "    [ ] [swe] Part 1",
+      "",
+    ].join("\n"),
+  );
+});
+
 test("what other agents are asked, do, say and answer is told under their names, and counted", () => {
   const ask = { askId: "r/1", agent: "swe" };
   const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };

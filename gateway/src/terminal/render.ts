@@ -2,8 +2,8 @@ import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
 import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
 import type { RunEnded } from "@manyhands/shared/durable/engine";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { argumentsText } from "./arguments-text.ts";
-import { flowLines } from "./flow-lines.ts";
+import { argumentsText, callText } from "./arguments-text.ts";
+import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
 import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
@@ -21,6 +21,7 @@ export type View = {
   readonly outputLines: number;
   /** The question last shown. */
   readonly question: string | undefined;
+  readonly flow: FlowView;
   readonly totals: Totals;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
@@ -38,6 +39,7 @@ export const newView: View = {
   running: 0,
   outputLines: 0,
   question: undefined,
+  flow: newFlowView,
   totals: noTotals,
   startedAt: undefined,
   endedAt: undefined,
@@ -85,6 +87,9 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
       return lines({ ...view, streamed: false }, [
         `  ${paint(style, "yellow", `(the answer so far is void: ${safeLine(event.cause, style.columns - 30)})`)}`,
       ]);
+    // The call is shown whole when it begins.
+    case "tool-call-delta":
+      return { view, text: "" };
     case "tool-output":
       return renderOutput(view, event.text, style);
     case "agent-output":
@@ -124,8 +129,10 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
     case "agent-chosen":
     case "step-assigned":
     case "step-ended":
-    case "plan-changed":
-      return lines(view, flowLines(event, style));
+    case "plan-changed": {
+      const told = flowLines(view.flow, event, style);
+      return lines({ ...view, flow: told.view }, told.lines);
+    }
     case "question-asked":
       return renderQuestion(view, event.question, style);
     case "notice-given":
@@ -194,12 +201,19 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
   const agent = safeLine(event.agent, 30);
   const room = style.columns - agent.length - 8;
   switch (event.type) {
-    case "agent-asked":
+    case "agent-asked": {
+      // The line of a flow's step has said it.
+      const at = view.flow.assigned.indexOf(event.agent);
+      if (at !== -1)
+        return lines({ ...view, flow: { ...view.flow, assigned: view.flow.assigned.toSpliced(at, 1) } }, []);
       return lines(view, [`  ${paint(style, "cyan", `⇢ ${agent}`)} ${safeLine(event.text, room)}`]);
+    }
     case "agent-accepted":
       return lines(view, []);
     case "agent-progressed":
-      return lines(view, [`    ${paint(style, "dim", `${agent} · ${safeLine(event.text, room)}`)}`]);
+      // How it ended is told by what it answered.
+      if (event.text.startsWith("terminate ")) return lines(view, []);
+      return lines(view, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     case "agent-answered": {
       const mark = event.state === "completed" ? paint(style, "green", "✓") : paint(style, "red", "✗");
       const files = event.files.map(({ name }) => safeLine(name, 40)).join(", ");

@@ -28,6 +28,8 @@ export type OutgoingMessage = {
   readonly contextId?: string;
   readonly budget?: AgentInput["budget"];
   readonly hops?: number;
+  /** What the user said, apart from what the sender writes. */
+  readonly said?: readonly string[];
   /** A JSON Schema the answer has to fit. */
   readonly outputSchema?: AgentInput["outputSchema"];
 };
@@ -156,9 +158,10 @@ async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendM
 
 function sendRequest(message: OutgoingMessage, returnImmediately: boolean): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
-  const { budget, hops, outputSchema } = message;
+  const { budget, hops, said, outputSchema } = message;
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
+    ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
     ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
   };
@@ -182,4 +185,9 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean): Send
 /** Base and path for the SDK's resolver, which takes everything after the last slash of a base for a file name. */
 function cardAddress(url: string): [base: string, path?: string] {
   return url.endsWith(".json") ? [url, ""] : [url.endsWith("/") ? url : `${url}/`];
+}
+
+/** The newest of what was said, as much as a request may carry. */
+function bounded(said: readonly string[]): string[] {
+  return said.slice(-20).map((text) => text.slice(0, 20_000));
 }

@@ -24,6 +24,8 @@ export const metadataKeys = {
   budget: "manyhands/budget",
   /** On a SendMessage request: a JSON Schema the answer has to fit; the answer then has a data part. */
   outputSchema: "manyhands/outputSchema",
+  /** On a SendMessage request that another agent makes: what the user themself said, apart from what that agent writes. */
+  said: "manyhands/said",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

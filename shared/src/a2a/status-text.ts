@@ -49,7 +49,10 @@ function answered({ state, error }: Extract<AgentEvent, { type: "agent-answered"
 }
 
 function endText(end: RunEnded): string | undefined {
-  return end.error === undefined ? undefined : `${end.error.message} (${end.error.code})`;
+  if (end.error === undefined) return undefined;
+  const { message, code } = end.error;
+  // A flow that failed because its agent did tells the agent's words, which end so already.
+  return message.endsWith(`(${code})`) ? message : `${message} (${code})`;
 }
 
 function short(text: string): string {

@@ -22,6 +22,7 @@ const options = z.object({
     .record(z.string(), z.json())
     .refine(isSchema, "is not a JSON Schema we can check")
     .optional(),
+  [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
   [metadataKeys.hops]: z.int().min(0).default(0),
 });
 
@@ -31,13 +32,14 @@ const options = z.object({
  */
 export function taskOptions(
   metadata: Record<string, unknown> | undefined,
-): Pick<AgentInput, "budget" | "hops" | "outputSchema"> {
+): Pick<AgentInput, "budget" | "hops" | "outputSchema" | "said"> {
   const found = checked(options, metadata ?? {});
   const budget = found[metadataKeys.budget];
   const hops = found[metadataKeys.hops];
   if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);
   const outputSchema = found[metadataKeys.outputSchema];
-  return { hops, ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
+  const said = found[metadataKeys.said];
+  return { hops, ...(said && { said }), ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
 }
 
 function isSchema(schema: JsonSchema): boolean {

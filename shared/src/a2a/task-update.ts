@@ -35,6 +35,7 @@ const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.s
 const progressEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text-delta"), text: z.string() }),
   z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
+  z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: z.string(), arguments: z.string() }),
   z.object({ type: z.literal("deltas-void"), cause: z.string() }),
   z.object({ type: z.literal("tool-output"), callId: z.string(), text: z.string() }),
   z.object({ type: z.literal("agent-output"), askId: z.string(), agent: z.string(), text: z.string() }),

@@ -151,3 +151,12 @@ test("a task tells what it used: its model calls, its summaries and what the age
   );
   expect(task.metadata?.["manyhands/usage"]).toEqual({ tokens: 1_200, usd: 0.75, unpriced: true });
 });
+
+test("the code of a failure is told once, also when it came from an agent that was asked", () => {
+  for (const message of ["No such file.", "Step 1: swe failed: No such file. (task_failed)"]) {
+    const { status } = view(fold(received("m1", "go"), ended("failed", { code: "task_failed", message })));
+    const part = status?.message?.parts[0]?.content;
+    const sentence = message.replace(" (task_failed)", "");
+    expect(part).toEqual({ $case: "text", value: `${sentence} (task_failed)` });
+  }
+});

@@ -29,6 +29,8 @@ type Options = {
   readonly model?: object;
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
+  /** Milliseconds since 1970, as the engine sees them. */
+  readonly clock?: () => number;
 };
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
@@ -57,7 +59,10 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
   const work = (current: Options) => {
-    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const engine = createEmbeddedEngine({
+      path: join(home, "runs.db"),
+      ...(options.clock && { clock: options.clock }),
+    });
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
     const { approval, risky } = current;
     const deps = {

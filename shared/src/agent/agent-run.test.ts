@@ -6,6 +6,7 @@ import { defineTool } from "../tools/tool.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import type { AgentEvent } from "./events.ts";
+import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
   name: "echo",
@@ -348,24 +349,12 @@ test("a question waits as input-required; the answer becomes the result of the c
 });
 
 test("a message sent to a working task is heard at its next turn", async () => {
-  const entered = Promise.withResolvers<void>();
-  const leave = Promise.withResolvers<void>();
-  const gate = defineTool({
-    name: "gate",
-    description: "Waits.",
-    input: z.strictObject({}),
-    effect: "pure",
-    async run() {
-      entered.resolve();
-      await leave.promise;
-      return "open";
-    },
-  });
-  await using agent = await agentForTest({ script: [call("gate", {}), { text: "ok" }], tools: [gate] });
+  const { tool, entered, leave } = gateForTest();
+  await using agent = await agentForTest({ script: [call("gate", {}), { text: "ok" }], tools: [tool] });
   const id = await agent.start("Wait.");
-  await entered.promise;
+  await entered;
   await agent.say(id, "And be brief.");
-  leave.resolve();
+  leave();
   await agent.until(id, "completed");
   expect(agent.model.requests[1]?.body.messages.map(({ role }) => role)).toEqual([
     "system",
@@ -507,6 +496,28 @@ test("an answer cut off at the output limit is asked for again, shorter", async 
   expect(record.output).toMatchObject({ answer: "short" });
   expect(ofType(events, "notice-given")).toMatchObject([{ kind: "truncated" }]);
   expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("cut off");
+});
+
+test("what the model writes for a call is shown piece by piece, and the call is made when it is whole", async () => {
+  const text = "a long text that comes in pieces";
+  await using agent = await agentForTest({
+    script: [{ ...call("echo", { text }), deltaDelayMs: 20 }, { text: "done" }],
+    tools: [echo],
+  });
+  const id = await agent.start("Say it.");
+  const pieces: unknown[] = [];
+  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(5_000) }))
+    if (item.kind === "progress" && item.event.type === "tool-call-delta") pieces.push(item.event);
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces[0]).toMatchObject({ index: 0, name: "echo" });
+  expect(ofType(await agent.events(id), "tool-ended")).toMatchObject([{ text }]);
+});
+
+test("an empty answer ends nothing: the model is told and asked again", async () => {
+  await using agent = await agentForTest({ script: [{ text: " " }, { text: "Four." }] });
+  const { record } = await agent.run("What is two and two?");
+  expect(record.output).toMatchObject({ answer: "Four." });
+  expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("Your last message was empty");
 });
 
 test("with toolChoice required, text alone does not end the task", async () => {

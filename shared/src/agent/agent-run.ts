@@ -100,6 +100,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     lent: { tokens: 0, usd: 0 },
     hops: input.hops,
+    said: input.said ?? [],
     recentTurns: [],
     callsMs: 0,
     outcome: undefined,

@@ -102,8 +102,8 @@ export async function recordReply(
   try {
     for await (const event of model.ask(request, { signal: deadline.signal })) {
       if (event.type === "retry") step.progress({ type: "deltas-void", cause: event.cause });
-      else if (event.type === "text-delta" || event.type === "reasoning-delta") step.progress(event);
-      else if (event.type === "reply") return tell(event.reply, Math.round(performance.now() - started), step);
+      else if (event.type !== "reply") step.progress(event);
+      else return tell(event.reply, Math.round(performance.now() - started), step);
     }
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;

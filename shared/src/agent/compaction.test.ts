@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { ChatRequest } from "../llm/chat-protocol.ts";
 import { defineTool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
+import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
   name: "echo",
@@ -101,29 +102,17 @@ test("watchers see the agent's own words, not the summary being written", async 
 });
 
 test("what the user said stays, also where no model can sum up", async () => {
-  const entered = Promise.withResolvers<void>();
-  const leave = Promise.withResolvers<void>();
-  const gate = defineTool({
-    name: "gate",
-    description: "Waits.",
-    input: z.strictObject({}),
-    effect: "pure",
-    async run() {
-      entered.resolve();
-      await leave.promise;
-      return "open";
-    },
-  });
+  const { tool, entered, leave } = gateForTest();
   const script = talker(9, { status: 400, error: { message: "no" } });
   await using agent = await agentForTest({
     script: (request, n) => (n === 0 ? { calls: [{ name: "gate", args: {} }] } : script(request)),
-    tools: [echo, gate],
+    tools: [echo, tool],
     model: small,
   });
   const id = await agent.start("Go on.");
-  await entered.promise;
+  await entered;
   await agent.say(id, "Mind the STEPS.");
-  leave.resolve();
+  leave();
   await agent.until(id, "completed");
   const events = await agent.events(id);
   expect(events.some(({ type }) => type === "context-compacted")).toBe(true);

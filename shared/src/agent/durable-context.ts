@@ -5,11 +5,13 @@ import type { Part } from "./events.ts";
 import { lendBudget } from "./lend-budget.ts";
 import { placeFiles, type ReceiveDeps } from "./receive.ts";
 import type { TaskState } from "./task-state.ts";
+import { userWords } from "./user-words.ts";
 
 /** What a call that waits may use of its task. `run` is the call's own, which is a branch where calls run side by side. */
 export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): DurableContext {
   return {
     hops: task.hops,
+    said: userWords(task),
     place: (parts) => placeFiles(run, parts, task.received, deps),
     adopt: (parts) => placeFiles(run, parts, undefined, deps),
     attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),

@@ -74,6 +74,8 @@ export type AgentEvent =
 export type AgentProgress =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
+  /** A piece of the arguments the model is writing for the call at this place (from 0) of its turn. */
+  | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly arguments: string }
   | { readonly type: "deltas-void"; readonly cause: string }
   | { readonly type: "tool-output"; readonly callId: string; readonly text: string }
   | PeerProgress;

@@ -1,32 +1,13 @@
 import { expect, test } from "bun:test";
-import * as z from "zod";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { defineTool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
+import { gateForTest } from "./gate-for-test.ts";
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
 
-/** A tool that stands still until the test lets it go on. */
-function gate() {
-  const entered = Promise.withResolvers<void>();
-  const leave = Promise.withResolvers<void>();
-  const tool = defineTool({
-    name: "gate",
-    description: "Waits.",
-    input: z.strictObject({}),
-    effect: "pure",
-    async run() {
-      entered.resolve();
-      await leave.promise;
-      return "open";
-    },
-  });
-  return { tool, entered: entered.promise, leave: leave.resolve };
-}
-
 test("what was said before a question is no answer to it, and is heard in the next turn", async () => {
-  const { tool, entered, leave } = gate();
+  const { tool, entered, leave } = gateForTest();
   await using agent = await agentForTest({
     script: [
       { calls: [...call("gate", {}).calls, ...call("ask_human", { inquire: "Which year?" }).calls] },
@@ -72,7 +53,7 @@ test("a message that comes in the last turn a task has does not take its answer 
 });
 
 test("a later task reads the conversation as the one before had it: places, file names and all", async () => {
-  const { tool, entered, leave } = gate();
+  const { tool, entered, leave } = gateForTest();
   await using agent = await agentForTest({
     script: [call("gate", {}), call("ask_human", { inquire: "Sure?" }), { text: "Done." }, { text: "Again." }],
     tools: [tool, askHuman(), terminate],

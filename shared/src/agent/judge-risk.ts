@@ -16,7 +16,7 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   call: ToolCall,
   tool: Tool | undefined,
-  { run, messages }: Pick<TaskState, "run" | "messages">,
+  task: Pick<TaskState, "run" | "messages" | "hops" | "said">,
   deps: JudgeDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -28,8 +28,8 @@ export async function judgeRisk(
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
   const both = AbortSignal.any([signal, timer]);
   try {
-    const workspace = await deps.openWorkspace(run.principal, run.contextId);
-    const said = userWords(messages);
+    const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
+    const said = userWords(task);
     return await Promise.race([tool.risk(parsed.value, { workspace, said, signal: both }), late.promise]);
   } catch {
     signal.throwIfAborted();

@@ -36,8 +36,8 @@ export async function receive(
 
 /**
  * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them, and
- * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there. Without `received`
- * they count as made by this task: what another agent did for it is handed over at its end like its own.
+ * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there. Files that others made
+ * for the task, and not its caller, are not noted (`received` undefined): they are of what it hands over.
  */
 export async function placeFiles(
   run: Run,
@@ -50,24 +50,34 @@ export async function placeFiles(
   const placed = await run.step("receive", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const inPlace: Part[] = [];
-    for (const part of parts) inPlace.push(await place(part, workspace, deps.artifacts, received !== undefined));
+    for (const part of parts) {
+      const { part: put, content } = await place(part, workspace, deps.artifacts);
+      if (received !== undefined && put.type === "file" && content !== undefined)
+        await rememberArrival(
+          workspace,
+          { root: put.name, files: [{ path: put.name, sha256: put.sha256 }] },
+          () => content,
+        );
+      inPlace.push(put);
+    }
     return inPlace;
   });
   for (const part of placed) if (part.type === "file") received?.set(part.name, part.sha256);
   return placed;
 }
 
-async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore, arrives: boolean): Promise<Part> {
+type Placed = { readonly part: Part; readonly content?: Blob };
+
+async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore): Promise<Placed> {
   if (part.type === "text") {
-    return { ...part, text: await boundText(part.text, longestText, (whole) => workspace.spill("message.txt", whole)) };
+    const text = await boundText(part.text, longestText, (whole) => workspace.spill("message.txt", whole));
+    return { part: { ...part, text } };
   }
-  if (part.type !== "file") return part;
+  if (part.type !== "file") return { part };
   const content = await artifacts.get(part.sha256);
-  if (content === undefined) return { type: "text", text: `[file ${part.name} was sent, but its content is gone]` };
-  const name = await putFile(part, content, workspace);
-  const arrival = { root: name, files: [{ path: name, sha256: part.sha256 }] };
-  if (arrives) await rememberArrival(workspace, arrival, () => content);
-  return { ...part, name };
+  if (content === undefined)
+    return { part: { type: "text", text: `[file ${part.name} was sent, but its content is gone]` } };
+  return { part: { ...part, name: await putFile(part, content, workspace) }, content };
 }
 
 async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {

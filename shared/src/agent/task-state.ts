@@ -61,6 +61,8 @@ export type TaskState = {
   readonly lent: { tokens: number; usd: number };
   /** How many agents the task has passed through. */
   readonly hops: number;
+  /** What the user said to the first of them. */
+  readonly said: readonly string[];
   /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
   recentTurns: string[];
   callsMs: number;

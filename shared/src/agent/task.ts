@@ -13,6 +13,8 @@ export type AgentInput = {
   };
   /** A JSON Schema that the answer has to fit. */
   readonly outputSchema?: { readonly [keyword: string]: Json };
+  /** What the user said to the first agent of a task that has passed through others; their own words are in the message of a task that has not. */
+  readonly said?: readonly string[];
   /** How many agents the task has passed through before this one. */
   readonly hops: number;
 };

@@ -78,3 +78,41 @@ test("a yes without the code is asked about once more, and never taken", async (
     expect(made).toHaveLength(allowed);
   }
 });
+
+test("the code of a call allows that one only, not the same call once more", async () => {
+  const { tool, made } = deed();
+  const call = { calls: acts(1) };
+  await using agent = await agentForTest({
+    script: [call, call, { text: "ok" }],
+    tools: [tool],
+    approval: () => "ask",
+  });
+  const id = await agent.start("Act.");
+  const questions = async () => (await agent.events(id)).filter(({ type }) => type === "question-asked");
+  await agent.until(id, "waiting");
+  const code = /"yes (\w+)"/.exec(JSON.stringify(await questions()).replaceAll("\\", ""))?.[1] ?? "";
+  await agent.say(id, `yes ${code}`);
+  while ((await questions()).length < 2) await Bun.sleep(5);
+  await agent.until(id, "waiting");
+  await agent.say(id, `yes ${code}`);
+  await agent.until(id, "completed");
+  expect(made).toHaveLength(1);
+});
+
+test("what nobody allowed within a day is not made", async () => {
+  const { tool, made } = deed();
+  let later = 0;
+  await using agent = await agentForTest({
+    script: [{ calls: acts(1) }, { text: "ok" }],
+    tools: [tool],
+    approval: () => "ask",
+    clock: () => Date.now() + later,
+  });
+  const id = await agent.start("Act.");
+  await agent.until(id, "waiting");
+  later = 25 * 60 * 60 * 1000;
+  await agent.until(id, "completed");
+  expect(made).toEqual([]);
+  const ended = (await agent.events(id)).find(({ type }) => type === "tool-ended");
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Nobody allowed this call in time") });
+});

@@ -37,6 +37,8 @@ export type Config = {
     readonly cardKeys: string | undefined;
     /** Between two looks at each agent. */
     readonly checkMs: number;
+    /** How long an agent that cannot be reached is tried again within one ask. */
+    readonly patienceMs: number;
   };
   readonly agents: Readonly<Record<AgentName, AgentConfig>>;
   /** Agents elsewhere, by the name they are asked by. */
@@ -98,6 +100,7 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
       port: gateway.port,
       cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),
       checkMs: gateway.check_seconds * 1000,
+      patienceMs: gateway.patience_seconds * 1000,
     },
     agents: {
       manus: agentConfig(sections, "manus"),

@@ -101,6 +101,7 @@ export const sectionsSchema = z.strictObject({
       port: port.default(4100),
       card_keys: text.describe("a JWK set file with the keys that cards have to be signed with").optional(),
       check_seconds: z.number().min(1).max(86_400).default(15),
+      patience_seconds: z.number().min(1).max(86_400).default(120),
     })
     .prefault({}),
   egress: egressSection.prefault({}),

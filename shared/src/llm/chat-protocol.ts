@@ -19,6 +19,7 @@ export const chatRequestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),
+  tool_choice: z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })]).nullish(),
   stream: z.boolean().optional(),
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
 });

@@ -12,6 +12,8 @@ export type AskRequest = {
   /** What its task may spend, and the form its answer has to fit; agents that are not of ours may not keep to either. */
   readonly budget?: NonNullable<AgentInput["budget"]>;
   readonly outputSchema?: NonNullable<AgentInput["outputSchema"]>;
+  /** What the user said, apart from what the asking agent writes. */
+  readonly said?: readonly string[];
   /** How many agents the asking task has passed through. */
   readonly hops: number;
   /** Milliseconds from the ask's start after which its task is canceled; the time people take to answer counts. None when left out. */

@@ -142,6 +142,15 @@ test("an agent that never ends is canceled at the deadline", async () => {
   expect(agent.count("CancelTask")).toBe(1);
 });
 
+for (const method of ["SendMessage", "GetTask"])
+  test(`an agent that hangs in ${method} does not hold up its asker: the deadline ends it`, async () => {
+    const hang = () => new Promise<Response>(() => undefined);
+    using agent = badAgentForTest({}, { ...started, [method]: hang, CancelTask: () => badTask("CANCELED") });
+    const from = performance.now();
+    expect(await outcomeOf(agent.url, {}, 200)).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
+    expect(performance.now() - from).toBeLessThan(5_000);
+  });
+
 test("an agent that wants to be authorized is told off, with what it said", async () => {
   using agent = badAgentForTest({}, { ...started, GetTask: () => badTask("AUTH_REQUIRED"), CancelTask: () => done });
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "failed", error: { code: "unauthorized" } });

@@ -2,6 +2,7 @@ import type { A2aClient } from "../a2a/client.ts";
 import { taskUsage } from "../a2a/task-usage.ts";
 import type { TaskUsage } from "../agent/task-usage.ts";
 import { AppError } from "../errors.ts";
+import { expectedFailure } from "./in-time.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { Peers } from "./peers.ts";
 import { askMessage } from "./send-ask.ts";
@@ -9,11 +10,15 @@ import { askMessage } from "./send-ask.ts";
 /** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
 export type CalledOff = { readonly done: boolean; readonly usage?: TaskUsage };
 
+/** An agent that hangs is called off later. */
+const longestMs = 5_000;
+
 /**
  * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
  * the message was lost, an agent of ours is sent it once more, which brings its task to light or begins it, and that is cancelled. Harmless to repeat.
  */
-export async function callOff(ask: OpenAsk, peers: Peers, signal: AbortSignal): Promise<CalledOff> {
+export async function callOff(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<CalledOff> {
+  const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
   try {
     const client = await peers.client(ask.agent, signal);
     const taskId = ask.taskId ?? (client.ours ? await find(ask, peers, signal) : "");
@@ -21,9 +26,11 @@ export async function callOff(ask: OpenAsk, peers: Peers, signal: AbortSignal): 
     const usage = taskUsage(await cancelled(client, taskId, signal));
     return { done: true, ...(usage !== undefined && { usage }) };
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    caller.throwIfAborted();
+    const failure = expectedFailure(error);
+    if (failure === undefined) throw error;
     // It is unknown there, or cannot be cancelled by us: trying again changes none of it.
-    return { done: !error.retryable };
+    return { done: !failure.retryable };
   }
 }
 

@@ -1,24 +1,9 @@
-import { type Task, TaskState } from "@a2a-js/sdk";
+import type { Task } from "@a2a-js/sdk";
+import { type StateName, stateName } from "../a2a/state-name.ts";
 import { messageText } from "../a2a/task-update.ts";
 
-/** Where a task at another agent stands. */
-export type ChildState =
-  | "working"
-  | "input-required"
-  | "auth-required"
-  | "completed"
-  | "failed"
-  | "canceled"
-  | "rejected";
-
-const states: Readonly<Partial<Record<TaskState, ChildState>>> = {
-  [TaskState.TASK_STATE_INPUT_REQUIRED]: "input-required",
-  [TaskState.TASK_STATE_AUTH_REQUIRED]: "auth-required",
-  [TaskState.TASK_STATE_COMPLETED]: "completed",
-  [TaskState.TASK_STATE_FAILED]: "failed",
-  [TaskState.TASK_STATE_CANCELED]: "canceled",
-  [TaskState.TASK_STATE_REJECTED]: "rejected",
-};
+/** Where a task at another agent stands. One that was only submitted is work that goes on. */
+export type ChildState = Exclude<StateName, "submitted">;
 
 /** A question of the other agent; `id` tells it from its other ones. */
 export type ChildQuestion = { readonly id: string; readonly text: string };
@@ -27,7 +12,8 @@ const longestQuestion = 8_000;
 
 /** The state of a task; one this side does not know is work that goes on. */
 export function childState(task: Task): ChildState {
-  return states[task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED] ?? "working";
+  const name = stateName(task.status?.state);
+  return name === "submitted" ? "working" : name;
 }
 
 /** Whether a task has ended. */

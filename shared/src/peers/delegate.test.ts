@@ -17,7 +17,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
   let agent: AgentForTest | undefined;
   const engine = {
     events: (id: string) => agent?.engine.events(id) ?? Promise.resolve([]),
-  } as Pick<Engine, "start" | "get" | "cancel" | "events">;
+  } as Engine;
   const artifacts: ReturnType<typeof createArtifactStore> = {
     put: (...args) => store().put(...args),
     get: (sha256) => store().get(sha256),

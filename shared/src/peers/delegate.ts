@@ -50,7 +50,16 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
       const loan = context.lend(share);
       const parts: Part[] = [{ type: "text", text: task }, ...sent];
       const { budget } = loan;
-      const request = { agent, parts, budget, hops: context.hops, deadlineMs, meetMs, heard: context.hear };
+      const request = {
+        agent,
+        parts,
+        budget,
+        hops: context.hops,
+        said: context.said,
+        deadlineMs,
+        meetMs,
+        heard: context.hear,
+      };
       const outcome = await askAgent(run, request, peers);
       loan.settle(outcome.usage);
       return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));

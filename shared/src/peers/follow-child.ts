@@ -10,6 +10,7 @@ import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Child } from "./ask.ts";
 import { type ChildQuestion, type ChildState, childQuestion, childState, isOver } from "./child-state.ts";
 import { type Collected, readResult } from "./collect.ts";
+import { inTime } from "./in-time.ts";
 import { childNotes, type Notes } from "./notes.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
@@ -41,13 +42,14 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
   const { ask } = child;
   const attempt = (step: StepContext) =>
     tried(async (): Promise<Seen> => {
-      const client = await peers.client(ask.agent, step.signal);
+      const signal = inTime(step.signal, ask.endsAt);
+      const client = await peers.client(ask.agent, signal);
       const started = performance.now();
       const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child))));
       const notes = childNotes(ask, from.told, step);
       const look = child.ours ? watchJournal : pollTask;
-      const seen = await look(client, child, from, { notes, signal: step.signal, ends });
-      const task = await client.get(child.taskId, { signal: step.signal });
+      const seen = await look(client, child, from, { notes, signal, ends });
+      const task = await client.get(child.taskId, { signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
       // An agent whose stream ends early, for whatever reason, is not asked again at once.

@@ -36,7 +36,7 @@ export type Peers = {
   readonly fetch: Fetch;
   /** What every request to this agent carries. */
   headers(address: PeerAddress): Readonly<Record<string, string>>;
-  readonly engine: Pick<Engine, "start" | "get" | "cancel" | "events">;
+  readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
   readonly floor: Floor;
@@ -44,6 +44,8 @@ export type Peers = {
 
 /** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
 export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
+  /** A client to an agent that something else watches over, a registry say; undefined for one that is met here. */
+  connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
   readonly fetch?: Fetch;
   readonly bounds?: Partial<AskBounds>;
@@ -63,6 +65,8 @@ export function createPeers(options: PeersOptions): Peers {
     bounds: { ...defaultBounds, ...options.bounds },
     floor: createFloor(),
     async client(address, signal) {
+      const watched = options.connect?.(address, signal);
+      if (watched !== undefined) return watched;
       const known = met.get(`${address.name} ${address.url}`);
       if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
       const client = await createA2aClient(address.url, {

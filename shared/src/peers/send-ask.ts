@@ -4,6 +4,7 @@ import type { Run } from "../durable/run.ts";
 import type { Part } from "../tools/human/user-message.ts";
 import type { Ask, Child, Met } from "./ask.ts";
 import { type Collected, readResult } from "./collect.ts";
+import { inTime } from "./in-time.ts";
 import { outgoingParts } from "./outgoing-parts.ts";
 import type { Peers } from "./peers.ts";
 import { patiently, type Tried, tried } from "./tried.ts";
@@ -22,14 +23,16 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
       "send",
       async (step): Promise<Tried<Sent>> => {
         const sent = await tried(async () => {
-          const client = await peers.client(ask.agent, step.signal);
+          const signal = inTime(step.signal, ask.endsAt);
+          const client = await peers.client(ask.agent, signal);
           const message = {
             ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
             hops: ask.hops + 1,
+            ...(ask.said && { said: ask.said }),
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
           };
-          const { task, isReply } = await client.submit(message, { signal: step.signal });
+          const { task, isReply } = await client.submit(message, { signal });
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
           if (!isReply) return ids;
           return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
@@ -61,10 +64,11 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
       "answer",
       (step) =>
         tried(async () => {
-          const client = await peers.client(ask.agent, step.signal);
+          const signal = inTime(step.signal, ask.endsAt);
+          const client = await peers.client(ask.agent, signal);
           const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
           const outgoing = await outgoingParts(parts, peers.artifacts);
-          await client.submit({ ...message, parts: outgoing }, { signal: step.signal });
+          await client.submit({ ...message, parts: outgoing }, { signal });
           return null;
         }),
       { effect: ours ? "idempotent" : "once" },

@@ -1,17 +1,19 @@
 import type { Run } from "../durable/run.ts";
-import { AppError, errorCodes } from "../errors.ts";
+import { type AppError, errorCodes } from "../errors.ts";
+import { expectedFailure } from "./in-time.ts";
 import type { Fault } from "./outcome.ts";
 
 /** What one short step came to, and when: a failure is a value, so that the run decides what follows. Milliseconds since 1970. */
 export type Tried<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
 
-/** Does the work; an AppError becomes a value, anything else rejects. */
+/** Does the work; an expected failure becomes a value, anything else rejects. */
 export async function tried<Value>(work: () => Promise<Value>): Promise<Tried<Value>> {
   try {
     return { value: await work(), at: Date.now() };
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { fault: faultOf(error), at: Date.now() };
+    const failure = expectedFailure(error);
+    if (failure === undefined) throw error;
+    return { fault: faultOf(failure), at: Date.now() };
   }
 }
 

@@ -18,18 +18,23 @@ export type OpenedBrowsing =
     }
   | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
 
-/** The browser's tools and the web's, all under one guard. */
+/** The browser's tools and the web's, all under one guard, and that guard for tools that send others there. */
 export function openBrowsing(
   browsers: Browsers | undefined,
   missing: string | undefined,
   web: OpenedWeb,
   { scope, trusted_hosts, max_content_length }: Config["browser"],
-): { readonly web: readonly Tool[]; readonly browsing: OpenedBrowsing } {
+): { readonly web: readonly Tool[]; readonly browsing: OpenedBrowsing; guarded(tool: Tool): Tool } {
   const looks = createLookBook();
   const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
-  const guarded = web.tools.map((tool) => guard.over(tool));
+  const guarded = (tool: Tool) => guard.over(tool);
+  const reading = web.tools.map(guarded);
   if (browsers === undefined)
-    return { web: guarded, browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." } };
+    return {
+      web: reading,
+      browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." },
+      guarded,
+    };
   const tools = [
     ...browserTools({ browsers, looks, search: web.search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
@@ -40,5 +45,5 @@ export function openBrowsing(
     await guard.beforeSight(workspace);
     return sightOf(browsing, { looks, vision, signal });
   };
-  return { web: guarded, browsing: { tools: tools.map((tool) => guard.over(tool)), look, missing: undefined } };
+  return { web: reading, browsing: { tools: tools.map(guarded), look, missing: undefined }, guarded };
 }

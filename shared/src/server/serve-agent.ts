@@ -47,7 +47,7 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
     ...crashPoint(process.env.CRASH_AT),
   });
   const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
-  const families = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
+  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
   const definition = withFamilies(made, agentConfig.tools, families);
   const open = (principal: string, contextId: string) =>

@@ -10,7 +10,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createDatabases } from "../tools/data/databases.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import { defineTool } from "../tools/tool.ts";
+import { defineTool, type Tool } from "../tools/tool.ts";
 import { chosenToolbox, withFamilies } from "./tool-families.ts";
 
 let folder: string;
@@ -86,7 +86,14 @@ test("every family that can be named brings tools", () => {
 });
 
 test("an agent's prompt counts only on tools it is going to have", () => {
-  const toolbox = { ...deps(), domains: [], notes: [], python: undefined, close: async () => undefined };
+  const toolbox = {
+    ...deps(),
+    domains: [],
+    notes: [],
+    python: undefined,
+    guarded: (own: Tool) => own,
+    close: async () => undefined,
+  };
   const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);
   expect([chosen.shell.map(({ name }) => name), chosen.web, chosen.delegates]).toEqual([["python_execute"], [], []]);
   expect(chosenToolbox(toolbox, undefined, ["swe"]).delegates).toEqual(["swe"]);

@@ -36,6 +36,8 @@ export type Toolbox = {
   readonly databases: Databases;
   /** The tools that browse and how an agent sees the open page, or why there are none. */
   readonly browsing: OpenedBrowsing;
+  /** The tool, its calls judged by where they send data: for tools beside those of the web and the browser. */
+  guarded(tool: Tool): Tool;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -48,7 +50,7 @@ export async function openToolbox(
   const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const { browsers, missing } = await openBrowser(config);
-  const { web, browsing } = openBrowsing(browsers, missing, openWeb(config, egress, browsers), config.browser);
+  const { web, browsing, guarded } = openBrowsing(browsers, missing, openWeb(config, egress, browsers), config.browser);
   const sandbox = await createSandbox({
     mode: tier,
     folder,
@@ -58,7 +60,7 @@ export async function openToolbox(
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
-  const always = { sandbox, web, browsing, egress, databases, notes };
+  const always = { sandbox, web, browsing, guarded, egress, databases, notes };
   const closeApart = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") {
     const close = async () => void (await Promise.all([closeApart(), sandbox.close()]));

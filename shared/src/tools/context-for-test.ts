@@ -17,6 +17,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
 export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
   return {
     hops: 0,
+    said: [],
     place: async (parts) => parts,
     adopt: async (parts) => parts,
     attach: async () => [],

@@ -76,6 +76,8 @@ export interface DurableContext {
   lend(share: number): Loan;
   /** How many agents the task has passed through. */
   readonly hops: number;
+  /** What the user said, in their own words. */
+  readonly said: readonly string[];
 }
 
 /** Something a model can call. MCP-mounted tools are of the same type. */

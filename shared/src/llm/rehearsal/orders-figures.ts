@@ -15,16 +15,41 @@ const figuresSchema = z.object({
 
 export type Figures = z.infer<typeof figuresSchema>;
 
-/** The figures in a tool's result: the last `RESULT {…}` line that holds some, whatever the tool wraps around it. */
+/**
+ * The figures in a tool's result, whatever the tool wraps around it: the last line that holds them as JSON, or else a table with a line
+ * `kind | name | value | orders` for each.
+ */
 export function readFigures(text: string): Figures | undefined {
-  const lines = [...text.matchAll(/RESULT (\{.*\})/g)].map(([, json = ""]) => json).reverse();
+  const lines = [...text.matchAll(/\{\\?"rows\\?":.*\}/g)].map(([json]) => json).reverse();
   for (const line of lines) {
     for (const json of [line, line.replaceAll('\\"', '"')]) {
       const parsed = figuresSchema.safeParse(parseJson(json));
       if (parsed.success) return parsed.data;
     }
   }
-  return undefined;
+  return readTable(text);
+}
+
+function readTable(text: string): Figures | undefined {
+  const table = [...text.matchAll(/^(\w+) \| ([\w-]*) \| (-?\d+) \| (\d+|NULL)$/gm)].map(
+    ([, kind = "", name = "", value = "", orders = ""]) => ({
+      kind,
+      name,
+      value: Number(value),
+      orders: Number(orders),
+    }),
+  );
+  const of = (wanted: string) => table.filter(({ kind }) => kind === wanted);
+  const namesOf = (kind: string) => of(kind).map(({ name }) => name);
+  return figuresSchema.safeParse({
+    rows: of("rows")[0]?.value,
+    cancelled: of("cancelled")[0]?.value,
+    duplicates: namesOf("duplicate"),
+    returns: namesOf("return"),
+    unpriced: namesOf("unpriced"),
+    regions: Object.fromEntries(of("region").map(({ name, value, orders }) => [name, { cents: value, orders }])),
+    months: Object.fromEntries(of("month").map(({ name, value }) => [name, value])),
+  }).data;
 }
 
 /** Whether two ways came to the same; the order in which they list things is theirs. */

@@ -1,7 +1,7 @@
 import type { Acting, Scene, ScriptCall } from "./script.ts";
 
 /** Calls that show a text file of the workspace, by the tools there are. */
-function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
+export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
   const readers: readonly ScriptCall[] = [
     { name: "bash", args: { command: `cat ${file}` } },
     { name: "str_replace_editor", args: { command: "view", path: file } },

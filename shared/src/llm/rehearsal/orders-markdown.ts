@@ -1,7 +1,7 @@
 import { type Figures, money, totalsOf } from "./orders-figures.ts";
 
-/** The report the demo task asks for, from figures that were computed twice. */
-export function ordersMarkdown(figures: Figures, ways: readonly string[]): string {
+/** A report of figures that were computed twice; `checked` says what was done to check them besides. */
+export function ordersMarkdown(figures: Figures, ways: readonly string[], checked = ""): string {
   const totals = totalsOf(figures);
   const [month, monthCents] = totals.bestMonth;
   const rows = Object.entries(figures.regions)
@@ -26,7 +26,7 @@ export function ordersMarkdown(figures: Figures, ways: readonly string[]): strin
     "## How it was counted",
     "",
     "Only completed orders count, each order id once. Returns lower the revenue of their region and month but are not orders.",
-    `Computed twice, with ${ways.join(" and with ")}; both gave exactly these figures.`,
+    `Computed twice, with ${ways.join(" and with ")}; both gave exactly these figures.${checked === "" ? "" : ` ${checked}`}`,
     "",
   ].join("\n");
 }

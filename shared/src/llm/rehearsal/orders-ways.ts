@@ -99,11 +99,38 @@ echo "RESULT {\"rows\":$(body | wc -l | tr -d ' '),\"cancelled\":$(first | grep 
 \"regions\":{$regions},\"months\":{$months}}"
 )`;
 
+const soldInSql = `sold AS (
+  SELECT *, CAST(round(CAST(unit_price AS DECIMAL(12, 2)) * 100) AS BIGINT) * CAST(quantity AS INTEGER) AS cents
+  FROM first WHERE status = 'completed' AND unit_price IS NOT NULL)`;
+
+const oddInSql = `SELECT 'rows' AS kind, '' AS name, count(*) AS value, NULL::BIGINT AS orders FROM line
+UNION ALL SELECT 'cancelled', '', count(*), NULL FROM first WHERE status <> 'completed'
+UNION ALL SELECT 'duplicate', order_id, 1, NULL FROM line GROUP BY order_id HAVING count(*) > 1
+UNION ALL SELECT 'return', order_id, 1, NULL FROM sold WHERE CAST(quantity AS INTEGER) < 0
+UNION ALL SELECT 'unpriced', order_id, 1, NULL FROM first WHERE status = 'completed' AND unit_price IS NULL`;
+
+const duckWindows = `WITH line AS (SELECT *, row_number() OVER () AS place FROM read_csv('orders.csv', all_varchar = true)),
+first AS (SELECT * FROM line QUALIFY row_number() OVER (PARTITION BY order_id ORDER BY place) = 1),
+${soldInSql}
+${oddInSql}
+UNION ALL SELECT 'region', region, sum(cents), count(*) FILTER (WHERE CAST(quantity AS INTEGER) >= 0) FROM sold GROUP BY region
+UNION ALL SELECT 'month', date[1:7], sum(cents), NULL FROM sold GROUP BY date[1:7]`;
+
+const duckSets = `WITH line AS (SELECT * FROM read_csv('orders.csv', all_varchar = true)),
+first AS (SELECT DISTINCT ON (order_id) * FROM line),
+${soldInSql},
+cell AS (SELECT region, date[1:7] AS month, sum(cents) AS cents, sum(CASE WHEN quantity LIKE '-%' THEN 0 ELSE 1 END) AS orders
+  FROM sold GROUP BY GROUPING SETS ((region), (date[1:7])))
+${oddInSql}
+UNION ALL SELECT CASE WHEN month IS NULL THEN 'region' ELSE 'month' END, coalesce(region, month), cents, orders FROM cell`;
+
 const ways: readonly Way[] = [
+  { title: "SQL with window functions", call: { name: "sql_query", args: { sql: duckWindows } } },
   { title: "Python's csv module", call: { name: "python_execute", args: { code: pythonCsv } } },
   { title: "awk", call: { name: "bash", args: { command: awk } } },
   { title: "SQL in Python's sqlite3", call: { name: "python_execute", args: { code: pythonSql } } },
   { title: "sort, grep and cut", call: { name: "bash", args: { command: pipes } } },
+  { title: "SQL with grouping sets", call: { name: "sql_query", args: { sql: duckSets } } },
 ];
 
 /** The ways the offered tools allow, best first; neighbours are of different kinds where they can be. */

@@ -7,13 +7,16 @@ import type { Scene, Script, Turn } from "./script.ts";
  */
 export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn | undefined {
   const { messages } = request;
-  const start = messages.findLastIndex((message) => scriptFor(message, scripts) !== undefined);
+  const able = scripts.filter(({ decides }) => decides === decidedBy(request));
+  const start = messages.findLastIndex((message) => scriptFor(message, able) !== undefined);
   const opening = messages[start];
-  const script = opening === undefined ? undefined : scriptFor(opening, scripts);
-  if (script === undefined) return undefined;
-  const performance = script.play(sceneOf(request));
+  const script = opening === undefined ? undefined : scriptFor(opening, able);
+  if (opening === undefined || script === undefined) return undefined;
+  const performance = script.play({ ...sceneOf(request), text: textOf(opening) });
+  const turns = turnsIn(messages.slice(start + 1));
+  if ("say" in performance) return turns.length === 0 ? performance : undefined;
   let step = performance.next();
-  for (const results of turnsIn(messages.slice(start + 1))) {
+  for (const results of turns) {
     if (step.done === true) return undefined;
     step = performance.next(results);
   }
@@ -21,8 +24,13 @@ export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn
 }
 
 /** What a request offers. */
-export function sceneOf({ tools }: ChatRequest): Scene {
+export function sceneOf({ tools }: ChatRequest): Pick<Scene, "tools"> {
   return { tools: new Set((tools ?? []).map((tool) => tool.function.name)) };
+}
+
+/** The tool that the answer has to be a call of; undefined where the choice is free. */
+function decidedBy({ tool_choice }: ChatRequest): string | undefined {
+  return typeof tool_choice === "object" ? tool_choice?.function.name : undefined;
 }
 
 function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | undefined {

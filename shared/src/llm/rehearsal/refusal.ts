@@ -1,10 +1,11 @@
 import { finish, type Scene, type Script, type Turn } from "./script.ts";
 
 /** What the rehearsal model says to everything it has no script for, and how to get a real model. */
-export function refusal(scene: Scene, scripts: readonly Script[]): Turn {
+export function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
+  const known = scripts.flatMap(({ title }) => title ?? []);
   const text = [
     "I am the rehearsal model: scripts played on this machine, not a language model. I cannot do this task.",
-    `I know only: ${scripts.map((script) => `"${script.title}"`).join(", ")}.`,
+    `I know only: ${known.map((title) => `"${title}"`).join(", ")}.`,
     "To configure a real model, do one of these:",
     "1. Set OPENAI_API_KEY and MANYHANDS_MODEL in the environment, and OPENAI_BASE_URL for a provider other than OpenAI.",
     "2. Write an [llm] section with model, base_url and api_key into manyhands.toml.",

@@ -1,6 +1,8 @@
 import type { ChatAnswer, ChatRequest } from "../chat-protocol.ts";
 import { type ChatServer, type Delivery, startChatServer } from "../chat-server.ts";
 import { type ModelConfig, modelConfigSchema } from "../config.ts";
+import { examples } from "./examples/examples.ts";
+import { handover } from "./handover/handover.ts";
 import { ordersReport } from "./orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
 import { refusal } from "./refusal.ts";
@@ -9,7 +11,7 @@ import type { Script } from "./script.ts";
 /** The name under which the rehearsal model is asked, and shown wherever the model in use is named. */
 const rehearsalModelName = "rehearsal";
 
-const scripts: readonly Script[] = [ordersReport];
+const scripts: readonly Script[] = [ordersReport, ...handover, ...examples];
 
 /**
  * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo tasks over the real results of

@@ -6,6 +6,7 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
 import type { Sight, ToolResult } from "../tool.ts";
 import { type Handler, startSite } from "../web/site.fixture.ts";
+import type { BrowserSearch } from "./act/web-search.ts";
 import { browserTools } from "./browser-tools.ts";
 import { createLookBook } from "./looks.ts";
 import { sightOf } from "./observe/sight.ts";
@@ -22,10 +23,11 @@ export type Desk = AsyncDisposable & {
   see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Sight>;
 };
 
-/** A desk; `pages` are HTML by path, or what answers for one. */
+/** A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search` finds. */
 export async function startDesk(
   pages: Readonly<Record<string, string | Handler>>,
   changes: Partial<BrowserSettings> = {},
+  search?: BrowserSearch,
 ): Promise<Desk> {
   // A browser takes its time on a busy machine.
   setDefaultTimeout(30_000);
@@ -35,7 +37,7 @@ export async function startDesk(
   const lab = await browsersForTest([site.host], changes);
   const workspace = await lab.workspace("desk");
   const looks = createLookBook();
-  const tools = browserTools({ browsers: lab.browsers, looks });
+  const tools = browserTools({ browsers: lab.browsers, looks, search });
   const context = contextForTest(workspace);
   const browsing = () => {
     const open = lab.browsers.peek(workspace);

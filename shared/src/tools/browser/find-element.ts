@@ -32,8 +32,7 @@ export async function findElement(browsing: Browsing, looks: Looks, page: Page, 
     const message = `${ref} is in tab ${seen.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
     throw new AppError("conflict", message);
   }
-  const handle = await handleOf(page, seen);
-  const self = await handle?.evaluate(describeElement).catch(() => undefined);
+  const [handle, self] = await Promise.all([handleOf(page, seen), selfOf(page, seen)]);
   if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin)
     throw stale(ref, seen, "it is gone");
   if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
@@ -47,6 +46,15 @@ async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHand
     return (found?.asElement() ?? null) as ElementHandle | null;
   }
   return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
+}
+
+/** What the element says of itself, asked for at the same time: a ref of an outline names one node or none. */
+async function selfOf(page: Page, { where }: SeenElement): Promise<ElementSelf | undefined> {
+  if (where.by === "outline") return await page.$eval(`aria-ref=${where.ref}`, describeElement).catch(() => undefined);
+  const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
+  return await (found?.asElement() as ElementHandle | null | undefined)
+    ?.evaluate(describeElement)
+    .catch(() => undefined);
 }
 
 const outlineMs = 5_000;

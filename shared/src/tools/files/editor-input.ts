@@ -5,6 +5,10 @@ export const editorInput = z.strictObject({
   command: z.enum(["view", "create", "str_replace", "insert", "undo_edit"]).describe("What to do."),
   path: z.string().describe("The file, or for view also a folder; relative to the workspace, or absolute."),
   file_text: z.string().optional().describe("create: the whole content."),
+  overwrite: z
+    .boolean()
+    .default(false)
+    .describe("create: true replaces a file that is there; undo_edit brings it back."),
   old_str: z
     .string()
     .optional()

@@ -5,7 +5,7 @@ import type { Edit, EditHistory } from "./edit-history.ts";
 import { type EditedText, insertText, replaceText } from "./edit-text.ts";
 import type { EditorInput } from "./editor-input.ts";
 import { numberLines } from "./numbered-lines.ts";
-import { readForEdit } from "./read-for-edit.ts";
+import { type EditedFile, readForEdit } from "./read-for-edit.ts";
 import { decodeExactly, splitMark } from "./text-content.ts";
 
 /** An edit that is worked out but not made. */
@@ -16,8 +16,10 @@ export async function planEdit(input: EditorInput, workspace: Workspace, history
   const { path } = input;
   switch (input.command) {
     case "create": {
-      const text = required("file_text", input);
-      return { before: null, after: encode(text), text: `File created successfully at: ${path}` };
+      const after = encode(required("file_text", input));
+      const earlier = input.overwrite ? await earlierFile(workspace, path) : undefined;
+      if (earlier === undefined) return { before: null, after, text: `File created successfully at: ${path}` };
+      return { before: earlier.bytes, after, stats: earlier.stats, text: `The file ${path} has been replaced.` };
     }
     case "str_replace": {
       const oldText = required("old_str", input);
@@ -42,6 +44,13 @@ export async function planEdit(input: EditorInput, workspace: Workspace, history
     case "view":
       throw new Error("a view is no edit");
   }
+}
+
+async function earlierFile(workspace: Workspace, path: string): Promise<EditedFile | undefined> {
+  return readForEdit(workspace, path).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "not_found") return undefined;
+    throw error;
+  });
 }
 
 type Described = EditedText & { readonly what: string; readonly review: string };

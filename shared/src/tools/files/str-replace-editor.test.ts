@@ -66,6 +66,22 @@ test("a file is created with its folders, viewed, edited, and taken back step by
   expect(await place.exists(path)).toBe(false);
 });
 
+test("a file is replaced whole when that is asked for, keeps its permissions, and comes back by an undo", async () => {
+  await using place = await setUp();
+  await place.write("run.sh", "old\n");
+  await chmod(join(place.root, "run.sh"), 0o755);
+  const replaceAll = { command: "create", path: "run.sh", file_text: "new\n", overwrite: true };
+  expect(await place.text(replaceAll)).toBe("The file run.sh has been replaced.");
+  expect(await place.read("run.sh")).toBe("new\n");
+  expect((await stat(join(place.root, "run.sh"))).mode & 0o777).toBe(0o755);
+  await place.text({ command: "undo_edit", path: "run.sh" });
+  expect(await place.read("run.sh")).toBe("old\n");
+  expect(await place.text({ ...replaceAll, path: "not/yet" })).toBe("File created successfully at: not/yet");
+  await symlink("/etc/hostname", join(place.root, "out"));
+  for (const path of [".", "not", "out", ".bashrc"])
+    expect((await place.call({ ...replaceAll, path })).isError).toBe(true);
+});
+
 test("an absolute path inside the workspace works as a relative one does", async () => {
   await using place = await setUp();
   const path = join(place.root, "a.txt");

@@ -12,7 +12,7 @@ import { viewFolder } from "./view-folder.ts";
 
 const description = `Views and edits the files of the workspace.
 - view: a file with numbered lines, a folder two levels deep, or an image.
-- create: a new file, with the folders that lead to it. Refuses a file that is there: edit that one.
+- create: a new file, with the folders that lead to it. Refuses a file that is there, unless overwrite is true.
 - str_replace: swaps one exact piece of text for another. Refuses text that is missing or there more than once.
 - insert: puts lines after a given line.
 - undo_edit: takes back the last edit of a file, again and again up to its creation.`;
@@ -41,7 +41,7 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
 }
 
 async function view({ path, view_range: range }: EditorInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
-  if ((await checkedKind("view", path, workspace)) === "file") {
+  if ((await checkedKind({ command: "view", path }, workspace)) === "file") {
     await using file = await openFile(workspace, path);
     return await viewFile(file.handle, file.stats.size, { path, range, signal });
   }
@@ -58,7 +58,7 @@ async function edit(given: EditorInput, place: Place, { workspace, key }: ToolCo
   const history = await openEditHistory(workspace, place);
   let text = history.answerTo(key);
   if (text === undefined) {
-    await checkedKind(given.command, given.path, workspace);
+    await checkedKind(given, workspace);
     const planned = await planEdit(given, workspace, history);
     await history.commit({ ...planned, key });
     text = planned.text;
@@ -68,12 +68,11 @@ async function edit(given: EditorInput, place: Place, { workspace, key }: ToolCo
 
 /** Refuses what a command cannot be used on. */
 async function checkedKind(
-  command: EditorInput["command"],
-  path: string,
+  { command, path, overwrite = false }: Pick<EditorInput, "command" | "path"> & { readonly overwrite?: boolean },
   workspace: ToolContext["workspace"],
 ): Promise<"file" | "folder" | "missing"> {
   const kind = await kindOf(workspace, path);
-  if (command === "create" && kind !== "missing")
+  if (command === "create" && kind !== "missing" && !overwrite)
     throw invalid(`File already exists at: ${path}. Cannot overwrite files using command \`create\`.`);
   if (command !== "create" && kind === "missing")
     throw invalid(`The path ${path} does not exist. Please provide a valid path.`);

@@ -22,13 +22,17 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
         submit: z.boolean().default(false).describe("Presses Enter afterwards."),
       }),
       run: ({ ref, text, clear, submit }, hand) =>
-        perform(hand, { refs: [ref], timeoutMs: actMs + text.length * 5 }, async (_, [element], say) => {
-          if (element === undefined) return;
-          say(`Wrote into ${element.label}${submit ? " and pressed Enter" : ""}.`);
-          if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
-          else await addText(element, text);
-          if (submit) await element.handle.press("Enter", { timeout: actMs });
-        }),
+        perform(
+          hand,
+          { refs: [ref], timeoutMs: actMs + text.length * 5, watched: false },
+          async (_, [element], say) => {
+            if (element === undefined) return;
+            say(`Wrote into ${element.label}${submit ? " and pressed Enter" : ""}.`);
+            if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
+            else await addText(element, text);
+            if (submit) await element.handle.press("Enter", { timeout: actMs });
+          },
+        ),
     }),
     browserTool(deps, {
       name: "browser_fill_form",
@@ -69,7 +73,7 @@ function fillForm(
 ): Promise<string> {
   const done: string[] = [];
   const refs = fields.map(({ ref }) => ref);
-  return perform(hand, { refs, timeoutMs: actMs * fields.length }, async (_, elements, say) => {
+  return perform(hand, { refs, timeoutMs: actMs * fields.length, watched: false }, async (_, elements, say) => {
     for (const [index, { value }] of fields.entries()) {
       const element = elements[index];
       if (element === undefined) continue;

@@ -30,10 +30,12 @@ export async function perform(
   const changed = await browsing.act(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
-      const [elements, changes] = await Promise.all([
-        findElements(hand, page, refs),
-        watched ? startWatch(frame) : undefined,
-      ]);
+      const watching = watched ? startWatch(frame) : undefined;
+      const elements = await findElements(hand, page, refs).catch((error: unknown) => {
+        void watching?.then((end) => end?.());
+        throw error;
+      });
+      const changes = await watching;
       try {
         await work(page, elements, (sentence) => {
           said = sentence;

@@ -33,6 +33,7 @@ export function createGuard({ browsers, looks, scope: mode, trusted }: GuardDeps
     if (opening !== undefined) return opening;
     // Before anything was read the agent's own choice says where it works; noted here, since what it chose together is judged again one by one.
     for (const url of urls.map((text) => URL.parse(text))) if (url !== null) await book.choose(workspace, url);
+    if (rule.reads === true) await book.read(workspace, []);
     const browsing = browsers?.peek(workspace);
     if (rule.judge === undefined) return undefined;
     if (browsing?.dialog() !== undefined && rule !== rules.browser_handle_dialog)
@@ -56,11 +57,19 @@ export function createGuard({ browsers, looks, scope: mode, trusted }: GuardDeps
       await book.read(workspace, []);
     return result;
   };
+  const judging = (rule: Rule) => (input: unknown, context: RiskContext) => judge(rule, input, context);
   return {
     over(tool) {
       const rule = rules[tool.name];
-      const guarded: Tool = { ...tool, call: (input, context) => call(tool, rule ?? {}, input, context) };
-      return rule === undefined ? guarded : { ...guarded, risk: (input, context) => judge(rule, input, context) };
+      const guarded: Tool = {
+        ...tool,
+        // May change, when it tells of other agents.
+        get description() {
+          return tool.description;
+        },
+        call: (input, context) => call(tool, rule ?? {}, input, context),
+      };
+      return rule === undefined ? guarded : Object.assign(guarded, { risk: judging(rule) });
     },
     async beforeSight(workspace) {
       const browsing = browsers?.peek(workspace);

@@ -10,11 +10,16 @@ const fileEnding = /\.(?:md|py|sh|rs|pl|ps|cc|zip|mov|so|js|ts|go)$/i;
  * bare names (`shop.example`, `127.0.0.1:8080`). No host of a mail address.
  */
 export function hostsNamedIn(text: string): string[] {
+  return addressesNamedIn(text).map((url) => entryFor(new URL(url)));
+}
+
+/** The addresses that words name, those of bare names too. */
+export function addressesNamedIn(text: string): string[] {
   const urls = text.match(address) ?? [];
   const bare = (text.replaceAll(address, " ").match(bareName) ?? []).filter((name) => !fileEnding.test(name));
   return [...urls, ...bare.map((name) => `http://${name}`)].flatMap((text) => {
     const url = URL.parse(text);
-    return url === null || url.hostname === "" ? [] : [entryFor(url)];
+    return url === null || url.hostname === "" ? [] : [url.href];
   });
 }
 

@@ -14,6 +14,7 @@ import {
   type ScopeToJudge,
   unnamed,
 } from "./judge-deed.ts";
+import { addressesNamedIn } from "./named-hosts.ts";
 import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
 import { quoted } from "./quoted.ts";
 import { mayOpen } from "./scope.ts";
@@ -29,6 +30,8 @@ export type Rule = {
   readonly opens?: (input: unknown) => readonly string[];
   readonly writes?: (input: unknown) => string;
   readonly judge?: (input: unknown, situation: Situation) => Promise<string | undefined>;
+  /** Whether what comes back may be led by pages that were read elsewhere. */
+  readonly reads?: boolean;
 };
 
 const address = z.looseObject({ url: pageAddress });
@@ -44,6 +47,7 @@ const point = z.looseObject({ x: z.number(), y: z.number() });
 const upload = z.looseObject({ ref, paths: z.array(z.string()) });
 const dialog = z.looseObject({ accept: z.boolean(), text: z.string().optional() });
 const query = z.looseObject({ query: z.string() });
+const lent = z.looseObject({ task: z.string() });
 
 const opensOne: Rule = { opens: (input) => [address.safeParse(input).data?.url ?? []].flat() };
 const asksFor: Rule = { writes: (input) => query.safeParse(input).data?.query ?? "" };
@@ -55,6 +59,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   browser_download: opensOne,
   browser_web_search: asksFor,
   web_search: asksFor,
+  // Where another agent is sent, this one goes.
+  delegate: { opens: (input) => addressesNamedIn(lent.safeParse(input).data?.task ?? ""), reads: true },
   web_fetch: {
     opens(input) {
       const parsed = addresses.safeParse(input).data;

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { flows } from "@manyhands/flows/flows";
+import type { TaskItem } from "../tasks/task-item.ts";
+import { cliForTest } from "./cli-for-test.ts";
+
+const state = (state: "working" | "completed"): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
+
+async function* playing() {
+  yield* [state("working"), state("completed")];
+}
+
+test("flow without a name lists the flows, in words and as JSON", async () => {
+  await using cli = await cliForTest({});
+  expect(await cli.run("flow")).toBe(0);
+  for (const { name, description } of flows) expect(cli.out()).toContain(`${name.padEnd(14)}${description}\n`);
+  await using json = await cliForTest({});
+  expect(await json.run("flow", "--json")).toBe(0);
+  expect(JSON.parse(json.out())).toHaveLength(flows.length);
+});
+
+test("flow gives a flow the task with its files, the agents and the settings that were named", async () => {
+  await using cli = await cliForTest({ play: playing });
+  await writeFile(join(cli.cwd, "a.txt"), "a");
+  const settings = ["--agents", "swe, manus", "--option", "approve=true", "--option", "note=two words"];
+  expect(await cli.run("flow", "planning", "mend", "it", ...settings, "--file", "a.txt")).toBe(0);
+  expect(cli.sent).toMatchObject([
+    {
+      text: "mend it",
+      data: { agents: ["swe", "manus"], options: { approve: true, note: "two words" } },
+      files: [{ name: "a.txt" }],
+    },
+  ]);
+});
+
+test("flow --example gives each flow a task that shows what it is for", async () => {
+  for (const { name, example } of flows) {
+    await using cli = await cliForTest({ play: playing });
+    expect(await cli.run("flow", name, "--example")).toBe(0);
+    expect(cli.sent).toMatchObject([{ text: example.text }]);
+    expect(cli.out()).toContain(`Task: ${example.text}`);
+  }
+});
+
+test("a flow nobody knows, an empty task and a setting without a value are refused before anyone is asked", async () => {
+  for (const [args, code, sentence] of [
+    [["nonsense", "x"], 1, "There is no flow"],
+    [["planning"], 2, "The task is empty"],
+    [["planning", "x", "--option", "approve"], 2, "a name and a value"],
+  ] as const) {
+    await using cli = await cliForTest({ play: playing });
+    expect([args, await cli.run("flow", ...args)]).toEqual([args, code]);
+    expect(cli.said()).toContain(sentence);
+    expect(cli.sent).toEqual([]);
+  }
+});

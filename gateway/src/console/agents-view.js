@@ -1,0 +1,53 @@
+import { get } from "./api.js";
+import { element, fill } from "./element.js";
+import { ageText } from "./words.js";
+
+const everyMs = 5_000;
+
+/**
+ * The agents that are known here, how they are and how their cards changed; kept up to date until `signal` aborts.
+ *
+ * @param {AbortSignal} signal
+ * @param {(error: unknown) => void} report
+ * @returns {HTMLElement}
+ */
+export function agentsView(signal, report) {
+  const list = element("ul", { class: "agents" });
+  let shown = "";
+  const keep = async () => {
+    const { agents } = await get("/agents", signal);
+    const now = JSON.stringify(agents);
+    if (now !== shown)
+      fill(list, agents.length === 0 ? element("li", { class: "quiet" }, "None.") : agents.map(agentView));
+    shown = now;
+    setTimeout(() => signal.aborted || start(), everyMs);
+  };
+  const start = () => void keep().catch((error) => signal.aborted || report(error));
+  start();
+  return element("section", { "aria-label": "Agents" }, element("h2", {}, "Agents"), list);
+}
+
+function agentView({ name, title = name, url, health, reason, breaker, model, sandbox, changes, card, checkedAt }) {
+  const facts = [
+    url,
+    model?.name && `model ${model.name} (${model.provider})`,
+    sandbox && `sandbox ${sandbox}`,
+    breaker !== "closed" && `left alone for a while (${breaker})`,
+    checkedAt && `looked at ${ageText(checkedAt)} ago`,
+  ];
+  return element(
+    "li",
+    {},
+    element("h3", {}, title, " ", element("span", { class: `state ${health}` }, health)),
+    element("p", { class: "quiet" }, facts.filter(Boolean).join(" · ")),
+    reason !== undefined && element("p", { class: "error" }, reason),
+    card?.description && element("p", {}, card.description),
+    changes.length > 0 && element("h4", {}, "Its card changed"),
+    changes.length > 0 &&
+      element(
+        "ul",
+        {},
+        changes.map(({ at, what }) => element("li", {}, `${new Date(at).toLocaleString()}: ${what.join("; ")}`)),
+      ),
+  );
+}

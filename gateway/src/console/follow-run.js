@@ -1,0 +1,40 @@
+import { ProblemError, request } from "./api.js";
+import { eventFrames } from "./event-frames.js";
+
+/** The gateway sends a comment every 8 s: silence of this long is a dead connection. */
+const silenceMs = 30_000;
+const firstWaitMs = 300;
+const longestWaitMs = 10_000;
+
+/**
+ * What happens in a run, from its first event to its last: `{seq, at, event}` for what is stored, `{progress}` for what is only live, and
+ * `{connected}` when the connection breaks or is there again. After a break it goes on with the next event, without gap or repetition.
+ * Rejects with a ProblemError when the gateway refuses.
+ *
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
+export async function* followRun(id, signal) {
+  let last = 0;
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+    try {
+      const headers = { "Last-Event-ID": String(last) };
+      const response = await request(`/runs/${encodeURIComponent(id)}/events`, { headers, signal });
+      yield { connected: true };
+      for await (const frame of eventFrames(response.body, silenceMs)) {
+        if (frame.event === "error") break;
+        waitMs = firstWaitMs;
+        const item = JSON.parse(frame.data);
+        if (item.seq !== undefined) last = item.seq;
+        yield item;
+        if (item.event?.type === "run-ended") return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ProblemError && error.status < 500) throw error;
+    }
+    yield { connected: false };
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (signal.aborted) return;
+  }
+}

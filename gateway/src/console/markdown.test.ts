@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseMarkdown } from "./markdown.js";
+import { hostile } from "./parade.fixture.ts";
+
+const text = (text: string) => ({ type: "text" as const, text });
+
+test("the parts of an answer are told apart", () => {
+  expect(parseMarkdown("# A `b`\n\nOne **two**\nthree\n- x\n- y\n> said\n---")).toEqual([
+    { type: "heading", level: 1, inline: [text("A "), { type: "code", text: "b" }] },
+    { type: "paragraph", inline: [text("One "), { type: "strong", text: "two" }, text("\nthree")] },
+    { type: "list", ordered: false, items: [[text("x")], [text("y")]] },
+    { type: "quote", inline: [text("said")] },
+    { type: "rule" },
+  ]);
+  expect(parseMarkdown("```js\n# **no** heading\n```\n|a|b|\n|-|-|\n|1|2|")).toEqual([
+    { type: "code", text: "# **no** heading" },
+    {
+      type: "table",
+      rows: [
+        [[text("a")], [text("b")]],
+        [[text("1")], [text("2")]],
+      ],
+    },
+  ]);
+});
+
+test("only addresses of the web are links, an image is one too, and the text of any other stays as it was written", () => {
+  const [paragraph] = parseMarkdown(
+    "[a](https://a.example/x) ![b](http://b.example/) [c](javascript:alert(1)) [d](//d) [e](data:x)",
+  );
+  const { inline } = paragraph as { inline: { type: string; text: string; href?: string }[] };
+  expect(inline.flatMap(({ href }) => href ?? [])).toEqual(["https://a.example/x", "http://b.example/"]);
+  expect(inline.map((part) => part.text).join("")).toContain("[c](javascript:alert(1)) [d](//d) [e](data:x)");
+});
+
+test("whatever is said is read in little time, and no link leads elsewhere than to the web", () => {
+  const piece = fc.constantFrom(
+    "`",
+    "*",
+    "**",
+    "[",
+    "](",
+    ")",
+    "![",
+    "http://",
+    "javascript:",
+    "#",
+    "\n",
+    "|",
+    "> ",
+    "```",
+    " ",
+    "a",
+    hostile,
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 400 }), (pieces) => {
+      const begun = performance.now();
+      const links = JSON.stringify(parseMarkdown(pieces.join(""))).matchAll(/"href":"([^"]*)"/g);
+      for (const [, href] of links) expect(href).toMatch(/^https?:\/\//);
+      expect(performance.now() - begun).toBeLessThan(1_000);
+    }),
+    { numRuns: 200 },
+  );
+  const begun = performance.now();
+  for (const long of [
+    "[".repeat(100_000),
+    "*a".repeat(50_000),
+    "![](".repeat(30_000),
+    "`".repeat(100_000),
+    "|".repeat(100_000),
+  ])
+    parseMarkdown(long);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+});

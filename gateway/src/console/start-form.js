@@ -1,0 +1,112 @@
+import { get, post } from "./api.js";
+import { element, fill } from "./element.js";
+import { incomingFiles } from "./incoming-files.js";
+import { optionFields } from "./option-fields.js";
+
+/**
+ * The form that starts a run of a flow or an agent, and then shows it.
+ *
+ * @param {(error: unknown) => void} report
+ * @returns {HTMLElement}
+ */
+export function startForm(report) {
+  const root = element("section", { "aria-label": "New run" }, element("h2", {}, "New run"));
+  Promise.all([get("/flows"), get("/agents")]).then(
+    ([{ flows }, { agents }]) => root.append(form(flows, agents, report)),
+    report,
+  );
+  return root;
+}
+
+function form(flows, agents, report) {
+  const what = element("select", { id: "what", onchange: () => choose() }, [
+    group("Flows", flows),
+    group("One agent", agents),
+  ]);
+  const about = element("p", { class: "quiet", id: "about-what" });
+  const task = element("textarea", { id: "task", rows: 5, placeholder: "What is to be done?" });
+  const files = element("input", { id: "files", type: "file", multiple: true });
+  const budget = element("input", { id: "budget", type: "number", min: 0, step: "any", placeholder: "no bound" });
+  const chosen = agentsField(agents);
+  const place = element("div");
+  const button = element("button", { class: "primary" }, "Start");
+  let options;
+  let key = crypto.randomUUID();
+  function choose() {
+    const flow = flows.find(({ name }) => name === what.value);
+    const agent = agents.find(({ name }) => name === what.value);
+    options = optionFields(flow?.options ?? {});
+    fill(place, options.root);
+    fill(about, flow?.description ?? agent?.card?.description ?? "");
+    chosen.root.hidden = flow === undefined;
+  }
+  async function send() {
+    const given = await incomingFiles(files.files);
+    const isFlow = !chosen.root.hidden;
+    const set = { agents: isFlow ? chosen.values() : [], options: options.values() };
+    const input = {
+      ...(task.value !== "" && { text: task.value }),
+      ...(given.length > 0 && { files: given }),
+    };
+    const body = {
+      input,
+      ...(set.agents.length > 0 && { agents: set.agents }),
+      ...(Object.keys(set.options).length > 0 && { options: set.options }),
+      ...(budget.value !== "" && { budget: { usd: budget.valueAsNumber } }),
+    };
+    const { runId } = await post(`/flows/${encodeURIComponent(what.value)}`, body, { "Idempotency-Key": key });
+    location.hash = `#/runs/${encodeURIComponent(runId)}`;
+  }
+  const onsubmit = async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      await send();
+    } catch (error) {
+      // A request that was refused may be put right under a new key; one that got no answer is sent again under the same.
+      if (error.status !== undefined) key = crypto.randomUUID();
+      report(error);
+    } finally {
+      button.disabled = false;
+    }
+  };
+  const made = element(
+    "form",
+    { class: "start", onsubmit: (event) => void onsubmit(event), onkeydown: (event) => submitBy(event, made) },
+    field("Flow or agent", what, about),
+    field("Task", task),
+    field("Files", files),
+    chosen.root,
+    place,
+    field("Most it may cost, in $", budget),
+    button,
+  );
+  choose();
+  return made;
+}
+
+function submitBy(event, made) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) made.requestSubmit();
+}
+
+function field(label, input, note) {
+  return element("div", { class: "field" }, element("label", { for: input.id }, label), input, note);
+}
+
+function group(label, list) {
+  const named = list.map(({ name, title }) => element("option", { value: name }, title ?? name));
+  return element("optgroup", { label, disabled: named.length === 0 }, named);
+}
+
+/** The agents of a flow in their order: written by hand, or put there by a click on their names. */
+function agentsField(agents) {
+  const input = element("input", { id: "agents", placeholder: "all; or names, addresses, skills, with commas" });
+  const values = () => input.value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  const names = agents.map(({ name }) => {
+    const onclick = () => {
+      input.value = [...values(), name].join(", ");
+    };
+    return element("button", { type: "button", class: "chip", onclick }, `+ ${name}`);
+  });
+  return { root: field("Agents, in order", input, element("div", { class: "chips" }, names)), values };
+}

@@ -1,0 +1,84 @@
+import { durationText, shortLine, sizeText } from "./words.js";
+
+const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+const marks = { completed: "✓", failed: "✗", blocked: "!" };
+
+/** For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be opened. */
+const entries = {
+  "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...open(textOf(parts)) }),
+  "step-started": ({ step, maxSteps }) => ({ mark: "●", tone: "quiet", line: `Turn ${step} of at most ${maxSteps}` }),
+  "model-replied": ({ text, model, milliseconds }) =>
+    text.trim() === ""
+      ? { mark: "·", tone: "quiet", line: `${model}, ${durationText(milliseconds)}` }
+      : { mark: "“", ...open(text) },
+  "tool-started": ({ name, arguments: given }) => ({
+    mark: "→",
+    tone: "call",
+    line: `${name} ${shortLine(given, 120)}`,
+    ...(given.length > 120 && { more: given }),
+  }),
+  "tool-ended": ({ name, text, isError, milliseconds }) => ({
+    mark: isError ? "✗" : "✓",
+    tone: isError ? "bad" : "good",
+    line: `${name}, ${durationText(milliseconds)}: ${shortLine(text, 100)}`,
+    ...(text.length > 100 && { more: text }),
+  }),
+  "context-compacted": ({ summary }) => ({
+    mark: "~",
+    tone: "quiet",
+    line: "Older messages were folded into a summary",
+    more: summary,
+  }),
+  "agent-asked": ({ agent, text, parts }) => ({
+    mark: "⇢",
+    tone: "call",
+    line: `${agent}: ${shortLine(text)}`,
+    more: textOf(parts),
+  }),
+  "agent-progressed": ({ agent, text }) => ({ mark: "·", tone: "quiet", line: `${agent}: ${shortLine(text)}` }),
+  "agent-answered": ({ agent, state, error, files }) => ({
+    mark: state === "completed" ? "✓" : "✗",
+    tone: state === "completed" ? "good" : "bad",
+    line: [`${agent} ${state}`, error?.message ?? "", files.map(({ name }) => name).join(", ")]
+      .filter((part) => part !== "")
+      .join(" · "),
+  }),
+  "agent-chosen": ({ note, reason }) => ({ mark: "·", tone: "quiet", line: note, more: reason }),
+  "step-assigned": ({ note }) => ({ mark: "→", tone: "call", line: note }),
+  "step-ended": ({ note, outcome, reason, evidence }) => ({
+    mark: marks[outcome],
+    tone: outcome === "completed" ? "good" : "bad",
+    line: note,
+    more: reason ?? evidence,
+  }),
+  "plan-changed": ({ note, text }) => ({ mark: "●", line: note, more: text }),
+  "question-asked": ({ question }) => ({ mark: "?", tone: "asks", ...open(question) }),
+  "notice-given": ({ text }) => ({ mark: "!", tone: "asks", ...open(text) }),
+  "artifact-added": ({ name, parts }) => {
+    const sizes = parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
+    return { mark: "+", tone: "good", line: [name, ...sizes].join(" · ") };
+  },
+  "run-paused": ({ error }) => ({ mark: "!", tone: "asks", line: `Paused: ${error?.message ?? ""}` }),
+  "run-resumed": () => ({ mark: "·", tone: "quiet", line: "It goes on" }),
+  "run-ended": ({ status, error }) => ({
+    mark: status === "completed" ? "✓" : "✗",
+    tone: status === "completed" ? "good" : "bad",
+    line: error === undefined ? `The run is ${status}` : `The run is ${status}: ${error.message}`,
+  }),
+};
+
+/** A text as a line, with the whole to open where the line is not all of it. */
+function open(text) {
+  const line = shortLine(text);
+  return { line, ...(line !== text.trim() && { more: text }) };
+}
+
+/**
+ * What the timeline shows of an event; undefined for what it does not show, and for types this version does not know.
+ *
+ * @param {{ type: string }} event
+ * @returns {{ mark: string, tone?: string, line: string, more?: string } | undefined}
+ */
+export function timelineEntry(event) {
+  return Object.hasOwn(entries, event.type) ? entries[event.type](event) : undefined;
+}

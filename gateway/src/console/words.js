@@ -1,0 +1,42 @@
+/**
+ * How long ago a time was, for people.
+ *
+ * @param {string} iso
+ * @param {number} now
+ */
+export function ageText(iso, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - Date.parse(iso)) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The time of day of an event. */
+export function clockText(iso) {
+  return new Date(iso).toLocaleTimeString([], { hour12: false });
+}
+
+/** A size for people. */
+export function sizeText(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Milliseconds for people. */
+export function durationText(milliseconds) {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** What a run used. A cost that is not known is said to be unknown, never shown as nothing. */
+export function usageText({ tokens, usd, unpriced }) {
+  const known = `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}`;
+  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${known} and some unknown`) : known;
+  return `${tokens.toLocaleString("en")} tokens · ${cost}`;
+}
+
+/** The first line of a text, cut to a length. */
+export function shortLine(text, length = 160) {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+}

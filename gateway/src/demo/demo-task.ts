@@ -1,0 +1,41 @@
+import type { Registration } from "./registration-site.ts";
+
+/** What of the demo this system can do; the rest is left out of the task, and said to be. */
+export type Abilities = { readonly runsCode: boolean; readonly operatesPages: boolean };
+
+/** What the site is to be told: the field's name there, its label, the value. */
+const details = [
+  ["name", "Full name", "Ada Lund"],
+  ["email", "E-mail", "ada.lund@orders.example"],
+  ["country", "Country", "Norway"],
+  ["first", "First pickup", "2026-12-01"],
+  ["time", "Time of day", "Afternoon"],
+  ["newsletter", "Newsletter", "yes"],
+] as const;
+
+const analysis = `Analyse orders.csv: total revenue, orders and average order value per region, the best month, and anything odd in the data. Only completed orders count, each order id once; returns lower the revenue. Check the numbers a second way, and draw the revenue per month as a PNG chart.`;
+
+const repair = `The tests of the Python project in shipping.tar.gz fail. Find the fault, mend it, and show that all tests pass. Do not change the tests.`;
+
+/** The demo's task. */
+export function demoTask({ runsCode, operatesPages }: Abilities, site: string): string {
+  const list = details.map(([, label, value]) => `   - ${label}: ${value}`).join("\n");
+  const registration = `Register for parcel pickup at ${site} and keep a picture of the page that shows the registration number as receipt.png. Enter:\n${list}`;
+  const parts = [analysis, ...(runsCode ? [repair] : []), ...(operatesPages ? [registration] : [])];
+  const wanted = [
+    "the figures",
+    "the chart as a picture",
+    ...(runsCode ? ["what was wrong in the code"] : []),
+    ...(operatesPages ? ["the registration number"] : []),
+  ];
+  return [
+    "Prepare the shop's month-end handover.",
+    ...parts.map((part, index) => `${index + 1}. ${part}`),
+    `Then write report.md with ${wanted.join(", ")}.`,
+  ].join("\n");
+}
+
+/** Whether somebody was registered with exactly what the task says. */
+export function isAsTold({ given }: Registration): boolean {
+  return Bun.deepEquals(given, Object.fromEntries(details.map(([name, , value]) => [name, value])));
+}

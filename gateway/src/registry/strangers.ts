@@ -1,0 +1,27 @@
+import type { A2aClient } from "@manyhands/shared/a2a/client";
+import type { KnownAgent } from "./known-agent.ts";
+
+/** Agents that are asked by their address alone, remembered for as long as they are asked. */
+export interface Strangers {
+  /** A client to the agent at an address; its card is read again when it is older than a minute. Rejects as `KnownAgent.connect`. */
+  connect(url: string, signal: AbortSignal): Promise<A2aClient>;
+}
+
+const cardAgeMs = 60_000;
+const mostRemembered = 200;
+
+/** Nobody is remembered yet. `meet` makes what is known of an address, before anything was asked there. */
+export function createStrangers(meet: (url: string) => KnownAgent): Strangers {
+  const met = new Map<string, KnownAgent>();
+  return {
+    async connect(url, signal) {
+      const agent = met.get(url) ?? meet(url);
+      met.delete(url);
+      met.set(url, agent);
+      const oldest = met.keys().next().value;
+      if (met.size > mostRemembered && oldest !== undefined) met.delete(oldest);
+      if (Date.now() - (agent.state().checkedAt ?? 0) > cardAgeMs) await agent.look(signal);
+      return agent.connect(signal);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { createA2aClient } from "@manyhands/shared/a2a/client";
+import { startCuttingProxy } from "./cutting-proxy.fixture.ts";
+import { echo, startGateway, type TestFlow, type TestGateway } from "./gateway.fixture.ts";
+
+/** A flow that tells as many lines as its input says, each of about two kilobytes, a few at a time. */
+const chatter: TestFlow = {
+  runnable: { ...echo, name: "chatter", kind: "chatter", title: "Chatter" },
+  async execute(run, input) {
+    const [, count = "0"] = /tell (\d+)/.exec(JSON.stringify(input)) ?? [];
+    for (let n = 0; n < Number(count); n++) {
+      run.emit({ type: "notice-given", kind: "budget", text: `${n} ${"é".repeat(n % 2000)}` });
+      if (n % 50 === 0) await run.step("breathe", () => Bun.sleep(5).then(() => null));
+    }
+    return { answer: "told" };
+  },
+};
+
+async function start(gateway: TestGateway, flow: string, input: string): Promise<string> {
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ input }) };
+  const { runId } = (await (await fetch(`${gateway.url}/flows/${flow}`, init)).json()) as { runId: string };
+  return runId;
+}
+
+/** The whole frames of a stream that may break off, each with its id. */
+async function framesOf(
+  url: string,
+  after: number,
+): Promise<{ frames: { id: number; data: string }[]; broke: boolean }> {
+  let text = "";
+  let broke = false;
+  try {
+    const response = await fetch(url, { headers: { "Last-Event-ID": String(after) }, keepalive: false });
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+  } catch {
+    broke = true;
+  }
+  const frames = [...text.matchAll(/id: (\d+)\ndata: (.*)\n\n/g)].map(([, id, data = ""]) => ({
+    id: Number(id),
+    data,
+  }));
+  return { frames, broke };
+}
+
+test("a stream that is cut at random bytes fifty times and resumed tells exactly what one that never broke tells", async () => {
+  await using gateway = await startGateway({ flows: [chatter] });
+  const seed = Math.floor(Math.random() * 1e6);
+  const random = { state: seed };
+  const next = () => {
+    random.state = (random.state * 48_271 + 11) % 2_147_483_647;
+    return random.state;
+  };
+  let cuts = 0;
+  await using proxy = await startCuttingProxy(gateway.url, () =>
+    cuts < 50 ? 300 + (next() % 30_000) : Number.POSITIVE_INFINITY,
+  );
+  const id = await start(gateway, "chatter", "tell 1000");
+  const told: { id: number; data: string }[] = [];
+  for (const deadline = Date.now() + 25_000; !told.at(-1)?.data.includes('"run-ended"'); ) {
+    if (Date.now() > deadline) throw new Error(`no end after ${cuts} cuts, seed ${seed}`);
+    const { frames, broke } = await framesOf(`${proxy.url}/runs/${id}/events`, told.at(-1)?.id ?? 0);
+    told.push(...frames);
+    if (broke) cuts++;
+  }
+  const whole = await framesOf(`${gateway.url}/runs/${id}/events`, 0);
+  expect({ seed, cuts, same: Bun.deepEquals(told, whole.frames) }).toEqual({ seed, cuts: 50, same: true });
+}, 40_000);
+
+test("readers who never read cost little, and others are served meanwhile", async () => {
+  await using gateway = await startGateway({ flows: [chatter] });
+  const { hostname, port } = new URL(gateway.url);
+  const id = await start(gateway, "chatter", "tell 1500");
+  await framesOf(`${gateway.url}/runs/${id}/events`, 0);
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const asked = `GET /runs/${id}/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`;
+  const sockets = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const socket = await Bun.connect({ hostname, port: Number(port), socket: { data: (it) => it.pause() } });
+      socket.write(asked);
+      return socket;
+    }),
+  );
+  const begun = performance.now();
+  const { frames } = await framesOf(`${gateway.url}/runs/${id}/events`, 0);
+  expect(frames.length).toBeGreaterThan(1_500);
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(150);
+  for (const socket of sockets) socket.terminate();
+}, 40_000);
+
+test("thirteen seconds of silence end no stream, of whatever face", async () => {
+  await using gateway = await startGateway();
+  const id = await start(gateway, "echo", "ask me");
+  const gone = AbortSignal.timeout(30_000);
+  const rest = fetch(`${gateway.url}/runs/${id}/events`, { signal: gone }).then((response) => response.text());
+  const rpc = { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } };
+  const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+  const a2a = fetch(`${gateway.url}/a2a/echo`, { method: "POST", headers, body: JSON.stringify(rpc), signal: gone });
+  const chat = { model: "echo", stream: true, messages: [{ role: "user", content: "sleep" }] };
+  const openai = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(chat),
+  });
+  const reader = openai.body?.getReader();
+  await Bun.sleep(13_000);
+  await (await createA2aClient(`${gateway.url}/a2a/echo`)).answer(id, "yes");
+  expect(await rest).toContain(": keep-alive");
+  expect(await rest).toContain('"run-ended"');
+  expect(await (await a2a).text()).toContain("TASK_STATE_COMPLETED");
+  expect((await reader?.read())?.done).toBe(false);
+  await reader?.cancel();
+  // The run of a chat whose reader went is given up.
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(20)) {
+    const { runs } = await gateway.engine.list({ statuses: ["canceled"], limit: 1 });
+    if (runs.length > 0) return;
+  }
+  throw new Error("the chat's run goes on");
+}, 40_000);
+
+test("another's run looks like one that never was, through every verb and face", async () => {
+  await using gateway = await startGateway({ token: "secret" });
+  const as = (who: string) => ({ authorization: `Bearer secret ${who}`, "Content-Type": "application/json" });
+  const init = { method: "POST", headers: as("ann"), body: JSON.stringify({ input: "sleep" }) };
+  const { runId } = (await (await fetch(`${gateway.url}/flows/echo`, init)).json()) as { runId: string };
+  const missing = crypto.randomUUID();
+  const rpc = (method: string) => (id: string) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { id } });
+    return fetch(`${gateway.url}/a2a/echo`, { method: "POST", headers: { ...as("bob"), "A2A-Version": "1.0" }, body });
+  };
+  const rest = (method: string, verb: string) => (id: string) => {
+    const body = method === "POST" ? { body: '{"input": "x"}' } : {};
+    return fetch(`${gateway.url}/runs/${id}${verb}`, { method, headers: as("bob"), ...body });
+  };
+  const ways = [
+    rest("GET", ""),
+    rest("GET", "/events"),
+    rest("POST", "/answer"),
+    rest("POST", "/cancel"),
+    rest("POST", "/resume"),
+  ];
+  for (const ask of [...ways, ...["GetTask", "CancelTask", "SubscribeToTask"].map(rpc)]) {
+    const [foreign, none] = await Promise.all([ask(runId), ask(missing)]);
+    expect(foreign.status).toBe(none.status);
+    expect((await foreign.text()).replaceAll(runId, missing)).toBe(await none.text());
+  }
+  const own = (await (await fetch(`${gateway.url}/runs/${runId}`, { headers: as("ann") })).json()) as {
+    status: string;
+  };
+  expect(["running", "waiting"]).toContain(own.status);
+}, 20_000);
+
+test("no face answers under another name or to a page of another site", async () => {
+  await using gateway = await startGateway();
+  const faces = [
+    "/",
+    "/flows",
+    "/runs",
+    "/agents",
+    "/mcp",
+    "/v1/models",
+    "/a2a/echo/.well-known/agent-card.json",
+    "/openapi.json",
+    "/console/main.js",
+    `/artifacts/${"0".repeat(64)}/x`,
+  ];
+  for (const face of faces)
+    for (const headers of [{ Host: "evil.example" }, { Origin: "http://evil.example" }, { Origin: "null" }])
+      expect([face, (await fetch(`${gateway.url}${face}`, { headers })).status]).toEqual([face, 403]);
+});

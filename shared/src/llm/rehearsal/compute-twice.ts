@@ -1,0 +1,58 @@
+import { agree, type Figures, money, readFigures, totalsOf } from "./orders-figures.ts";
+import { oddities } from "./orders-markdown.ts";
+import type { Plan } from "./orders-plan.ts";
+import { waysFor } from "./orders-ways.ts";
+import type { Acting, Scene } from "./script.ts";
+
+/** Figures that two ways of computing them came to, and which ways these were. */
+export type Confirmed = { readonly figures: Figures; readonly ways: readonly string[] };
+
+/** Computes in one way after the other until two came to the same; comes to a sentence about what went wrong otherwise. */
+export function* computeTwice(scene: Scene, plan: Plan): Acting<Confirmed | string> {
+  const found: { readonly title: string; readonly figures: Figures }[] = [];
+  let news = "The columns are as expected.";
+  let marks = plan.mark(0, "completed");
+  for (const { title, call } of waysFor(scene)) {
+    const purpose = found.length === 0 ? "I compute the figures" : "I check the figures";
+    const [output = ""] = yield { say: `${news} ${purpose} with ${title}.`, calls: [call, ...marks] };
+    marks = [];
+    const figures = readFigures(output);
+    if (figures === undefined) {
+      news = `That gave no figures (${excerpt(output)}).`;
+      continue;
+    }
+    const match = found.find((earlier) => agree(earlier.figures, figures));
+    if (match !== undefined) return { figures, ways: [match.title, title] };
+    if (found.length === 0) marks = plan.mark(1, "completed");
+    news = found.length === 0 ? tellingOf(figures) : `The two differ: ${differenceOf(found, figures)}. I need a third.`;
+    found.push({ title, figures });
+  }
+  if (found.length === 0) return `No tool here could compute the figures. ${news}`;
+  if (found.length === 1)
+    return `Only ${found[0]?.title} gave figures, so they could not be checked a second way. ${news}`;
+  return `The figures differ between ${found.map((way) => way.title).join(", ")}, so I write no report.`;
+}
+
+/** The figures in a sentence. */
+export function tellingOf(figures: Figures): string {
+  const { cents, orders, bestMonth } = totalsOf(figures);
+  return `Revenue is ${money(cents)} from ${orders} orders; the best month is ${bestMonth[0]}.`;
+}
+
+/** The figures of each region and what is odd, a line each. */
+export function tellingMore(figures: Figures): readonly string[] {
+  const regions = Object.entries(figures.regions).map(
+    ([region, { cents, orders }]) =>
+      `${region} ${money(cents)} from ${orders} orders (${money(cents / Math.max(1, orders))} each)`,
+  );
+  return [`By region: ${regions.join("; ")}.`, `Odd in the data: ${oddities(figures).join(" ")}`];
+}
+
+function differenceOf(found: readonly { readonly figures: Figures }[], figures: Figures): string {
+  return [...found.map((way) => way.figures), figures].map((each) => money(totalsOf(each).cents)).join(" against ");
+}
+
+/** The end of a tool's result, where errors are. */
+export function excerpt(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(-200) || "nothing";
+}

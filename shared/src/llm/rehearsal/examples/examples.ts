@@ -1,0 +1,9 @@
+import type { Script } from "../script.ts";
+import { advantage } from "./advantage.ts";
+import { planSales } from "./plan-sales.ts";
+import { regionSales } from "./region-sales.ts";
+import { slogan } from "./slogan.ts";
+import { testDebate } from "./test-debate.ts";
+
+/** The scripts of the flows' examples. */
+export const examples: readonly Script[] = [...planSales, ...regionSales, advantage, ...slogan, ...testDebate];

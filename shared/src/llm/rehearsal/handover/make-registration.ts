@@ -1,0 +1,65 @@
+import { excerpt } from "../compute-twice.ts";
+import { type Acting, finish, type Scene, type Script, type ScriptCall } from "../script.ts";
+import { addressIn, doing, handoverSteps } from "./handover-steps.ts";
+import { buttonOn, type Detail, detailsIn, numberOn, openFields } from "./registration-page.ts";
+
+const needed = ["browser_go_to_url", "browser_snapshot", "browser_fill_form", "browser_click_element"];
+const mostTurns = 20;
+const look: ScriptCall = { name: "browser_snapshot", args: { full: true } };
+
+/**
+ * Browser's part of the demo. What is done next follows from the page as it is now, so a stale ref, a page that went away and a call that
+ * was interrupted are only reasons to look again.
+ */
+export const makeRegistration: Script = {
+  task: doing(handoverSteps.register),
+  *play(scene) {
+    if (needed.some((name) => !scene.tools.has(name)))
+      return finish(scene, "failure", "There is no browser here, so nothing was registered.");
+    const address = addressIn(scene.text);
+    const details = address === undefined ? [] : detailsIn(scene.text, address);
+    if (address === undefined || details.length === 0)
+      return finish(scene, "failure", "The task names no address, or nothing to register with.");
+    const number = yield* fillPages(address, details);
+    if (number === undefined)
+      return finish(scene, "failure", `The form at ${address} did not come to an end in ${mostTurns} turns.`);
+    return yield* keepPicture(scene, number, address, details);
+  },
+};
+
+/** Page after page, until one shows the number of the registration. */
+function* fillPages(address: string, details: readonly Detail[]): Acting<string | undefined> {
+  const open: ScriptCall = { name: "browser_go_to_url", args: { url: address } };
+  let say = "I am the rehearsal model, a script. I open the form.";
+  let act = open;
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const [done = "", page = ""] = yield { say, calls: [act, look] };
+    const number = numberOn(page);
+    if (number !== undefined) return number;
+    const button = buttonOn(page);
+    const fields = openFields(page, details);
+    if (button === undefined) {
+      say = `I see no form (${excerpt(done)}). I open it.`;
+      act = open;
+    } else if (fields.length > 0) {
+      say = `This page wants ${fields.length === 1 ? "one thing" : `${fields.length} things`} that I was told. I fill it in.`;
+      act = { name: "browser_fill_form", args: { fields } };
+    } else {
+      say = "The page shows everything I was told. I go on.";
+      act = { name: "browser_click_element", args: { ref: button } };
+    }
+  }
+  return undefined;
+}
+
+function* keepPicture(scene: Scene, number: string, address: string, details: readonly Detail[]) {
+  const path = "receipt.png";
+  const [kept = ""]: readonly string[] = yield {
+    say: `The page shows the number ${number}. I keep a picture of it.`,
+    calls: [{ name: "browser_screenshot", args: { path } }],
+  };
+  const picture = kept.includes(path) ? `The page that shows it is kept as ${path}.` : `No picture: ${excerpt(kept)}`;
+  const given = details.map(({ label, value }) => `${label}: ${value}`).join("; ");
+  const summary = `Registered at ${address}. Registration number: ${number}\n${picture}\nGiven: ${given}.`;
+  return finish(scene, "success", summary, "Done.");
+}

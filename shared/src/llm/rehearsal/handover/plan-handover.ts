@@ -1,0 +1,74 @@
+import { decision, type Script } from "../script.ts";
+import { addressIn, handoverGoal, handoverSteps } from "./handover-steps.ts";
+
+type Part = {
+  readonly id: string;
+  readonly name: string;
+  readonly agent: string;
+  readonly text: string;
+  readonly expected: string;
+  /** Whether the task asks for it. */
+  isAsked(task: string): boolean;
+};
+
+const parts: readonly Part[] = [
+  {
+    id: "analyse",
+    name: "the analysis",
+    agent: "data-analysis",
+    text: handoverSteps.analyse,
+    expected: "figures that two ways of computing agree on, in figures.json too, and a PNG chart",
+    isAsked: (task) => task.includes("orders.csv"),
+  },
+  {
+    id: "repair",
+    name: "the repair",
+    agent: "swe",
+    text: handoverSteps.repair,
+    expected: "all tests pass, and changes.patch shows the change",
+    isAsked: (task) => task.includes("shipping.tar.gz"),
+  },
+  {
+    id: "register",
+    name: "the registration",
+    agent: "browser",
+    text: handoverSteps.register,
+    expected: "a registration number, and a picture of the page that shows it",
+    isAsked: (task) => addressIn(task) !== undefined,
+  },
+];
+
+/** The plan for the demo's task: what is asked side by side, each by the agent that can do it, then the report. */
+export const planHandover: Script = {
+  task: `The task: ${handoverGoal}`,
+  decides: "planning",
+  play({ text }) {
+    const [agents = "", task = ""] = text.split("\n\nThe task:\n");
+    if (task.includes("What came of the plan so far:")) {
+      const reason = "The rehearsal model knows one way to do each step, and that has not worked.";
+      return decision("planning", { command: "update", verdict: "impossible", reason, steps: [] });
+    }
+    const asked = parts.filter((part) => part.isAsked(task));
+    const done = asked.filter(({ agent }) => isAble(agents, agent));
+    const left = asked.filter((part) => !done.includes(part)).map(({ name }) => name);
+    const without = left.length === 0 ? "" : `, without ${left.join(" and ")}: no agent here can do that`;
+    const steps = done.map(({ id, agent, text, expected }) => ({ id, agent, text, depends_on: [], expected }));
+    const report = {
+      id: "report",
+      agent: "manus",
+      text: handoverSteps.report,
+      depends_on: done.map(({ id }) => id),
+      expected: "report.md with the figures and what came of the other steps",
+    };
+    return decision("planning", {
+      command: "create",
+      title: `Month-end handover${without}`,
+      steps: [...steps, report],
+    });
+  },
+};
+
+/** Whether the agent is there, and its description does not say that it cannot do what it is for. */
+function isAble(agents: string, name: string): boolean {
+  return new RegExp(`^- ${name}: (?!Cannot)`, "m").test(agents);
+}

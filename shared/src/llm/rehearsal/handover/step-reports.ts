@@ -1,0 +1,26 @@
+/** What an agent reported of a step, as a flow tells it to others. */
+export type StepReport = {
+  readonly agent: string;
+  readonly outcome: string;
+  readonly step: string;
+  readonly text: string;
+  readonly files: readonly string[];
+  readonly reason: string;
+};
+
+const form =
+  /^Step \S+ by (\S+), (\w+): (.*)(?:\n<report>\n([\s\S]*?)\n<\/report>)?(?:\nFiles: (.*))?(?:\nChecked: .*)?(?:\nWhy it is not done: (.*))?/gm;
+
+/** The reports of steps in a message, in its order. */
+export function stepReports(text: string): readonly StepReport[] {
+  return [...text.matchAll(form)].map(
+    ([, agent = "", outcome = "", step = "", report = "", files = "", reason = ""]) => ({
+      agent,
+      outcome,
+      step,
+      text: report,
+      files: files === "" ? [] : files.split(", "),
+      reason,
+    }),
+  );
+}

@@ -1,0 +1,18 @@
+import { AppError } from "../errors.ts";
+
+/** How long a step may outlast its ask's deadline: enough to learn that the task ended just before. */
+const graceMs = 2_000;
+
+/** The signal, aborted with a TimeoutError too soon after `endsAt` (milliseconds since 1970), so that no agent that hangs holds up its asker. */
+export function inTime(signal: AbortSignal, endsAt: number | undefined): AbortSignal {
+  if (endsAt === undefined) return signal;
+  const leftMs = Math.max(0, endsAt - Date.now()) + graceMs;
+  return AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
+}
+
+/** What an expected failure is: an AppError as it is, and the end of a signal's time as `timeout`; undefined for anything else. */
+export function expectedFailure(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  const isLate = error instanceof DOMException && error.name === "TimeoutError";
+  return isLate ? new AppError("timeout", "The agent did not answer in time") : undefined;
+}

@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { defineFlow } from "@manyhands/flows/flow";
+import { flowRun } from "@manyhands/flows/flow-run";
+import { createA2aClient } from "@manyhands/shared/a2a/client";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import { modelConfigSchema } from "@manyhands/shared/llm/config";
+import { createModel } from "@manyhands/shared/llm/create-model";
+import { createPeers } from "@manyhands/shared/peers/peers";
+import { recallRun } from "@manyhands/shared/peers/recall";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import * as z from "zod";
+
+/**
+ * What the gateway costs over asking an agent directly, in the same minute; how long many branches take beside the slowest of them; what 500 runs at
+ * once and 1,000 idle readers of events need. Gateway and agent are processes of their own. Run it with `bun test/bench/gateway.ts`; it exits with 1
+ * when a target is missed.
+ */
+const folder = mkdtempSync(join(tmpdir(), "bench-"));
+const rounds = 150;
+const runs = 500;
+const readers = 1_000;
+const branches = 50;
+
+type Server = { readonly url: string; rssMb(): Promise<number>; stop(): Promise<void> };
+
+/** Starts a server that prints where it is. */
+async function start(name: string, entry: string): Promise<Server> {
+  const home = mkdtempSync(join(folder, `${name}-`));
+  const child = Bun.spawn([process.execPath, entry], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", MANYHANDS_HOME: home, PORT: "0", SANDBOX: "off" },
+    stdout: "pipe",
+    stderr: Bun.file(join(home, "stderr.log")),
+  });
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const chunk of child.stdout) {
+    said += decoder.decode(chunk);
+    const url = /ready (http:\/\/[^/\s]+)/.exec(said)?.[1];
+    if (url === undefined) continue;
+    return {
+      url,
+      async rssMb() {
+        return Number(/VmRSS:\s+(\d+)/.exec(await Bun.file(`/proc/${child.pid}/status`).text())?.[1]) / 1024;
+      },
+      async stop() {
+        child.kill();
+        await child.exited;
+      },
+    };
+  }
+  throw new Error(`${name} did not start: ${await Bun.file(join(home, "stderr.log")).text()}`);
+}
+
+const post = async (url: string, body: unknown, headers: Record<string, string> = {}) => {
+  const init = {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as { runId: string; status: string };
+};
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+const agent = await start("no-op", resolve(import.meta.dir, "no-op-agent.ts"));
+const gateway = await start("gateway", resolve(import.meta.dir, "../../gateway/src/server/main.ts"));
+await post(`${gateway.url}/agents`, { url: agent.url, name: "no-op" });
+
+/** Milliseconds of the same message to the agent, and through the gateway, as one A2A client each sees them. */
+async function overhead(): Promise<{ direct: number; through: number; extra: number }> {
+  const clients = [await createA2aClient(agent.url), await createA2aClient(`${gateway.url}/a2a/no-op`)] as const;
+  const [direct, through]: [number[], number[]] = [[], []];
+  for (let round = -20; round < rounds; round++) {
+    const times = [];
+    for (const client of clients) times.push(await timed(() => client.send({ text: "nothing" })));
+    const [alone = 0, along = 0] = times;
+    if (round < 0) continue;
+    direct.push(alone);
+    through.push(along);
+  }
+  return {
+    direct: median(direct),
+    through: median(through),
+    extra: median(through.map((time, round) => time - (direct[round] ?? Number.NaN))),
+  };
+}
+
+/** Many branches at once, each an ask of the same agent, against the slowest of them alone. */
+async function fanOut(): Promise<{ slowest: number; all: number }> {
+  const artifacts = createArtifactStore(join(folder, "artifacts"));
+  const engine = createEmbeddedEngine({ path: join(folder, "runs.db") });
+  const peers = createPeers({ engine, artifacts });
+  const many = defineFlow({
+    name: "many",
+    title: "Many",
+    description: "",
+    version: "1.0.0",
+    skills: [],
+    options: z.strictObject({ branches: z.int() }),
+    example: { text: "" },
+    async perform(flow, { branches }) {
+      flow.expect(branches);
+      const ask = (branch: typeof flow) => branch.ask("no-op", { text: "nothing" });
+      await flow.all(
+        Array.from({ length: branches }, () => ask),
+        { concurrency: branches },
+      );
+      return { answer: "done" };
+    },
+  });
+  const entry = { name: "no-op", title: "No-op", description: "", skills: [], url: agent.url, kind: "agent" } as const;
+  const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:9" }));
+  const agents = { list: async () => [entry], read: async () => entry };
+  engine.work([flowRun(many, { peers, agents, model }), recallRun("many", peers)]);
+  const perform = async (count: number) => {
+    const parts = [
+      { type: "text", text: "go" },
+      { type: "data", data: { options: { branches: count } } },
+    ];
+    const input = { hops: 0, message: { messageId: crypto.randomUUID(), parts } };
+    const { run } = await engine.start({ kind: "many", input, principal: "bench", contextId: crypto.randomUUID() });
+    for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
+    const ended = await engine.get(run.id);
+    if (ended?.status !== "completed") throw new Error(`the run is ${ended?.status}: ${ended?.error?.message}`);
+  };
+  await perform(branches);
+  const alone: number[] = [];
+  for (let round = 0; round < 20; round++) alone.push(await timed(() => perform(1)));
+  const all: number[] = [];
+  for (let round = 0; round < 5; round++) all.push(await timed(() => perform(branches)));
+  await engine.close();
+  return { slowest: Math.max(...alone), all: median(all) };
+}
+
+/** Reads a run's events to its end, and tells whether any is missing. */
+async function isWhole(runId: string): Promise<boolean> {
+  const text = await (await fetch(`${gateway.url}/runs/${runId}/events`)).text();
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  return text.includes('"run-ended"') && ids.length > 0 && ids.every((id, index) => id === index + 1);
+}
+
+/** Runs that are all at work at once, and every event of each read. */
+async function crowd(): Promise<{ startedMs: number; lost: number; moreMb: number }> {
+  const before = await gateway.rssMb();
+  const ids: string[] = [];
+  const startedMs = await timed(() =>
+    Promise.all(
+      Array.from({ length: runs }, async () => {
+        ids.push((await post(`${gateway.url}/flows/no-op`, { input: "wait 5000" })).runId);
+      }),
+    ),
+  );
+  const whole = await Promise.all(ids.map(isWhole));
+  return { startedMs, lost: whole.filter((is) => !is).length, moreMb: (await gateway.rssMb()) - before };
+}
+
+/** Megabytes more with readers of a run in which nothing happens, each on a connection of its own. */
+async function idle(): Promise<number> {
+  const { runId } = await post(`${gateway.url}/flows/no-op`, { input: "wait 600000" });
+  await Bun.sleep(1_000);
+  const before = await gateway.rssMb();
+  const { hostname, port } = new URL(gateway.url);
+  const open = await Promise.all(
+    Array.from({ length: readers }, async () => {
+      const { promise: first, resolve } = Promise.withResolvers<void>();
+      const socket = await Bun.connect({ hostname, port: Number(port), socket: { data: () => resolve() } });
+      socket.write(`GET /runs/${runId}/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+      await first;
+      return socket;
+    }),
+  );
+  await Bun.sleep(10_000);
+  const more = (await gateway.rssMb()) - before;
+  for (const socket of open) socket.terminate();
+  await post(`${gateway.url}/runs/${runId}/cancel`, {});
+  return more;
+}
+
+try {
+  const { direct, through, extra } = await overhead();
+  console.log(`direct ${direct.toFixed(2)} ms, through the gateway ${through.toFixed(2)} ms (medians of ${rounds})`);
+  const { slowest, all } = await fanOut();
+  console.log(`one branch at most ${slowest.toFixed(1)} ms, ${branches} branches ${all.toFixed(1)} ms`);
+  const idleMb = await idle();
+  const { startedMs, lost, moreMb } = await crowd();
+  console.log(`${runs} runs accepted within ${startedMs.toFixed(0)} ms, then at work at once`);
+  const figures = [
+    { name: "gateway over a direct call", value: extra, unit: " ms", most: 5 },
+    { name: `${branches} branches over three times the slowest`, value: all - 3 * slowest, unit: " ms", most: 100 },
+    { name: `memory of ${runs} runs at once`, value: moreMb, unit: " MB", most: 200 },
+    { name: "runs with a lost event", value: lost, unit: "", most: 0 },
+    { name: `memory of ${readers} idle readers`, value: idleMb, unit: " MB", most: 100 },
+  ];
+  for (const { name, value, unit, most } of figures) {
+    console.log(`${value <= most ? "ok  " : "MISS"} ${name}: ${value.toFixed(2)}${unit} (at most ${most}${unit})`);
+  }
+  process.exitCode = figures.every(({ value, most }) => value <= most) ? 0 : 1;
+} finally {
+  await gateway.stop();
+  await agent.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

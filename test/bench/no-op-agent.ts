@@ -1,0 +1,56 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+
+/**
+ * An agent of ours that does nothing, as a process of its own: it answers with what it was told, after as many milliseconds as the text says behind
+ * "wait". Prints its address. For the benches.
+ */
+const home = process.env.MANYHANDS_HOME ?? mkdtempSync(join(tmpdir(), "no-op-"));
+const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+const definition = {
+  name: "no-op",
+  title: "No-op",
+  description: "Does nothing.",
+  version: "1.0.0",
+  skills: [{ id: "nothing", name: "Nothing", description: "Does nothing.", tags: ["nothing"], examples: [] }],
+};
+engine.work(
+  [
+    {
+      kind: definition.name,
+      async execute(run, input) {
+        const [part] = (input as AgentInput).message.parts;
+        const text = part?.type === "text" ? part.text : "";
+        const waitMs = Number(/wait (\d+)/.exec(text)?.[1] ?? 0);
+        if (waitMs > 0) await run.sleep(waitMs);
+        const parts = [{ type: "text", text }];
+        run.emit({ type: "artifact-added", artifactId: `${run.id}/answer`, name: "answer", parts });
+        return { answer: text };
+      },
+    },
+  ],
+  { concurrency: 1_000 },
+);
+const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
+const app = agentApp({
+  definition,
+  facts: {
+    publicUrl: `http://127.0.0.1:${server.port}`,
+    model: { name: "none", provider: "none" },
+    sandbox: "none",
+  },
+  engine,
+  artifacts: createArtifactStore(join(home, "artifacts")),
+  identify: () => "local",
+  report: (bug) => console.error(bug),
+});
+console.log(`ready http://127.0.0.1:${server.port}`);
+process.once("SIGTERM", async () => {
+  await server.stop(true);
+  await engine.close({ graceMs: 0 });
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { flows } from "@manyhands/flows/flows";
+import { freePort } from "./manus-server.ts";
+
+const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
+const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;
+let folder: string;
+let env: Record<string, string | undefined>;
+let system: Bun.Subprocess<"ignore", "ignore", "pipe">;
+let said = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "manyhands-examples-"));
+  const names = ["MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "GATEWAY_PORT"];
+  const ports = Object.fromEntries(names.map((name) => [name, freePort()]));
+  env = { ...rest, ...ports, MANYHANDS_HOME: join(folder, "home"), NO_COLOR: "1" };
+  system = Bun.spawn([process.execPath, main, "start"], {
+    cwd: folder,
+    env,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const isUp = Promise.withResolvers<void>();
+  void (async () => {
+    for await (const chunk of system.stderr) {
+      said += new TextDecoder().decode(chunk);
+      if (/^Up\./m.test(said)) isUp.resolve();
+    }
+    isUp.reject(new Error(said));
+  })();
+  await isUp.promise;
+}, 60_000);
+
+afterAll(async () => {
+  system.kill("SIGTERM");
+  await system.exited;
+  await rm(folder, { recursive: true });
+});
+
+test("there are flows, each with an example", () => {
+  expect(flows.length).toBeGreaterThanOrEqual(2);
+});
+
+test.each(flows.map(({ name }) => name))(
+  "the example of the flow %s is carried out by the rehearsal model",
+  async (name) => {
+    const child = Bun.spawn([process.execPath, main, "flow", name, "--example"], {
+      cwd: folder,
+      env,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect(out).toContain("✓ completed");
+    expect(out).not.toContain("✗");
+    expect(out).not.toContain("I cannot do this task");
+    expect(await child.exited).toBe(0);
+  },
+  60_000,
+);

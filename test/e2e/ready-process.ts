@@ -1,0 +1,46 @@
+/** A process that listens at the address it printed as `ready URL`. */
+export type ReadyProcess = {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves with the exit code; 137 after a kill -9. */
+  readonly exited: Promise<number>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<number>;
+};
+
+/** Starts a process with nothing of this one's environment but the PATH, and waits until it listens. Rejects with its last words. */
+export async function startReady(
+  command: readonly string[],
+  { cwd, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<ReadyProcess> {
+  const child = Bun.spawn([...command], {
+    ...(cwd !== undefined && { cwd }),
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const log = new Response(child.stderr).text();
+  const url = await readyUrl(child.stdout);
+  if (url === undefined) throw new Error(`It ended before it was ready: ${await log}`);
+  return {
+    url,
+    pid: child.pid,
+    exited: child.exited,
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return child.exited;
+    },
+  };
+}
+
+async function readyUrl(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const chunk of output) {
+    said += decoder.decode(chunk, { stream: true });
+    const url = /ready (http\S+?)\/?\n/.exec(said)?.[1];
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}

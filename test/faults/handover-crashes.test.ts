@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { TaskState } from "@a2a-js/sdk";
+import { createA2aClient, type OutgoingMessage } from "@manyhands/shared/a2a/client";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import type { StoredEvent } from "@manyhands/shared/durable/engine";
+import { readAbilities } from "../../gateway/src/demo/abilities.ts";
+import { demoTask, isAsTold } from "../../gateway/src/demo/demo-task.ts";
+import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
+import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
+import { freePort, startAgent } from "../e2e/manus-server.ts";
+import { type CountedModel, startCountedModel } from "./counted-model.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const patience = 60_000;
+const lanes = 2;
+
+/** Where the gateway or the Browser agent kills itself: before or after (`+`) so many of its durable writes. */
+const gatewayCrashes = ["2", "7+", "14", "22+", "31", "40+"];
+const browserCrashes = ["5+", "13", "24+"];
+
+const stays = ["manus", "swe", "data-analysis"] as const;
+type Server = { readonly url: string; stop(): Promise<void>; crashed(): boolean };
+
+let home: string;
+let model: CountedModel;
+let agents: Readonly<Record<string, string>>;
+const servers: Server[] = [];
+const sites: RegistrationSite[] = [];
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-handover-"));
+  model = await startCountedModel();
+  for (let n = 0; n <= gatewayCrashes.length + browserCrashes.length; n++) sites.push(startRegistrationSite());
+  for (const name of [...stays, "browser"]) servers.push(await agentServer(name, "all"));
+  agents = Object.fromEntries([...stays, "browser"].map((name, index) => [name, servers[index]?.url ?? ""]));
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  await Promise.all(sites.map((site) => site.close()));
+  await model.close();
+  await rm(home, { recursive: true, force: true });
+}, 30_000);
+
+/** A server that is started again, once, when it has killed itself. */
+async function restarted(start: (env: Record<string, string>) => ReturnType<typeof startAgent>, crashAt = "") {
+  let crashed = false;
+  let server = start(crashAt === "" ? {} : { CRASH_AT: crashAt });
+  const watched = server.exited.then((code) => {
+    if (code !== 137) return;
+    crashed = true;
+    server = start({});
+  });
+  await Promise.race([server.ready.catch(() => undefined), watched]);
+  await server.ready;
+  return { url: server.url, crashed: () => crashed, stop: () => server.stop() };
+}
+
+async function agentServer(name: string, folder: string, crashAt?: string): Promise<Server> {
+  const env = {
+    MANYHANDS_HOME: join(home, folder, name),
+    PORT: freePort(),
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "rehearsal",
+    MANYHANDS_EGRESS_ALLOW: sites.map(({ host }) => host).join(","),
+  };
+  await mkdir(env.MANYHANDS_HOME, { recursive: true });
+  return restarted((more) => startAgent(name, { ...env, ...more }), crashAt);
+}
+
+async function gatewayServer(folder: string, own: CountedModel, urls: Readonly<Record<string, string>>, crashAt = "") {
+  const addresses = Object.entries(urls).map(([name, url]) => [`${name.toUpperCase().replace("-", "_")}_URL`, url]);
+  const env = {
+    ...Object.fromEntries(addresses),
+    MANYHANDS_HOME: join(home, folder, "gateway"),
+    PORT: freePort(),
+    OPENAI_BASE_URL: own.url,
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "rehearsal",
+  };
+  await mkdir(env.MANYHANDS_HOME, { recursive: true });
+  const entry = "gateway/src/server/main.ts";
+  return restarted((more) => startAgent("gateway", { ...env, ...more }, join(root, entry)), crashAt);
+}
+
+type Outcome = {
+  readonly state: TaskState | undefined;
+  readonly crashed: boolean;
+  readonly events: readonly StoredEvent[];
+  readonly asked: number;
+  readonly report: string;
+  readonly registrations: RegistrationSite["registrations"];
+  readonly browses: boolean;
+};
+
+/** The demo's task to a gateway of its own, and what came of it. */
+async function handover(
+  folder: string,
+  crash: { readonly gateway?: string; readonly browser?: string },
+): Promise<Outcome> {
+  const site = sites.pop();
+  if (site === undefined) throw new Error("there are too few sites");
+  const own = await startCountedModel();
+  const browser = crash.browser === undefined ? undefined : await agentServer("browser", folder, crash.browser);
+  const urls = { ...agents, ...(browser && { browser: browser.url }) };
+  const gateway = await gatewayServer(folder, own, urls, crash.gateway);
+  try {
+    const abilities = await readAbilities(gateway.url, undefined);
+    const task = await follow(`${gateway.url}/a2a/planning`, demoTask(abilities, site.url));
+    const file = task?.artifacts.find(({ name }) => name === "report.md")?.parts[0]?.content;
+    const report = file?.$case === "url" ? await (await fetch(file.value)).text() : "";
+    await gateway.stop();
+    const engine = createEmbeddedEngine({ path: join(home, folder, "gateway/runs.db") });
+    const events = task === undefined ? [] : await engine.events(task.id);
+    await engine.close();
+    return {
+      state: task?.status?.state,
+      crashed: gateway.crashed() || browser?.crashed() === true,
+      events,
+      asked: own.asked(),
+      report,
+      registrations: site.registrations,
+      browses: abilities.operatesPages,
+    };
+  } finally {
+    await Promise.all([gateway.stop(), browser?.stop(), site.close(), own.close()]);
+  }
+}
+
+async function follow(url: string, text: string) {
+  const signal = AbortSignal.timeout(patience);
+  const csv = await Bun.file(join(root, "gateway/demo/orders.csv")).bytes();
+  const packed = await packProject(await readShippingProject(root));
+  const raw = (filename: string, mediaType: string, bytes: Uint8Array) => ({
+    content: { $case: "raw" as const, value: Buffer.from(bytes) },
+    filename,
+    mediaType,
+    metadata: undefined,
+  });
+  const message: OutgoingMessage = {
+    messageId: crypto.randomUUID(),
+    text,
+    parts: [raw("orders.csv", "text/csv", csv), raw("shipping.tar.gz", "application/gzip", packed)],
+  };
+  const client = await createA2aClient(url, { retry: { retries: 40, firstPauseMs: 50 }, signal });
+  let last: Awaited<ReturnType<typeof client.cancel>> | undefined;
+  for await (const update of client.stream(message, { signal })) if (update.kind === "end") last = update.task;
+  return last;
+}
+
+function check(label: string, outcome: Outcome): void {
+  const { state, events, asked, report, registrations, browses } = outcome;
+  const ofType = (type: string) => events.filter(({ event }) => event.type === type).map(({ event }) => event);
+  const steps = browses ? 4 : 3;
+  expect([label, state]).toEqual([label, TaskState.TASK_STATE_COMPLETED]);
+  expect([label, report.includes("| **All** | 76,704.20 | 215 | 356.76 |")]).toEqual([label, true]);
+  expect([label, registrations.length, registrations.every(isAsTold)]).toEqual([label, browses ? 1 : 0, true]);
+  expect([label, events.map(({ seq }) => seq)]).toEqual([label, events.map((_, index) => index + 1)]);
+  const counts = ["run-ended", "agent-asked", "agent-answered", "step-ended"].map((type) => ofType(type).length);
+  expect([label, counts]).toEqual([label, [1, steps, steps, steps]]);
+  expect([label, ofType("step-ended").map(({ outcome }) => outcome)]).toEqual([label, Array(steps).fill("completed")]);
+  const unrecorded = asked - ofType("model-replied").length;
+  expect(unrecorded, `${label}: replies that were paid for and not recorded`).toBeLessThanOrEqual(1);
+}
+
+test("kill -9 of the gateway or of the Browser agent in the middle of the demo: it is finished, and nothing is done twice", async () => {
+  const crashes = [
+    ...gatewayCrashes.map((at) => ({ gateway: at })),
+    ...browserCrashes.map((at) => ({ browser: at })),
+  ].entries();
+  const seen: boolean[] = [];
+  const lane = async () => {
+    for (const [index, crash] of crashes) {
+      const outcome = await handover(`run-${index}`, crash);
+      seen.push(outcome.crashed);
+      check(JSON.stringify(crash), outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  expect(seen.filter(Boolean).length).toBeGreaterThanOrEqual(gatewayCrashes.length);
+}, 240_000);
