@@ -29,6 +29,14 @@ type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
  * began without its answer having arrived.
  */
 export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
+  const end = peers.underWay.begin(run.id);
+  const { outcome, left } = await converse(run, request, peers);
+  if (!left) end();
+  return outcome;
+}
+
+/** The whole of an ask; `left` when its task may still be at work. */
+async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ outcome: AskOutcome; left: boolean }> {
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
   const { outcome, open } = await attend(run, ask, begun.met, peers);
@@ -132,7 +140,7 @@ function idsOf({ taskId, contextId }: Child): Pick<AskOutcome, "taskId" | "conte
   return { taskId, contextId };
 }
 
-function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = false): AskOutcome {
+function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = false) {
   const { state, files, usage, error } = outcome;
   run.emit({
     type: "agent-answered",
@@ -144,5 +152,5 @@ function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = f
     ...(error !== undefined && { error }),
     ...(left && { left }),
   } satisfies PeerEvent);
-  return outcome;
+  return { outcome, left };
 }

@@ -3,6 +3,7 @@ import type { Fetch } from "../a2a/client-fetch.ts";
 import type { Engine } from "../durable/engine.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { createFloor, type Floor } from "./floor.ts";
+import { createUnderWay, type UnderWay } from "./under-way.ts";
 
 /** Another agent: what the asker calls it, and where its card is. */
 export type PeerAddress = { readonly name: string; readonly url: string };
@@ -40,6 +41,7 @@ export type Peers = {
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
   readonly floor: Floor;
+  readonly underWay: UnderWay;
 };
 
 /** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
@@ -64,6 +66,7 @@ export function createPeers(options: PeersOptions): Peers {
     fetch: inner,
     bounds: { ...defaultBounds, ...options.bounds },
     floor: createFloor(),
+    underWay: createUnderWay(),
     async client(address, signal) {
       const watched = options.connect?.(address, signal);
       if (watched !== undefined) return watched;

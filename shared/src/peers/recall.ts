@@ -21,24 +21,31 @@ function recallKind(kind: string): string {
  */
 export function recalling(definition: RunDefinition, peers: Peers): RunDefinition {
   const settle = async (run: Run) => {
-    if ((await cancelOpen(run, peers)) === 0) return;
+    if (peers.underWay.isNone(run.id) || (await cancelOpen(run, peers)) === 0) return;
     await run.step("recall", async () => {
       await startRecall(peers.engine, definition.kind, run, "ending");
       return null;
     });
   };
+  const settled: RunDefinition["execute"] = async (run, input) => {
+    let output: Awaited<ReturnType<RunDefinition["execute"]>>;
+    try {
+      output = await definition.execute(run, input);
+    } catch (error) {
+      if (!run.abortSignal.aborted) await settle(run);
+      throw error;
+    }
+    await settle(run);
+    return output;
+  };
   return {
     kind: definition.kind,
     async execute(run, input) {
-      let output: Awaited<ReturnType<RunDefinition["execute"]>>;
       try {
-        output = await definition.execute(run, input);
-      } catch (error) {
-        if (!run.abortSignal.aborted) await settle(run);
-        throw error;
+        return await settled(run, input);
+      } finally {
+        peers.underWay.forget(run.id);
       }
-      await settle(run);
-      return output;
     },
   };
 }
