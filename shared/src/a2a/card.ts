@@ -12,6 +12,8 @@ export type AgentFacts = {
   readonly publicUrl: string;
   readonly model: { readonly name: string; readonly provider: string };
   readonly sandbox: SandboxTier;
+  /** How the MCP servers do; nothing when left out. */
+  readonly mcp?: () => object;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 };

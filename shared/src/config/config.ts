@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Limits } from "../agent/agent.ts";
 import type { ModelConfig } from "../llm/config.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
@@ -42,6 +42,13 @@ export type Config = {
   readonly browser: Sections["browser"];
   readonly search: Sections["search"];
   readonly egress: Sections["egress"];
+  readonly mcp: {
+    /** Absolute path of `mcp.json`, which need not be there unless it is `named`. */
+    readonly file: string;
+    readonly named: boolean;
+    /** Tokens of tool definitions above which they have to be searched for. */
+    readonly definitionTokens: number;
+  };
   /** What the settings hold that has no effect here, one sentence each. */
   readonly notes: readonly string[];
 };
@@ -56,6 +63,8 @@ export type AgentConfig = {
   readonly approve: readonly string[];
   /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
   readonly risky: "ask" | "allow" | "deny";
+  /** The MCP servers whose tools it has. */
+  readonly mcp: readonly string[] | "all";
 };
 
 /**
@@ -92,8 +101,19 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     browser: sections.browser,
     search: sections.search,
     egress: sections.egress,
+    mcp: {
+      file: mcpFile(sections, file, cwd),
+      named: sections.mcp.file !== undefined,
+      definitionTokens: sections.mcp.definition_tokens,
+    },
     notes: notesOn(origins),
   };
+}
+
+/** As it was named, or beside the settings file. */
+function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
+  if (mcp.file !== undefined) return resolve(cwd, mcp.file);
+  return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
 }
 
 function agentConfig(sections: Sections, name: AgentName): AgentConfig {
@@ -109,5 +129,6 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     approve: agent.approve,
     risky: agent.risky,
+    mcp: agent.mcp === undefined ? (name === "manus" ? "all" : []) : agent.mcp.includes("*") ? "all" : agent.mcp,
   };
 }

@@ -18,6 +18,7 @@ import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openLog } from "./open-log.ts";
+import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
 
@@ -76,7 +77,9 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const definition = define(toolbox, agentConfig.limits);
+  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  await checkServers(name, agentConfig.mcp, mcp);
+  const definition = { ...define(toolbox, agentConfig.limits), moreTools: mcp.mount(agentConfig.mcp) };
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
@@ -90,6 +93,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
+          await mcp.close();
           await Promise.all([toolbox.close(), closeModel()]);
         }
       },
@@ -101,6 +105,7 @@ async function start({ name, define }: AgentServerSpec, config: Config): Promise
       publicUrl: server.publicUrl ?? reachable(served.url),
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
+      mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
     engine: releasingEngine(engine, definition, { openWorkspace: open }),

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { AgentConfig, Config } from "../config/config.ts";
+import { createEgress } from "../egress/egress.ts";
+import { AppError } from "../errors.ts";
+import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+type OpenMcpDeps = {
+  readonly sandbox: Sandbox;
+  readonly logger: Pick<Logger, "info" | "warn">;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The sandbox stays the caller's. Rejects with
+ * `config_invalid` for a file that is not in order.
+ */
+export async function openMcp(
+  { home, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "mcp" | "egress">,
+  { sandbox, logger, env }: OpenMcpDeps,
+): Promise<McpHost> {
+  const folder = join(home, "mcp");
+  let opened: Promise<Sandbox> | undefined;
+  const unconfined = () => {
+    opened ??= createSandbox({ mode: "off", folder });
+    return opened;
+  };
+  const host = await createMcpHost({
+    ...mcp,
+    env,
+    home,
+    folder,
+    sandbox,
+    unconfined,
+    egress: createEgress(policy, { proxy }),
+    proxy,
+    log: {
+      info: (fields, message) => logger.info(fields, message),
+      warn: (fields, message) => logger.warn(fields, message),
+    },
+    authorize: () => undefined,
+  });
+  return {
+    ...host,
+    async close() {
+      await host.close();
+      await (await opened)?.close();
+    },
+  };
+}
+
+/** Throws `config_invalid` where an agent is to have a server that is not there: a slip would give it nothing. */
+export async function checkServers(agent: string, wanted: AgentConfig["mcp"], host: McpHost): Promise<void> {
+  if (wanted === "all") return;
+  const names = (await host.servers()).map(({ name }) => name);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new AppError(
+    "config_invalid",
+    `[agents.${agent}] mcp names ${JSON.stringify(unknown)}, but the enabled servers are: ${names.join(", ") || "none"}.`,
+  );
+}
