@@ -27,16 +27,18 @@ function server(): McpServer {
 }
 
 /** Starts one on a free port; `check` may answer a request instead. */
-export function startHttpServer(check?: (request: Request) => Response | undefined): HttpServer {
+export function startHttpServer(
+  check?: (request: Request) => Promise<Response | undefined> | Response | undefined,
+): HttpServer {
   const headers: Headers[] = [];
   const handler = createMcpHandler(server);
   const bun = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
-    fetch(request) {
+    async fetch(request) {
       headers.push(request.headers);
-      return check?.(request) ?? handler.fetch(request);
+      return (await check?.(request)) ?? handler.fetch(request);
     },
   });
   return { url: `${bun.url.href}mcp`, headers, [Symbol.dispose]: () => void bun.stop(true) };

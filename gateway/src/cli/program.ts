@@ -1,6 +1,7 @@
 import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { demoCommand } from "../demo/demo.ts";
+import { addMcp } from "./add-mcp.ts";
 import { chatCommand } from "./chat.ts";
 import { configCommand } from "./config-command.ts";
 import type { CliContext } from "./context.ts";
@@ -44,6 +45,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .action(async (options) => done(await configCommand(options, context)));
   addRuns(program, context, done);
+  addMcp(program, context, done, { config: configOption, json: jsonOption });
   return program;
 }
 

@@ -4,6 +4,9 @@ import type { AgentConfig, Config } from "../config/config.ts";
 import { createEgress } from "../egress/egress.ts";
 import { AppError } from "../errors.ts";
 import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
+import { createCredentialStore } from "../mcp/oauth/credential-store.ts";
+import { authorizeBy, signIn } from "../mcp/oauth/sign-in.ts";
+import { isProgram } from "../mcp/server-config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -13,6 +16,11 @@ type OpenMcpDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
+/** The servers, and a way to sign in to one; `show` is given the address to open in a browser. */
+export type OpenedMcp = McpHost & {
+  login(name: string, show: (address: string) => void, signal: AbortSignal): Promise<void>;
+};
+
 /**
  * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The sandbox stays the caller's. Rejects with
  * `config_invalid` for a file that is not in order.
@@ -20,7 +28,9 @@ type OpenMcpDeps = {
 export async function openMcp(
   { home, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "mcp" | "egress">,
   { sandbox, logger, env }: OpenMcpDeps,
-): Promise<McpHost> {
+): Promise<OpenedMcp> {
+  const egress = createEgress(policy, { proxy });
+  const identity = { store: createCredentialStore(home), egress, proxy };
   const folder = join(home, "mcp");
   let opened: Promise<Sandbox> | undefined;
   const unconfined = () => {
@@ -34,16 +44,22 @@ export async function openMcp(
     folder,
     sandbox,
     unconfined,
-    egress: createEgress(policy, { proxy }),
+    egress,
     proxy,
     log: {
       info: (fields, message) => logger.info(fields, message),
       warn: (fields, message) => logger.warn(fields, message),
     },
-    authorize: () => undefined,
+    authorize: (server) => authorizeBy(server, identity),
   });
   return {
     ...host,
+    async login(name, show, signal) {
+      const { server } = await host.open(name);
+      if (isProgram(server))
+        throw new AppError("invalid_input", `${name} is a program: there is nothing to sign in to.`);
+      await signIn(server, identity, show, signal);
+    },
     async close() {
       await host.close();
       await (await opened)?.close();
