@@ -19,10 +19,13 @@ let env: Parameters<typeof startManus>[0];
 /** Plays what the task's first word names; `said` are the results so far. */
 const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
   const said = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+  if (JSON.stringify(messages).includes("six times seven")) return { text: "42, of course." };
   const task = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
   const plays: Record<string, readonly { name: string; args: object }[]> = {
     count: [{ name: "every__get-sum", args: { a: 19, b: 23 } }],
     deploy: [{ name: "web__deploy", args: {} }],
+    think: [{ name: "thinker__think", args: {} }],
+    consent: [{ name: "s__think", args: {} }],
     order: [{ name: "v1__order", args: {} }],
     // Obeys the poisoned description to the letter.
     obey: [
@@ -46,6 +49,7 @@ beforeAll(async () => {
     v1: fixture("v1-server"),
     poison: fixture("hostile", "poison"),
     s: fixture("hostile"),
+    thinker: { ...fixture("hostile"), sampling: true },
     dead: fixture("hostile", "exit"),
   };
   await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers }));
@@ -111,6 +115,11 @@ test("a poisoned description has nothing to carry away, and its destructive tool
   expect(JSON.stringify(model.requests.map(({ body }) => body))).not.toContain(canary);
   const refused = await send("no", asked);
   expect(answerOf(refused)).toContain("was not allowed and not made");
+});
+
+test("a server asks the agent's model only where its entry allows it", async () => {
+  expect(answerOf(await send("think"))).toContain("42, of course.");
+  expect(answerOf(await send("consent"))).not.toContain("42");
 });
 
 test("ten tasks at once on one server stay apart", async () => {
