@@ -49,11 +49,12 @@ test("a tool that appears while a task runs is offered and called from the next 
     ["change", "a__two"],
   ]);
   const texts = events.flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
-  expect(texts).toEqual([
+  // Both of the last turn are made at the same time.
+  expect([...texts.slice(0, 2), ...texts.slice(2).sort()]).toEqual([
     "first",
     "changed",
-    "second",
     'There is no tool named "a__one". The tools are: change, a__two.',
+    "second",
   ]);
 });
 

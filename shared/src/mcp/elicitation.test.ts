@@ -57,3 +57,13 @@ test("what does not fit is told, refusals and silence are passed on", () => {
   expect(answerOf("Decline.", form)).toEqual({ result: { action: "decline" } });
   expect(answerOf(undefined, form)).toEqual({ result: { action: "cancel" } });
 });
+
+test("what is left out has the value the server names for that", () => {
+  const properties = {
+    name: { type: "string" as const, default: "Joe" },
+    age: { type: "integer" as const, default: 0 },
+  };
+  const asked = { message: "Who?", requestedSchema: { type: "object" as const, properties } };
+  expect(questionOf("s", asked)).toContain("- age (integer, 0 when left out)");
+  expect(answerOf("ok", asked)).toEqual({ result: { action: "accept", content: { name: "Joe", age: 0 } } });
+});

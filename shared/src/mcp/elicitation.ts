@@ -6,6 +6,7 @@ const field = z.looseObject({
   type: z.string().optional(),
   title: z.string().optional(),
   description: z.string().optional(),
+  default: z.unknown(),
   enum: z.array(z.union([z.string(), z.number()])).optional(),
   oneOf: z.array(z.looseObject({ const: z.string() })).optional(),
 });
@@ -60,7 +61,7 @@ export function answerOf(
   const given = valuesIn(said, names);
   const content: NonNullable<ElicitResult["content"]> = {};
   for (const [name, one] of Object.entries(fields.properties)) {
-    const raw = given[name];
+    const raw = given[name] ?? one.default;
     if (raw === undefined && !fields.required.includes(name)) continue;
     if (raw === undefined) return { problem: `There was no value for ${name}.` };
     const value = asValue(raw, one);
@@ -79,13 +80,14 @@ function quoted(text: string): string {
 
 function fieldLine(
   name: string,
-  { type, title, description, enum: values, oneOf }: Fields["properties"][string],
+  { type, title, description, enum: values, oneOf, default: otherwise }: Fields["properties"][string],
   required: boolean,
 ): string {
   const choices = values ?? oneOf?.map((one) => one.const);
   const kind = choices === undefined ? (type ?? "text") : `one of ${choices.join(", ")}`;
   const about = [title, description].filter((part) => part !== undefined).join(": ");
-  return neutralLine(`${name} (${kind}${required ? "" : ", may be left out"})${about === "" ? "" : `: ${about}`}`, 500);
+  const left = otherwise === undefined ? (required ? "" : ", may be left out") : `, ${String(otherwise)} when left out`;
+  return neutralLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
 }
 
 /** The values a person wrote: a JSON object, lines of `name: value`, or, where one is asked for, all of it. */
