@@ -6,7 +6,7 @@ const field = z.looseObject({
   type: z.string().optional(),
   title: z.string().optional(),
   description: z.string().optional(),
-  default: z.unknown(),
+  default: z.unknown().optional(),
   enum: z.array(z.union([z.string(), z.number()])).optional(),
   oneOf: z.array(z.looseObject({ const: z.string() })).optional(),
 });
