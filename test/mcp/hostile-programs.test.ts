@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fixture, hostForTest, variable } from "./host-for-test.ts";
 
 const text = async (result: Promise<{ text: string; isError: boolean }>) => {
@@ -74,7 +75,7 @@ test("a server that never says a word delays tasks by no more than their patienc
   expect(performance.now() - again).toBeLessThan(200);
 }, 20_000);
 
-test("a definition that changed after it was approved is disabled until it is approved again, for later processes too", async () => {
+test("a definition that changed after it was approved is disabled until it is approved again", async () => {
   await using it = await hostForTest({ s: fixture("hostile") });
   const names = async () => (await it.tools()).map(({ name }) => name);
   expect(await names()).toContain("s__echo");
@@ -161,4 +162,11 @@ test("what a server says of its tools decides about repetition and about asking"
   expect(await tools.get("p__echo")?.risk?.({}, context)).toContain("may destroy or overwrite");
   expect(await tools.get("q__crash")?.risk?.({}, context)).toContain("may change something");
   expect(await tools.get("q__echo")?.risk?.({}, context)).toBeUndefined();
+});
+
+test("where what was approved cannot be read, nothing is mounted and the agent lives", async () => {
+  await using it = await hostForTest({ s: fixture("hostile") });
+  await writeFile(join(it.home, "mcp-pins.json"), "{");
+  expect(await it.tools()).toEqual([]);
+  expect(it.warnings.join()).toContain("cannot be checked");
 });

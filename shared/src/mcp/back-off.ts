@@ -53,7 +53,7 @@ export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal): 
   }
 }
 
-/** Rejects with `timeout` where a wait of this length would be of no use to who waits. */
+/** Throws `unavailable` where the next attempt is so far off that waiting for it would be of no use. `reason` is why there is a pause. */
 export function refuseLongWait(name: string, waitMs: number, reason: string | undefined): void {
   if (waitMs <= 2_000) return;
   throw new AppError(

@@ -15,6 +15,7 @@ export type CallOutcome =
   | { readonly type: "result"; readonly result: CallToolResult }
   | { readonly type: "asks"; readonly question: string; readonly state: Json };
 
+/** A call of a tool, as the server defines it, and where it is held while a person is asked. */
 export type ServerCall = {
   readonly connection: Connection;
   readonly definition: Definition;

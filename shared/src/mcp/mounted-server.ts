@@ -95,7 +95,12 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       if (asked === undefined && connection.waitMs() > 0) return known?.tools ?? [];
       const { since, answer } = asked ?? ask();
       const definitions = await within(answer, since + patienceMs - performance.now(), signal);
-      return definitions === undefined ? (known?.tools ?? []) : mount(definitions);
+      if (definitions === undefined) return known?.tools ?? [];
+      return mount(definitions).catch((error: unknown) => {
+        // Without its pins nothing of it is approved.
+        log.warn({ server: server.name, err: error }, "an MCP server's tools cannot be checked; they are left out");
+        return [];
+      });
     },
     async inspect(signal) {
       const definitions = await connection.tools(signal);

@@ -23,8 +23,6 @@ export interface Pins {
   version(): Promise<string>;
   /** Approves these definitions and forgets all others of the server. */
   approve(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
-  /** Forgets a server. */
-  forget(name: string): Promise<void>;
 }
 
 /** The pins kept in this file, which several processes may use. A file that cannot be read is an error: without it everything would be new. */
@@ -41,14 +39,10 @@ export function createPins(file: string): Pins {
     if (cached?.stamp !== stamp) cached = { stamp, pins: parsePins(await readFile(file, "utf8"), file) };
     return cached.pins;
   };
-  const change = (
-    name: string,
-    next: (now: PinnedServers[string] | undefined) => PinnedServers[string] | undefined,
-  ) => {
+  const change = (name: string, next: (now: PinnedServers[string] | undefined) => PinnedServers[string]) => {
     const work = writing.then(async () => {
       const { [name]: now, ...rest } = await read();
-      const changed = next(now);
-      await replace(file, changed === undefined ? rest : { ...rest, [name]: changed });
+      await replace(file, { ...rest, [name]: next(now) });
     });
     writing = work.catch(() => undefined);
     return work;
@@ -69,7 +63,6 @@ export function createPins(file: string): Pins {
     },
     approve: (server, definitions) =>
       change(server.name, () => ({ server: server.shown, tools: hashesOf(definitions) })),
-    forget: (name) => change(name, () => undefined),
   };
 }
 
