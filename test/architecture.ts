@@ -18,7 +18,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   workspace: [],
   browser: ["sandbox", "egress", "workspace"],
   tools: ["durable", "llm", "sandbox", "egress", "workspace", "browser"],
-  mcp: ["durable", "llm", "workspace", "tools"],
+  mcp: ["durable", "llm", "sandbox", "egress", "workspace", "tools"],
   agent: ["durable", "llm", "sandbox", "workspace", "browser", "tools"],
   a2a: ["durable", "llm", "sandbox", "workspace", "tools", "agent"],
   peers: ["durable", "workspace", "tools", "agent", "a2a"],

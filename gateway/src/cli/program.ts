@@ -2,6 +2,7 @@ import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Json } from "@manyhands/shared/json";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { demoCommand } from "../demo/demo.ts";
+import { addMcp } from "./add-mcp.ts";
 import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { chatCommand } from "./chat.ts";
 import { configCommand } from "./config-command.ts";
@@ -61,6 +62,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .action(async (options) => done(await configCommand(options, context)));
   addRuns(program, context, done);
   addAgents(program, context, done);
+  addMcp(program, context, done, { config: configOption, json: jsonOption });
   return program;
 }
 

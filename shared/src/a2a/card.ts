@@ -14,6 +14,8 @@ export type AgentFacts = {
   /** The model that thinks, and how commands are confined; left out where there is none, or it is not known. */
   readonly model?: { readonly name: string; readonly provider: string };
   readonly sandbox?: SandboxTier;
+  /** How the MCP servers do; nothing when left out. */
+  readonly mcp?: () => object;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Further extensions it tells of, each with its parameters. */

@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 export type StatusDeps = {
   readonly agent: string;
   readonly version: string;
-  readonly facts: Pick<AgentFacts, "model" | "sandbox">;
+  readonly facts: Pick<AgentFacts, "model" | "sandbox" | "mcp">;
   readonly engine: Pick<Engine, "health">;
   readonly metrics: Metrics;
 };
@@ -17,8 +17,12 @@ export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
-    const { model, sandbox } = facts;
-    return c.json({ ok: storage.ok, agent, version, model, sandbox, storage }, storage.ok ? 200 : 503);
+    const { model, sandbox, mcp } = facts;
+    const servers = mcp?.();
+    return c.json(
+      { ok: storage.ok, agent, version, model, sandbox, storage, ...(servers && { mcp: servers }) },
+      storage.ok ? 200 : 503,
+    );
   });
   app.get("/readyz", (c) => {
     const storage = engine.health();

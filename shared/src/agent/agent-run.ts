@@ -23,6 +23,7 @@ import { hasPrice, withinBudget } from "./spending.ts";
 import { tailor } from "./tailor.ts";
 import type { AgentInput, AgentOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
+import { toolsNow } from "./tools-now.ts";
 import { unstick } from "./unstick.ts";
 import { withApproval } from "./with-approval.ts";
 
@@ -64,13 +65,14 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Step {
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async () => {
+  const begun = await run.step("begin", async ({ signal }) => {
     const today = new Date().toISOString().slice(0, 10);
+    const { offered } = await toolsNow(agent, run.principal, [], signal);
     return {
       today,
       limits: tighter(agent.limits, input.budget ?? {}),
       contextWindow: deps.model.capabilities.contextWindow,
-      fixedTokens: fixedTokens(agent, today),
+      fixedTokens: fixedTokens(agent, offered, today),
       boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
       earlier: await earlierTasks(run, agent.name, deps.engine),
       files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),

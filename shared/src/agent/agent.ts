@@ -1,3 +1,4 @@
+import type { MoreTools } from "../tools/more-tools.ts";
 import type { Sight, Tool } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -57,6 +58,8 @@ export type AgentDefinition = {
    */
   readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
   readonly tools: readonly Tool[];
+  /** Tools beside those, asked for anew in each model step and before each call. A name among `tools` is never theirs. */
+  readonly moreTools?: MoreTools;
   readonly limits: Limits;
   /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */
   readonly finish?: (

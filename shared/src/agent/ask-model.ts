@@ -2,6 +2,7 @@ import type { StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec } from "../llm/model.ts";
 import { estimateTokens } from "../llm/tokens.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
@@ -12,6 +13,7 @@ import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { toModelMessages } from "./to-model-messages.ts";
+import { toolsNow } from "./tools-now.ts";
 
 /** What thinking needs of the server it runs in. */
 export type ThinkDeps = {
@@ -29,23 +31,23 @@ export type ThinkDeps = {
  * provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
-  const tools = toolSpecs(agent);
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
     const hints = hint === undefined ? task.hints : [hint, ...task.hints];
     const reply = await task.run.step("model", async (step) => {
+      const { callable, offered } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
       const sight = await lookAround(agent, task, deps, step.signal);
       const sightTokens = sightTokensOf(sight);
       const { vision } = deps.model.capabilities;
       const prompt = await toModelMessages(task.messages, { hints, sight, vision, artifacts: deps.artifacts });
       const request: ModelRequest = {
         messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
-        tools,
+        tools: toolSpecs(offered),
         toolChoice: agent.toolChoice,
         maxOutputTokens: roomForAnswer(task, promptTokens(task, sightTokens), deps.model),
       };
       const reply = await recordReply(task, request, deps.model, step);
-      return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, agent, task, deps, step.signal) };
+      return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
     });
     task.hints = [];
     take(reply, task, agent.toolChoice);
@@ -55,7 +57,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
 
 async function planCalls(
   calls: readonly ToolCall[],
-  { tools }: AgentDefinition,
+  tools: readonly Tool[],
   task: TaskState,
   deps: ThinkDeps,
   signal: AbortSignal,
@@ -71,15 +73,15 @@ async function planCalls(
 }
 
 /** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
-export function fixedTokens(agent: AgentDefinition, today: string): number {
-  return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(agent));
+export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
+  return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
 }
 
 function systemText({ instructions }: AgentDefinition, today: string): string {
   return `${instructions}\n\nToday is ${today}.`;
 }
 
-function toolSpecs({ tools }: AgentDefinition): ToolSpec[] {
+function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
   return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 

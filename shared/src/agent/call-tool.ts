@@ -2,7 +2,7 @@ import type { Run, StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import type { Model, Usage } from "../llm/model.ts";
-import { failure, type Tool, type ToolResult } from "../tools/tool.ts";
+import { failure, type PersonAnswer, type Tool, type ToolResult } from "../tools/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
 import type { Limits } from "./agent.ts";
 import { answerInquiries, type PendingSpending } from "./answer-inquiries.ts";
@@ -33,12 +33,16 @@ export type CalledTool = {
   readonly usage?: readonly Usage[];
   readonly images?: readonly StoredFile[];
   readonly end?: NonNullable<ToolResult["end"]>;
+  /** The call has no result yet: it is made again with the person's answer to this. */
+  readonly asks?: NonNullable<ToolResult["asks"]>;
 };
 
 /** What the calls of one turn share. */
 export type TurnOfCalls = {
   readonly task: TaskState;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Finds a tool that is not among those; used inside steps. Left out where there are no others. */
+  readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
   /** What those under way use up together. */
   readonly pending: PendingSpending;
 };
@@ -47,9 +51,15 @@ export type TurnOfCalls = {
  * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
  * call that must not be repeated; only an abort rejects.
  */
-export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, deps: ToolDeps): Promise<CalledTool> {
+export async function callTool(
+  run: Run,
+  call: PlannedCall,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+  answer?: PersonAnswer,
+): Promise<CalledTool> {
   const { id: callId, name } = call;
-  run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
+  if (answer === undefined) run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
   const tool = turn.tools.get(name);
   const parsed = parseArguments(call.arguments);
   const waits = call.way === "waiting" || call.way === "waiting-together";
@@ -60,7 +70,9 @@ export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, d
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
     return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
   }
-  const effect = tool !== undefined && parsed.ok ? tool.effect(parsed.value) : "pure";
+  // What a tool that is not known yet would do is not known either.
+  const unknown = turn.more === undefined ? "pure" : "once";
+  const effect = parsed.ok ? (tool?.effect(parsed.value) ?? unknown) : "pure";
   try {
     return await run.step(
       stepName(name),
@@ -68,14 +80,14 @@ export async function callTool(run: Run, call: PlannedCall, turn: TurnOfCalls, d
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
         const inquiries = answerInquiries(callId, turn, deps.model, step);
-        const within = { workspace, step, deps, ask: inquiries.ask };
+        const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
         const result = parsed.ok ? await resultOf(call, parsed.value, turn, within) : failure(parsed.error);
         const { limits } = turn.task;
         const called = await bounded(result, { callId, name, workspace, limits, artifacts: deps.artifacts });
         const { usage } = inquiries;
         const milliseconds = Math.ceil(performance.now() - started);
         const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage }) };
-        step.emit(ended(recorded));
+        if (recorded.asks === undefined) step.emit(ended(recorded));
         return recorded;
       },
       { effect },
@@ -108,14 +120,16 @@ const interrupted =
 async function resultOf(
   call: PlannedCall,
   input: unknown,
-  { task, tools }: TurnOfCalls,
-  { workspace, step, deps, ask }: Within,
+  { task, tools, more }: TurnOfCalls,
+  { workspace, step, deps, ask, answer }: Within,
 ): Promise<ToolResult> {
-  const tool = tools.get(call.name);
-  if (tool === undefined) return unknownTool(call.name, tools);
   const deadline = workDeadline(task, step.signal);
   const { signal } = deadline;
   try {
+    const others = tools.has(call.name) ? [] : ((await more?.(signal)) ?? []);
+    const tool = tools.get(call.name) ?? others.find(({ name }) => name === call.name);
+    if (tool === undefined)
+      return unknownTool(call.name, [...new Set([...tools.keys(), ...others.map(({ name }) => name)])]);
     const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
     if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
     return await tool.call(input, {
@@ -124,6 +138,7 @@ async function resultOf(
       key: step.key,
       progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
       ask: (inquiry) => ask(inquiry, signal),
+      ...(answer && { answer }),
     });
   } catch (error) {
     if (!deadline.passed()) throw error;
@@ -131,8 +146,8 @@ async function resultOf(
   }
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult {
-  return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${[...tools.keys()].join(", ")}.`);
+function unknownTool(name: string, known: readonly string[]): ToolResult {
+  return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
 }
 
 /** What a person allowed, or needed not to allow, was another deed than the call would be by now. */
@@ -145,12 +160,14 @@ type Within = {
   readonly step: StepContext;
   readonly deps: ToolDeps;
   readonly ask: ReturnType<typeof answerInquiries>["ask"];
+  readonly answer?: PersonAnswer;
 };
 
 type Bounds = { callId: string; name: string; workspace: Workspace; limits: Limits; artifacts: ArtifactStore };
 
 /** The result with its text cut to size and its images stored. */
 async function bounded(result: ToolResult, { callId, name, workspace, limits, artifacts }: Bounds) {
+  if (result.asks !== undefined) return { callId, name, text: "", isError: false, asks: result.asks };
   const text = await boundText(result.text, limits.resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
   const images = await Promise.all(
     (result.images ?? []).map((image, index) =>

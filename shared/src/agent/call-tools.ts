@@ -1,10 +1,13 @@
 import type { Run } from "../durable/run.ts";
+import { askPerson } from "../tools/human/question.ts";
 import type { AgentDefinition } from "./agent.ts";
-import { type CalledTool, callTool, type ToolDeps } from "./call-tool.ts";
+import { type CalledTool, callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
+import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import type { Act } from "./react.ts";
 import { spend } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
+import { toolsNow } from "./tools-now.ts";
 
 /**
  * Acts by calling the tools asked for. Calls that do not disturb each other run at the same time, as many as the task allows; the
@@ -13,15 +16,41 @@ import type { TaskState } from "./task-state.ts";
 export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   const tools = new Map(agent.tools.map((tool) => [tool.name, tool]));
   return async (calls, task) => {
+    const { moreTools } = agent;
+    const { principal } = task.run;
+    const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, [], signal)).callable;
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };
-      const called = await inLanes(group, task, (run, call) => callTool(run, call, { task, tools, pending }, deps));
-      for (const each of called) take(each, task);
+      const turn: TurnOfCalls = { task, tools, pending, ...(moreTools && { more }) };
+      const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
+      for (const [at, each] of called.entries()) take(await answered(group[at], each, turn, deps), task);
       const took = Math.max(0, ...called.map((each) => each.milliseconds));
       task.callsMs += took;
       task.spent.workMs += took;
     }
   };
+}
+
+const answerMs = 24 * 60 * 60 * 1000;
+
+/** The call with what it asks of the person answered, one question after another; those of other calls wait. */
+async function answered(
+  call: PlannedCall | undefined,
+  called: CalledTool,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+): Promise<CalledTool> {
+  const { task } = turn;
+  let now = called;
+  while (call !== undefined && now.asks !== undefined) {
+    const { question, state } = now.asks;
+    await collectMessages(task);
+    const message = await askPerson(task.run, { question, kind: "question" }, answerMs);
+    const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    for (const each of now.usage ?? []) spend(task, each, 0);
+    now = await callTool(task.run, call, turn, deps, { text, state });
+  }
+  return now;
 }
 
 function take({ callId, name, text, isError, images, end, usage = [] }: CalledTool, task: TaskState): void {

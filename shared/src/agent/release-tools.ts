@@ -19,7 +19,10 @@ export async function releaseTools(
   const { runs } = await deps.engine.list({ kind: agent.name, principal, contextId, statuses, limit: 2 });
   if (runs.some((run) => run.id !== id)) return;
   const workspace = await deps.openWorkspace(principal, contextId);
-  await Promise.allSettled(agent.tools.map((tool) => tool.release?.(workspace)));
+  await Promise.allSettled([
+    ...agent.tools.map((tool) => tool.release?.(workspace)),
+    agent.moreTools?.release(workspace),
+  ]);
 }
 
 /** The engine, whose `cancel` also ends what the task's tools keep: of a task that waits nothing is executed that could. */

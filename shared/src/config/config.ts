@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Limits } from "../agent/agent.ts";
 import { AppError } from "../errors.ts";
 import type { ModelConfig } from "../llm/config.ts";
@@ -55,6 +55,13 @@ export type Config = {
   readonly search: Sections["search"];
   readonly egress: Sections["egress"];
   readonly desktop: Sections["desktop"];
+  readonly mcp: {
+    /** Absolute path of `mcp.json`, which need not be there unless it is `named`. */
+    readonly file: string;
+    readonly named: boolean;
+    /** Tokens of tool definitions above which they have to be searched for. */
+    readonly definitionTokens: number;
+  };
   /** What the settings hold that has no effect here, one sentence each. */
   readonly notes: readonly string[];
 };
@@ -76,6 +83,8 @@ export type AgentConfig = {
   readonly approve: readonly string[];
   /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
   readonly risky: "ask" | "allow" | "deny";
+  /** The MCP servers whose tools it has. */
+  readonly mcp: readonly string[] | "all";
 };
 
 /**
@@ -119,6 +128,11 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     search: sections.search,
     egress: sections.egress,
     desktop: sections.desktop,
+    mcp: {
+      file: mcpFile(sections, file, cwd),
+      named: sections.mcp.file !== undefined,
+      definitionTokens: sections.mcp.definition_tokens,
+    },
     notes: notesOn(origins),
   };
 }
@@ -133,6 +147,12 @@ function checkedDelegates(name: AgentName, { agents, peers }: Sections): readonl
     "config_invalid",
     `[agents.${name}] delegates names ${JSON.stringify(unknown)}, but the agents it can ask are: ${known.join(", ")}.`,
   );
+}
+
+/** As it was named, or beside the settings file. */
+function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
+  if (mcp.file !== undefined) return resolve(cwd, mcp.file);
+  return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
 }
 
 function agentConfig(sections: Sections, name: AgentName): AgentConfig {
@@ -150,5 +170,6 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     delegates: checkedDelegates(name, sections),
     approve: agent.approve,
     risky: agent.risky,
+    mcp: agent.mcp === undefined ? (name === "manus" ? "all" : []) : agent.mcp.includes("*") ? "all" : agent.mcp,
   };
 }

@@ -13,6 +13,7 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   OPENAI_BASE_URL: ["llm", "base_url"],
   MANYHANDS_MODEL: ["llm", "model"],
   MANYHANDS_TOKEN: ["server", "token"],
+  MANYHANDS_MCP: ["mcp", "file"],
   HOST: ["server", "host"],
   PORT: ["server", "port"],
   PUBLIC_URL: ["server", "public_url"],

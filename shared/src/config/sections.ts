@@ -40,6 +40,7 @@ const agentKeys = (name: AgentName) =>
         .default(name === "manus" ? ["browser", "swe", "data-analysis"] : []),
       approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
       risky: z.enum(["ask", "allow", "deny"]).default("ask"),
+      mcp: z.array(text).describe('a list of names of servers in mcp.json, or ["*"] for all').optional(),
     })
     .prefault({});
 
@@ -65,7 +66,13 @@ const openManusSections = {
       cpu_limit: z.number().min(0).max(1024).optional(),
     })
     .prefault({}),
-  mcp: z.strictObject({ server_reference: z.string().optional() }).prefault({}),
+  mcp: z
+    .strictObject({
+      file: text.optional(),
+      definition_tokens: z.int().min(0).max(10_000_000).default(8000),
+      server_reference: z.string().optional(),
+    })
+    .prefault({}),
   runflow: z.strictObject({ use_data_analysis_agent: z.boolean().default(false) }).prefault({}),
   daytona: z
     .strictObject({

@@ -34,7 +34,7 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
           ...(await openWayArgv(workspace, user)),
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...extras.mounts, ...guard.argv])),
+          ...(await bwrapProfile(workspace, [...pathMounts(command.paths), ...extras.mounts, ...guard.argv])),
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...extras.inner,
           ...command.argv,
@@ -47,6 +47,11 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
     },
     close: async () => {},
   };
+}
+
+function pathMounts(paths: ConfinedCommand["paths"]): string[] {
+  const read = paths?.read.flatMap((path) => ["--ro-bind", path, path]) ?? [];
+  return [...read, ...(paths?.write.flatMap((path) => ["--bind", path, path]) ?? [])];
 }
 
 /** bwrap's own init is process 1 of the namespace and starts the command as process 2. */

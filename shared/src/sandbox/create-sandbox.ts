@@ -110,7 +110,8 @@ async function start(
   const group = usesGroups ? await createControlGroup(limits) : undefined;
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
-    return await startProcess(confinement, { argv: command.argv, workspace, env, limits, group });
+    const { argv, paths } = command;
+    return await startProcess(confinement, { argv, workspace, env, limits, group, ...(paths && { paths }) });
   } catch (error) {
     await group?.remove();
     throw error;

@@ -31,7 +31,8 @@ export function createLandlock(): Confinement {
       const rules: LandlockRule[] = [
         ...readable.map((path) => ({ path, access: "read" as const })),
         ...devices.map((path) => ({ path, access: "write" as const })),
-        { path: command.workspace, access: "write" },
+        ...(command.paths?.read ?? []).map((path) => ({ path, access: "read" as const })),
+        ...[...(command.paths?.write ?? []), command.workspace].map((path) => ({ path, access: "write" as const })),
       ];
       return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules)]);
     },

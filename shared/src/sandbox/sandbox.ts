@@ -16,10 +16,15 @@ export type SandboxLimits = {
   readonly outputBytes: number;
 };
 
+/** Absolute paths with no symlinks in them. */
+export type SandboxPaths = { readonly read: readonly string[]; readonly write: readonly string[] };
+
 export type SandboxCommand = {
   readonly argv: readonly string[];
   /** The only folder it may write, mounted at the same path; also its HOME and working directory. */
   readonly workspace: string;
+  /** Paths beside the system's that it may read, and those it may also write, each at its own place; all exist. None when left out. */
+  readonly paths?: SandboxPaths;
   /** Variables beside the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;

@@ -4,7 +4,9 @@ import { AppError } from "../errors.ts";
 
 /** Tools an agent may lack because of the machine: naming them is right, and where they are missing there is nothing to allow. */
 const machineTools = ["bash", "python_execute", "computer_use"];
-const isMachineTool = (name: string) => machineTools.includes(name) || name.startsWith("browser_");
+const isMachineTool = (name: string) => machineTools.includes(name) || name.startsWith("browser_") || isMounted(name);
+/** Tools of MCP servers come and go. */
+const isMounted = (name: string) => name.includes("__") || name === "find_tools";
 
 /** Has a person allow each call of the tools named. Throws `config_invalid` for a name the agent has no tool of: it would protect nothing. */
 export function approvalBy(names: readonly string[], { name: agent, tools }: AgentDefinition): ApprovalPolicy {

@@ -13,6 +13,7 @@ import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
+import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
 import { crashPoint, reachable, runServer } from "./run-server.ts";
@@ -46,10 +47,15 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  await checkServers(name, agentConfig.mcp, mcp);
   const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
   const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
-  const definition = withFamilies(made, agentConfig.tools, families);
+  const definition = {
+    ...withFamilies(made, agentConfig.tools, families),
+    moreTools: mcp.mount(agentConfig.mcp),
+  };
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
@@ -65,6 +71,7 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
+          await mcp.close();
           await Promise.all([toolbox.close(), closeModel()]);
         }
       },
@@ -76,6 +83,7 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
       publicUrl: server.publicUrl ?? reachable(served.url),
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
+      mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
     engine: releasingEngine(cancelling, definition, { openWorkspace: open }),

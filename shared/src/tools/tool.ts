@@ -13,7 +13,15 @@ export type ToolResult = {
   readonly images?: readonly ImagePart[];
   /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
+  /**
+   * Not a result yet: the call needs this answered by the person first, and is made again then with the answer and `state`. Text, images and
+   * end are passed over.
+   */
+  readonly asks?: { readonly question: string; readonly state: Json };
 };
+
+/** What a person answered to a call that asked, and the state it asked with. `text` is undefined when nobody answered in time. */
+export type PersonAnswer = { readonly text: string | undefined; readonly state: Json };
 
 /**
  * What a model sees of something that changes outside its messages, such as a page: made anew for each call of the model, shown at the
@@ -46,6 +54,8 @@ export interface ToolContext {
   readonly workspace: Workspace;
   /** The same at every attempt of the same call. */
   readonly key: string;
+  /** Present when the call asked before. */
+  readonly answer?: PersonAnswer;
   /** Shows live output to those who watch now. Never stored. */
   progress(text: string): void;
   /**

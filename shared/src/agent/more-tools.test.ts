@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import type { MoreTools } from "../tools/more-tools.ts";
+import { defineTool, type Tool } from "../tools/tool.ts";
+import { agentForTest } from "./agent-for-test.ts";
+
+const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>
+  defineTool({ name, description: name, input: z.strictObject({}), effect, run: async () => answer });
+const more = (list: () => readonly Tool[]): MoreTools => ({
+  list: async () => list(),
+  offer: (tools) => tools,
+  release: async () => undefined,
+});
+const namesIn = (request: { body: { tools?: readonly { function: { name: string } }[] | undefined } }) =>
+  (request.body.tools ?? []).map((one) => one.function.name);
+
+test("a tool that appears while a task runs is offered and called from the next step on, one that goes is an error in words", async () => {
+  let tools: readonly Tool[] = [tool("a__one", "first")];
+  const change = defineTool({
+    name: "change",
+    description: "",
+    input: z.strictObject({}),
+    effect: "once",
+    run: async () => {
+      tools = [tool("a__two", "second")];
+      return "changed";
+    },
+  });
+  await using it = await agentForTest({
+    tools: [change],
+    agent: { moreTools: more(() => tools) },
+    script: [
+      { calls: [{ name: "a__one", args: {} }] },
+      { calls: [{ name: "change", args: {} }] },
+      {
+        calls: [
+          { name: "a__two", args: {} },
+          { name: "a__one", args: {} },
+        ],
+      },
+      { text: "done" },
+    ],
+  });
+  const { events } = await it.run("go");
+  expect(it.model.requests.map(namesIn)).toEqual([
+    ["change", "a__one"],
+    ["change", "a__one"],
+    ["change", "a__two"],
+    ["change", "a__two"],
+  ]);
+  const texts = events.flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  // Both of the last turn are made at the same time.
+  expect([...texts.slice(0, 2), ...texts.slice(2).sort()]).toEqual([
+    "first",
+    "changed",
+    'There is no tool named "a__one". The tools are: change, a__two.',
+    "second",
+  ]);
+});
+
+test("a name the agent has itself is never another's", async () => {
+  await using it = await agentForTest({
+    tools: [tool("bash", "mine")],
+    agent: { moreTools: more(() => [tool("bash", "theirs")]) },
+    script: [{ calls: [{ name: "bash", args: {} }] }, { text: "done" }],
+  });
+  const { events } = await it.run("go");
+  expect(namesIn(it.model.requests[0] as never)).toEqual(["bash"]);
+  expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ text: "mine" });
+});
+
+/** Asks for a name, twice where the first is refused. */
+const asking: Tool = {
+  ...tool("ask_name", ""),
+  async call(_, { answer }) {
+    if (answer === undefined)
+      return { text: "", isError: false, asks: { question: "Which name?", state: { tries: 1 } } };
+    if (answer.text === "nobody")
+      return { text: "", isError: false, asks: { question: "Really, which name?", state: { tries: 2 } } };
+    return { text: `${answer.text} after ${JSON.stringify(answer.state)}`, isError: false };
+  },
+};
+
+test("calls that ask wait for the person one after another, across a restart, and end once with what the answers make of them", async () => {
+  await using it = await agentForTest({
+    tools: [asking, tool("plain", "plain")],
+    script: [
+      {
+        calls: [
+          { name: "ask_name", args: {} },
+          { name: "plain", args: {} },
+          { name: "ask_name", args: {} },
+        ],
+      },
+      { text: "done" },
+    ],
+  });
+  const id = await it.start("go");
+  await it.until(id, "waiting");
+  await it.restart({ tools: [asking, tool("plain", "plain")] });
+  await it.say(id, "nobody");
+  await asked(it, id, 2);
+  await it.say(id, "Ada");
+  await asked(it, id, 3);
+  await it.say(id, "Grace");
+  await it.until(id, "completed");
+  const ended = (await it.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  expect(ended.sort()).toEqual(['Ada after {"tries":2}', 'Grace after {"tries":1}', "plain"]);
+  const tools = it.model.requests[1]?.body.messages.filter(({ role }) => role === "tool");
+  expect(tools?.map(({ content }) => content)).toEqual(['Ada after {"tries":2}', "plain", 'Grace after {"tries":1}']);
+});
+
+async function asked(it: Awaited<ReturnType<typeof agentForTest>>, id: string, times: number): Promise<void> {
+  const count = async () => (await it.events(id)).filter(({ type }) => type === "question-asked").length;
+  for (const deadline = Date.now() + 8_000; Date.now() < deadline; await Bun.sleep(5)) {
+    if ((await count()) >= times && (await it.until(id, "waiting")).status === "waiting") return;
+  }
+  throw new Error(`It did not ask ${times} times.`);
+}

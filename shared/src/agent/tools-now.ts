@@ -1,0 +1,24 @@
+import type { Tool } from "../tools/tool.ts";
+import type { AgentDefinition } from "./agent.ts";
+import type { TaskState } from "./task-state.ts";
+
+/** What an agent can call now, and what of that its model is told of. */
+export type ToolsNow = { readonly callable: readonly Tool[]; readonly offered: readonly Tool[] };
+
+/** The agent's tools with those that may change. Used inside steps: between them only what they recorded holds. */
+export async function toolsNow(
+  { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
+  principal: string,
+  messages: TaskState["messages"],
+  signal: AbortSignal,
+): Promise<ToolsNow> {
+  if (moreTools === undefined) return { callable: tools, offered: tools };
+  const own = new Set(tools.map(({ name }) => name));
+  const more = (await moreTools.list(principal, signal)).filter(({ name }) => !own.has(name));
+  const told = messages.filter((message) => message.role === "tool");
+  const offered = moreTools.offer(more, told);
+  return {
+    callable: [...tools, ...more, ...offered.filter((tool) => !more.includes(tool))],
+    offered: [...tools, ...offered],
+  };
+}

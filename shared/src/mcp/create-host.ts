@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { AppError } from "../errors.ts";
+import { estimateTokens } from "../llm/tokens.ts";
+import type { MoreTools } from "../tools/more-tools.ts";
+import type { Tool } from "../tools/tool.ts";
+import { findTools, foundTools } from "./find-tools.ts";
+import { type MountDeps, type MountedServer, mountServer, type ServerHealth } from "./mounted-server.ts";
+import { createPins } from "./pins.ts";
+import type { ServerConfig } from "./server-config.ts";
+import { openServerList, type ServerListOptions } from "./server-list.ts";
+
+/** How the servers do, for people. */
+export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };
+
+/** The MCP servers of this process. */
+export interface McpHost {
+  /** The tools of these servers, or of all, as an agent takes them in. */
+  mount(servers: readonly string[] | "all"): MoreTools;
+  /** The enabled servers by `mcp.json` as it is now. */
+  servers(): Promise<readonly ServerConfig[]>;
+  /** One of them, connected on demand, for a look at it. Rejects with `not_found`. */
+  open(name: string): Promise<MountedServer>;
+  /** Approves what a server defines now. Resolves with how many tools. */
+  approve(name: string, signal: AbortSignal): Promise<number>;
+  health(): McpHealth;
+  close(): Promise<void>;
+}
+
+export type McpHostOptions = Omit<MountDeps, "pins"> &
+  ServerListOptions & {
+    /** Where `mcp-pins.json` lies. */
+    readonly home: string;
+    /** Tokens of definitions that a prompt holds at most before they have to be searched for. */
+    readonly definitionTokens: number;
+  };
+
+/** Who uses servers that are looked at from outside a task, and who everybody is on a server with one token. */
+const local = "local";
+
+/** Reads `mcp.json` and makes the host; servers whose entries say so are connected at once. Rejects with `config_invalid`. */
+export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
+  const list = await openServerList(options);
+  const pins = createPins(join(options.home, "mcp-pins.json"));
+  const deps: MountDeps = { ...options, pins };
+  const mounted = new Map<string, MountedServer>();
+  const mountedFor = (server: ServerConfig, principal: string) => {
+    const key = JSON.stringify([principal, server.name]);
+    const there = mounted.get(key);
+    if (there !== undefined && Bun.deepEquals(there.server, server)) return there;
+    void there?.close();
+    const made = mountServer(server, deps);
+    mounted.set(key, made);
+    return made;
+  };
+  /** Servers that `mcp.json` has no more are let go of. */
+  const current = async () => {
+    const servers = await list.now();
+    const names = new Set(servers.map(({ name }) => name));
+    for (const [key, one] of mounted)
+      if (!names.has(one.server.name)) {
+        mounted.delete(key);
+        void one.close();
+      }
+    return servers;
+  };
+  const open = async (name: string) => {
+    const servers = await current();
+    const server = servers.find((one) => one.name === name);
+    if (server !== undefined) return mountedFor(server, local);
+    const known = servers.map((one) => one.name).join(", ") || "none";
+    throw new AppError(
+      "not_found",
+      `There is no MCP server ${JSON.stringify(name)} in ${options.file}. Known: ${known}.`,
+    );
+  };
+  const size = new WeakMap<Tool, number>();
+  const sizeOf = (tool: Tool) => {
+    const known = size.get(tool) ?? estimateTokens([], [tool]);
+    size.set(tool, known);
+    return known;
+  };
+  for (const server of await list.now())
+    if (server.start === "eager") void mountedFor(server, local).tools(new AbortController().signal);
+  return {
+    mount: (names) => ({
+      async list(principal, signal) {
+        const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
+        return (await Promise.all(wanted.map((server) => mountedFor(server, principal).tools(signal)))).flat();
+      },
+      offer(tools, told) {
+        const tokens = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);
+        return tokens <= options.definitionTokens ? tools : [findTools(tools), ...foundTools(tools, told)];
+      },
+      async release({ root }) {
+        for (const one of mounted.values()) one.release(root);
+      },
+    }),
+    servers: current,
+    open,
+    async approve(name, signal) {
+      const one = await open(name);
+      const { definitions } = await one.inspect(signal);
+      await pins.approve(one.server, definitions);
+      return definitions.length;
+    },
+    health() {
+      const problem = list.problem();
+      return { servers: [...mounted.values()].map((one) => one.health()), ...(problem !== undefined && { problem }) };
+    },
+    async close() {
+      await Promise.all([...mounted.values()].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import type { ToolContext } from "../tools/tool.ts";
+import { defineTool } from "../tools/tool.ts";
+import { findTools, foundTools } from "./find-tools.ts";
+
+const tool = (name: string, description: string) =>
+  defineTool({ name, description, input: z.strictObject({}), effect: "pure", run: async () => "" });
+const tools = [
+  tool("git__createIssue", "Opens an issue in a repository."),
+  tool("git__list_issues", "Lists issues of a repository."),
+  tool("mail__send", "Sends a message."),
+];
+const search = async (query: string) =>
+  (await findTools(tools).call({ query }, { signal: new AbortController().signal } as ToolContext)).text;
+
+test("tools are found by what they do, the best first, and are the task's from then on", async () => {
+  const text = await search("create an issue");
+  expect(text).toMatch(/- git__createIssue: .*\n- git__list_issues: /);
+  expect(foundTools(tools, [{ name: "find_tools", text }]).map(({ name }) => name)).toEqual([
+    "git__createIssue",
+    "git__list_issues",
+  ]);
+});
+
+test("nothing found is said, and a tool that was called stays", async () => {
+  expect(await search("xylophone")).toContain("No tool fits");
+  expect(foundTools(tools, [{ name: "mail__send", text: "sent" }]).map(({ name }) => name)).toEqual(["mail__send"]);
+});

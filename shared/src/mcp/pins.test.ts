@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPins } from "./pins.ts";
+import { parseServers } from "./read-servers.ts";
+
+const home = await mkdtemp(join(tmpdir(), "manyhands-pins-"));
+afterAll(() => rm(home, { recursive: true }));
+
+const serverAt = (command: string) => {
+  const [server] = parseServers(JSON.stringify({ mcpServers: { s: { command } } }), "mcp.json", {});
+  if (server === undefined) throw new Error("There is no server.");
+  return server;
+};
+const server = serverAt("one");
+const tool = (name: string, over: object = {}) => ({
+  name,
+  description: "Reads.",
+  inputSchema: { type: "object" as const, properties: { a: { type: "string" }, b: { type: "string" } } },
+  ...over,
+});
+
+test("what is seen first is approved, by whichever process; a change of text, schema or annotation is not", async () => {
+  const file = join(home, "first.json");
+  expect(await createPins(file).changed(server, [tool("a"), tool("b")])).toEqual(new Set());
+  const later = createPins(file);
+  const reordered = {
+    inputSchema: { properties: { b: { type: "string" }, a: { type: "string" } }, type: "object" as const },
+  };
+  expect(await later.changed(server, [tool("a", reordered), tool("b")])).toEqual(new Set());
+  for (const over of [
+    { description: "Reads and tells." },
+    { inputSchema: { type: "object" as const } },
+    { annotations: { readOnlyHint: true } },
+  ])
+    expect(await later.changed(server, [tool("a", over), tool("b"), tool("c")])).toEqual(new Set(["a"]));
+  await createPins(file).approve(server, [tool("a", { description: "New." })]);
+  expect(await later.changed(server, [tool("a", { description: "New." })])).toEqual(new Set());
+});
+
+test("another command under the same name is another server", async () => {
+  const pins = createPins(join(home, "other.json"));
+  await pins.changed(server, [tool("a")]);
+  expect(await pins.changed(serverAt("two"), [tool("a", { description: "Other." })])).toEqual(new Set());
+  expect(await pins.changed(serverAt("two"), [tool("a")])).toEqual(new Set(["a"]));
+});
+
+test("servers seen at the same time do not push each other out, and a broken file is not taken for an empty one", async () => {
+  const file = join(home, "many.json");
+  const pins = createPins(file);
+  const servers = Array.from({ length: 10 }, (_, n) => ({ ...server, name: `s${n}` }));
+  await Promise.all(servers.map((one) => pins.changed(one, [tool("a")])));
+  expect(Object.keys(await Bun.file(file).json())).toHaveLength(10);
+  await writeFile(file, "{");
+  expect(createPins(file).changed(server, [tool("a")])).rejects.toThrow("cannot be read");
+});

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { parseServers } from "./read-servers.ts";
+
+const parse = (mcpServers: object, env: Record<string, string> = {}) =>
+  parseServers(JSON.stringify({ mcpServers }), "mcp.json", env);
+const variable = (name: string) => `\${${name}}`;
+
+test("OpenManus's entries are understood, with or without a type", () => {
+  const [one, two] = parse({
+    one: { type: "stdio", command: "node", args: ["a.js"] },
+    two: { type: "sse", url: "https://x.example/sse" },
+  });
+  expect(one).toMatchObject({ name: "one", command: "node", args: ["a.js"], timeout: 60_000, trust: "sandboxed" });
+  expect(two).toMatchObject({ name: "two", type: "sse", url: "https://x.example/sse" });
+});
+
+test("variables are filled in everywhere, an empty one too, and what people are shown names them", () => {
+  const entry = {
+    command: "node",
+    args: [`--key=${variable("KEY")}`, variable("MISSING:-none")],
+    env: { A: variable("EMPTY") },
+  };
+  const [server] = parse({ s: entry }, { KEY: "sk-1", EMPTY: "" });
+  expect(server).toMatchObject({
+    args: ["--key=sk-1", "none"],
+    env: { A: "" },
+    shown: `node --key=${variable("KEY")} \${MISSING:-none}`,
+  });
+});
+
+test.each([
+  [
+    "an unset variable",
+    { s: { command: variable("NOPE") } },
+    /mcp\.json: mcpServers\.s\.command names the environment variable NOPE/,
+  ],
+  ["a key that is not there", { s: { command: "x", comand: "y" } }, /mcpServers\.s.*comand/],
+  [
+    "a wrong value, without the value",
+    { s: { url: "https://x.example", headers: { A: 7 } } },
+    /mcpServers\.s\.headers\.A/,
+  ],
+  ["neither command nor URL", { s: {} }, /mcpServers\.s needs a command or a url/],
+  ["a command and a URL", { s: { command: "x", url: "https://x.example" } }, /not both/],
+  ["another protocol", { s: { url: "file:///etc/passwd" } }, /mcpServers\.s\.url/],
+  ["a relative path", { s: { command: "x", read: ["a"] } }, /read: "a" is not an absolute path/],
+  ["two names that are one in tool names", { "a b": { command: "x" }, a_b: { command: "x" } }, /Rename one/],
+])("%s is refused with file and key", (_, servers, message) => {
+  expect(() => parse(servers)).toThrow(message);
+});
+
+test("a secret is in no message", () => {
+  const entry = { url: "https://x.example", headers: { Authorization: variable("TOKEN") }, timeout: variable("TOKEN") };
+  try {
+    parse({ s: entry }, { TOKEN: "canary" });
+    throw new Error("It was taken.");
+  } catch (error) {
+    expect((error as Error).message).not.toContain("canary");
+  }
+});

@@ -1,0 +1,84 @@
+import * as z from "zod";
+
+const text = z.string().min(1);
+const names = z.array(text);
+const headers = z.record(text, z.string());
+
+/** What every server can be told, whatever it speaks through. */
+const common = {
+  /** Left out of everything while true. */
+  disabled: z.boolean().default(false),
+  /** Milliseconds a call may be silent for; each report of progress starts it anew, up to ten times as long. */
+  timeout: z.int().min(100).max(3_600_000).default(60_000),
+  start: z.enum(["lazy", "eager"]).default("lazy"),
+  /** Tools by the server's own names; `*` at the end stands for any. What `deny` names is never mounted. */
+  tools: z.strictObject({ allow: names.optional(), deny: names.default([]) }).prefault({}),
+  /** Which calls a person decides about, by what the server says of its tools. */
+  approve: z.enum(["never", "destructive", "writes", "always"]).default("destructive"),
+  /** Whether tools to read its resources and to get its prompts are mounted. */
+  resources: z.boolean().default(false),
+  prompts: z.boolean().default(false),
+  /** Whether its questions reach the person the agent works for. */
+  elicitation: z.boolean().default(true),
+  /** Whether it may ask the agent's model, within the task's budget. */
+  sampling: z.boolean().default(false),
+  /** Bytes of one message it may send. */
+  maxMessageBytes: z
+    .int()
+    .min(1024)
+    .max(1024 * 2 ** 20)
+    .default(10 * 2 ** 20),
+};
+
+const program = z.strictObject({
+  ...common,
+  type: z.literal("stdio").default("stdio"),
+  command: text,
+  args: z.array(z.string()).default([]),
+  env: z.record(text, z.string()).default({}),
+  cwd: text.optional(),
+  /** `unconfined` starts it without the sandbox. */
+  trust: z.enum(["sandboxed", "unconfined"]).default("sandboxed"),
+  /** Absolute paths it may read, and those it may also write. */
+  read: names.default([]),
+  write: names.default([]),
+});
+
+const remote = z.strictObject({
+  ...common,
+  type: z.enum(["http", "streamable-http", "streamableHttp", "sse"]).optional(),
+  url: z.url({ protocol: /^https?$/ }),
+  headers: headers.default({}),
+  /** A client registered beforehand; registered by itself where the server allows that, otherwise. */
+  oauth: z
+    .strictObject({ clientId: text.optional(), clientSecret: text.optional(), scope: text.optional() })
+    .default({}),
+});
+
+/** The two kinds of entry of `mcpServers`. */
+export const serverSchemas = { program, remote };
+
+/** `shown` is what is started or reached, for people. */
+type Named = { readonly name: string; readonly shown: string };
+
+/** A server that is a program of this machine. */
+export type ProgramServer = z.output<typeof program> & Named;
+/** A server that is reached by HTTP. */
+export type RemoteServer = z.output<typeof remote> & Named;
+/** One entry of `mcpServers`, checked, by the name it has there. */
+export type ServerConfig = ProgramServer | RemoteServer;
+
+/** Whether a server is a program of this machine. */
+export function isProgram(server: ServerConfig): server is ProgramServer {
+  return "command" in server;
+}
+
+/** What is started or reached, exactly as the entry says it, for people: variables are named, so that no secret is in it. */
+export function shownCommand(entry: Readonly<Record<string, unknown>>): string {
+  if (typeof entry.url === "string") return entry.url;
+  const args: readonly unknown[] = Array.isArray(entry.args) ? entry.args : [];
+  return [entry.command, ...args]
+    .map(String)
+    .map((word) => (/^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(" ");
+}

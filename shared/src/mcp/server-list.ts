@@ -1,0 +1,49 @@
+import { stat } from "node:fs/promises";
+import { readServers } from "./read-servers.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** The servers of a file that may change while it is in use. */
+export interface ServerList {
+  /** The enabled servers as the file has them now; as it last was in order, where it is not. */
+  now(): Promise<readonly ServerConfig[]>;
+  /** What is wrong with the file now. */
+  problem(): string | undefined;
+}
+
+export type ServerListOptions = {
+  readonly file: string;
+  /** Whether somebody named the file, so that it has to be there at the start. */
+  readonly named: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** Reads the file once; rejects with `config_invalid` where it is not in order. */
+export async function openServerList({ file, named, env }: ServerListOptions): Promise<ServerList> {
+  let stamp = await stampOf(file);
+  let servers = enabled(await readServers(file, named, env));
+  let problem: string | undefined;
+  return {
+    async now() {
+      const seen = await stampOf(file);
+      if (seen === stamp) return servers;
+      stamp = seen;
+      try {
+        servers = enabled(await readServers(file, false, env));
+        problem = undefined;
+      } catch (error) {
+        problem = (error as Error).message;
+      }
+      return servers;
+    },
+    problem: () => problem,
+  };
+}
+
+function enabled(servers: readonly ServerConfig[]): readonly ServerConfig[] {
+  return servers.filter(({ disabled }) => !disabled);
+}
+
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  return found === undefined ? "" : `${found.mtimeMs} ${found.size} ${found.ino}`;
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { mountedName, serverId } from "./tool-name.ts";
+
+test("a name that fits is the server's and the tool's own", () => {
+  expect(mountedName("github", "create_issue")).toBe("github__create_issue");
+});
+
+test("what is too long loses of the server's part, never of the tool's", () => {
+  const name = mountedName(`/usr/local/lib/${"very-long-".repeat(6)}`, "read_multiple_files");
+  expect(name.length).toBeLessThanOrEqual(64);
+  expect(name).toMatch(/^usr_local_lib_very.*__read_multiple_files_[0-9a-f]{6}$/);
+});
+
+test("characters that providers refuse are replaced, and two tools do not become one by that", () => {
+  const [one, two, three] = ["a.b", "a/b", "a_b"].map((tool) => mountedName("s", tool));
+  expect(new Set([one, two, three]).size).toBe(3);
+  expect(one).toMatch(/^s__a_b_[0-9a-f]{6}$/);
+});
+
+test("every name is one that providers take, and no two pairs share one", async () => {
+  const part = fc.string({ unit: fc.constantFrom(..."ab_-. 1"), minLength: 1, maxLength: 70 });
+  const taken = new Map<string, string>();
+  await fc.assert(
+    fc.property(part, part, (server, tool) => {
+      fc.pre(serverId(server) !== "");
+      const name = mountedName(server, tool);
+      expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      const pair = JSON.stringify([serverId(server), tool]);
+      const hashed = /_[0-9a-f]{6}$/.test(name);
+      if (!hashed) expect(taken.get(name) ?? pair).toBe(pair);
+      taken.set(name, pair);
+    }),
+  );
+});

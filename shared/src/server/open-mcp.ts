@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { AgentConfig, Config } from "../config/config.ts";
+import { createEgress } from "../egress/egress.ts";
+import { AppError } from "../errors.ts";
+import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
+import { createCredentialStore } from "../mcp/oauth/credential-store.ts";
+import { authorizeBy, signIn } from "../mcp/oauth/sign-in.ts";
+import { isProgram } from "../mcp/server-config.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+type OpenMcpDeps = {
+  readonly sandbox: Sandbox;
+  readonly logger: Pick<Logger, "info" | "warn">;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** The servers, and a way to sign in to one; `show` is given the address to open in a browser. */
+export type OpenedMcp = McpHost & {
+  login(name: string, show: (address: string) => void, signal: AbortSignal): Promise<void>;
+};
+
+/**
+ * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The sandbox stays the caller's. Rejects with
+ * `config_invalid` for a file that is not in order.
+ */
+export async function openMcp(
+  { home, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "mcp" | "egress">,
+  { sandbox, logger, env }: OpenMcpDeps,
+): Promise<OpenedMcp> {
+  const egress = createEgress(policy, { proxy });
+  const identity = { store: createCredentialStore(home), egress, proxy };
+  const folder = join(home, "mcp");
+  let opened: Promise<Sandbox> | undefined;
+  const unconfined = () => {
+    opened ??= createSandbox({ mode: "off", folder });
+    return opened;
+  };
+  const host = await createMcpHost({
+    ...mcp,
+    env,
+    home,
+    folder,
+    sandbox,
+    unconfined,
+    egress,
+    proxy,
+    log: {
+      info: (fields, message) => logger.info(fields, message),
+      warn: (fields, message) => logger.warn(fields, message),
+    },
+    authorize: (server) => authorizeBy(server, identity),
+  });
+  return {
+    ...host,
+    async login(name, show, signal) {
+      const { server } = await host.open(name);
+      if (isProgram(server))
+        throw new AppError("invalid_input", `${name} is a program: there is nothing to sign in to.`);
+      await signIn(server, identity, show, signal);
+    },
+    async close() {
+      await host.close();
+      await (await opened)?.close();
+    },
+  };
+}
+
+/** Throws `config_invalid` where an agent is to have a server that is not there: a slip would give it nothing. */
+export async function checkServers(agent: string, wanted: AgentConfig["mcp"], host: McpHost): Promise<void> {
+  if (wanted === "all") return;
+  const names = (await host.servers()).map(({ name }) => name);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new AppError(
+    "config_invalid",
+    `[agents.${agent}] mcp names ${JSON.stringify(unknown)}, but the enabled servers are: ${names.join(", ") || "none"}.`,
+  );
+}

@@ -1,0 +1,15 @@
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Tool } from "./tool.ts";
+
+/** A result of a tool as the model read it. */
+export type ToldResult = { readonly name: string; readonly text: string };
+
+/** Tools whose set may change while a task runs, such as those of other servers. Their calls are recorded like any, so replay never asks here. */
+export interface MoreTools {
+  /** What can be called now by this principal. Answers within seconds what is known by then; rejects only with the signal's reason. */
+  list(principal: string, signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Of those, what the model is told of, by what it has read in this task: where there are too many, what it found among them. */
+  offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
+  /** Ends what is kept for this conversation between calls. */
+  release(workspace: Workspace): Promise<void>;
+}

@@ -1,0 +1,103 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createMcpHost, type McpHost } from "@manyhands/shared/mcp/create-host";
+import type { Tool, ToolContext, ToolResult } from "@manyhands/shared/tools/tool";
+import { createEgress } from "../../shared/src/egress/egress.ts";
+import { createSandbox } from "../../shared/src/sandbox/create-sandbox.ts";
+import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
+import type { Workspace } from "../../shared/src/workspace/workspace.ts";
+
+/** Where the installed servers are, and what our own import, which their entries let them read. */
+const folders = [resolve(import.meta.dir, "../../node_modules"), resolve(import.meta.dir, "..")];
+
+/** How an entry names a variable. */
+export const variable = (name: string) => `\${${name}}`;
+
+/** The entry of a server of ours, run by Bun. */
+export function fixture(name: string, ...args: string[]) {
+  return {
+    command: process.execPath,
+    args: [join(import.meta.dir, `${name}.fixture.ts`), ...args],
+    read: folders,
+  };
+}
+
+/** The entry of an installed server, run by Node. */
+export function installed(entry: string, ...args: string[]) {
+  return { command: "node", args: [Bun.resolveSync(entry, import.meta.dir), ...args], read: folders };
+}
+
+/** A host in a folder that goes away with `await using`. */
+export type HostForTest = AsyncDisposable & {
+  readonly host: McpHost;
+  readonly home: string;
+  readonly file: string;
+  readonly workspace: Workspace;
+  /** What was logged as a warning. */
+  readonly warnings: string[];
+  write(servers: object): Promise<void>;
+  tools(principal?: string): Promise<readonly Tool[]>;
+  /** Calls a tool by the name it is mounted under. */
+  call(name: string, input?: object, context?: Partial<ToolContext>): Promise<ToolResult>;
+};
+
+type Options = {
+  readonly definitionTokens?: number;
+  readonly env?: Record<string, string>;
+  readonly sandbox?: "auto" | "off";
+};
+
+/** Makes one, with these entries in its `mcp.json`. For tests. */
+export async function hostForTest(servers: object, options: Options = {}): Promise<HostForTest> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-"));
+  await chmod(home, 0o711);
+  const file = join(home, "mcp.json");
+  const folder = join(home, "mcp");
+  await mkdir(folder);
+  const write = (entries: object) => writeFile(file, JSON.stringify({ mcpServers: entries }));
+  await write(servers);
+  const sandbox = await createSandbox({ mode: options.sandbox ?? "auto", folder });
+  const warnings: string[] = [];
+  const host = await createMcpHost({
+    file,
+    named: true,
+    env: options.env ?? {},
+    home,
+    folder,
+    sandbox,
+    unconfined: () => createSandbox({ mode: "off", folder }),
+    egress: createEgress({ allow: [], deny: [], only: [] }),
+    proxy: undefined,
+    definitionTokens: options.definitionTokens ?? 1_000_000,
+    log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
+    authorize: () => undefined,
+  });
+  const workspace = await openWorkspace({ home, principal: "local", contextId: "c", user: sandbox.user });
+  const mounted = host.mount("all");
+  const tools = (principal = "local") => mounted.list(principal, new AbortController().signal);
+  return {
+    host,
+    home,
+    file,
+    workspace,
+    warnings,
+    write,
+    tools,
+    async call(name, input = {}, context = {}) {
+      const known = await tools();
+      const tool = known.find((one) => one.name === name);
+      if (tool === undefined)
+        throw new Error(
+          `There is no ${name} among ${known.map((one) => one.name).join(", ")}; ${Bun.inspect(host.health())}`,
+        );
+      return tool.call(input, contextForTest(workspace, context));
+    },
+    async [Symbol.asyncDispose]() {
+      await host.close();
+      await sandbox.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

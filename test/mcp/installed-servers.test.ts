@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { findChromium } from "../../shared/src/browser/find-chromium.ts";
+import { fixture, hostForTest, installed } from "./host-for-test.ts";
+
+const everything = {
+  ...installed("@modelcontextprotocol/server-everything/dist/index.js", "stdio"),
+  resources: true,
+  prompts: true,
+};
+
+test("server-everything: text, images, structured content, links, resources and prompts come as a model can read them", async () => {
+  await using it = await hostForTest({ every: everything });
+  expect((await it.call("every__echo", { message: "hello" })).text).toContain("Echo: hello");
+  const image = await it.call("every__get-tiny-image");
+  expect(image.images?.[0]).toMatchObject({ type: "image", mediaType: "image/png" });
+  const weather = await it.call("every__get-structured-content", { location: "Chicago" });
+  expect(weather.text.match(/temperature/g)).toHaveLength(1);
+  expect((await it.call("every__get-resource-links", { count: 2 })).text).toMatch(/\[Resource demo:\/\//);
+  const resources = await it.call("every__mcp_read_resource");
+  const uri = /- (demo:\/\/[^\s{]+):/.exec(resources.text)?.[1];
+  expect((await it.call("every__mcp_read_resource", { uri })).text).toContain(`Resource ${uri}`);
+  expect((await it.call("every__mcp_get_prompt")).text).toContain("- simple-prompt()");
+  expect((await it.call("every__mcp_get_prompt", { name: "simple-prompt" })).text).toContain("user:");
+  const sum = await it.call("every__get-sum", { a: "one" });
+  expect(sum.isError).toBe(true);
+});
+
+test("server-everything: progress of a long operation is shown", async () => {
+  await using it = await hostForTest({ every: everything });
+  const shown: string[] = [];
+  const input = { duration: 0.6, steps: 3 };
+  const result = await it.call("every__trigger-long-running-operation", input, {
+    progress: (line) => shown.push(line),
+  });
+  expect(result.isError).toBe(false);
+  expect(shown).toContain("2/3\n");
+});
+
+test("server-filesystem writes where its entry lets it, and nowhere else", async () => {
+  await using it = await hostForTest({});
+  const shared = join(it.home, "shared");
+  await mkdir(shared, { mode: 0o777 });
+  await writeFile(join(shared, "a.txt"), "one two", { mode: 0o666 });
+  await writeFile(join(it.home, "secret.txt"), "canary");
+  await it.write({
+    files: { ...installed("@modelcontextprotocol/server-filesystem/dist/index.js", shared, "/"), write: [shared] },
+  });
+  expect((await it.call("files__read_text_file", { path: join(shared, "a.txt") })).text).toContain("one two");
+  const outside = await it.call("files__read_text_file", { path: join(it.home, "secret.txt") });
+  expect(outside).toMatchObject({ isError: true });
+  expect(outside.text).not.toContain("canary");
+  expect((await it.call("files__write_file", { path: "/etc/x", content: "x" })).isError).toBe(true);
+});
+
+test("a server on the first SDK: structured results, and a question of its own", async () => {
+  await using it = await hostForTest({ v1: fixture("v1-server") });
+  const sum = await it.call("v1__add", { a: 2, b: 3 });
+  expect(sum.text).toContain('Structured result:\n{\n "sum": 5\n}');
+  const asked = await it.call("v1__order");
+  expect(asked.asks?.question).toContain('The MCP server "v1" asks');
+  expect(asked.asks?.question).toContain("- kind (one of green, black)");
+  const state = asked.asks?.state ?? null;
+  const again = await it.call("v1__order", {}, { answer: { text: "kind: coffee", state } });
+  expect(again.asks?.question).toContain('kind cannot be "coffee"');
+  const done = await it.call("v1__order", {}, { answer: { text: "kind: green\ncups: 2", state } });
+  expect(done.text).toContain('accept: {"kind":"green","cups":2}');
+});
+
+test("@playwright/mcp operates a page in its own browser, inside the sandbox", async () => {
+  const cli = join(dirname(Bun.resolveSync("@playwright/mcp/package.json", import.meta.dir)), "cli.js");
+  const program = await findChromium(undefined);
+  const options = ["--headless", "--isolated", "--no-sandbox", "--executable-path", program];
+  // Where a distribution's start script reads its flags from, and where a browser of our own lies.
+  const own = ["/etc/chromium.d", "/etc/chromium", dirname(program)].filter((path) => existsSync(path));
+  await using it = await hostForTest({
+    page: { command: "node", args: [cli, ...options], read: [...everything.read, ...own] },
+  });
+  const url = "data:text/html,<title>Shop</title><button onclick=\"document.title='Bought'\">Buy</button>";
+  const opened = await it.call("page__browser_navigate", { url });
+  expect(opened.text).toContain("Shop");
+  const target = /button "Buy" \[ref=(\w+)\]/.exec((await it.call("page__browser_snapshot")).text)?.[1];
+  const clicked = await it.call("page__browser_click", { element: "Buy", target, ref: target });
+  expect(clicked.text).toContain("Bought");
+}, 30_000);

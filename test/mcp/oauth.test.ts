@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "@manyhands/shared/config/config";
+import { openMcp } from "@manyhands/shared/server/open-mcp";
+import { createSandbox } from "../../shared/src/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../shared/src/sandbox/sandbox.ts";
+import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
+import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
+
+let home: string;
+let sandbox: Sandbox;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-oauth-"));
+  await chmod(home, 0o711);
+  sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** The servers as an agent and the command line have them. */
+async function open(servers: Record<string, object>) {
+  await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: servers }));
+  const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
+  const logger = { info: () => undefined, warn: () => undefined };
+  return openMcp(config, { sandbox, logger, env: {} });
+}
+
+/** Signs in the way a browser would. */
+async function signInTo(server: OAuthServer): Promise<void> {
+  const mcp = await open({ web: { url: server.url } });
+  try {
+    await mcp.login("web", (address) => void fetch(address), signal);
+  } finally {
+    await mcp.close();
+  }
+}
+
+test("signing in leaves a token that is sealed on disk and goes to its server alone; it is renewed when it is no longer taken", async () => {
+  using server = startOAuthServer();
+  using other = startOAuthServer();
+  const before = await open({ web: { url: server.url } });
+  expect(await before.mount("all").list("local", signal)).toEqual([]);
+  expect(before.health().servers[0]?.error).toContain("bun manyhands mcp login web");
+  await before.close();
+
+  await signInTo(server);
+  const sealed = await readFile(join(home, "mcp-credentials"));
+  expect(sealed.includes("token-1")).toBe(false);
+  expect((await stat(join(home, "mcp-key"))).mode & 0o777).toBe(0o600);
+
+  const mcp = await open({ web: { url: server.url }, other: { url: other.url } });
+  const [echo] = await mcp.mount("all").list("local", signal);
+  const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
+  expect((await echo?.call({ text: "hi" }, contextForTest(workspace)))?.text).toContain("echo: hi");
+  expect(server.headers.at(-1)?.get("authorization")).toBe("Bearer token-1");
+  expect(other.headers.length).toBeGreaterThan(0);
+  expect(other.headers.every((headers) => headers.get("authorization") === null)).toBe(true);
+
+  server.revoke();
+  expect((await echo?.call({ text: "again" }, contextForTest(workspace)))?.text).toContain("echo: again");
+  expect(server.granted).toEqual(["token-1", "token-2"]);
+  await mcp.close();
+});
+
+test("a name that moves to another address does not take its token along", async () => {
+  using server = startOAuthServer();
+  using thief = startOAuthServer();
+  await signInTo(server);
+  const mcp = await open({ web: { url: thief.url } });
+  expect(await mcp.mount("all").list("local", signal)).toEqual([]);
+  expect(thief.headers.every((headers) => headers.get("authorization") === null)).toBe(true);
+  await mcp.close();
+});
+
+test.each([
+  [
+    "metadata at the cloud's own address",
+    { metadata: "http://169.254.169.254/latest/meta-data" },
+    /not public|forbidden/,
+  ],
+  [
+    "an address with a command in it",
+    { authorizationEndpoint: "https://x.example/a?b=$(touch+pwned)" },
+    /not fit to be opened/,
+  ],
+  ["an address that is no web page", { authorizationEndpoint: "file:///usr/bin/xcalc" }, /.+/],
+  ["an address in clear text elsewhere", { authorizationEndpoint: "http://x.example/authorize" }, /.+/],
+])("%s is refused, and nobody is sent there", async (_, lies, message) => {
+  using server = startOAuthServer(lies);
+  const mcp = await open({ web: { url: server.url } });
+  const shown: string[] = [];
+  try {
+    await expect(mcp.login("web", (address) => shown.push(address), signal)).rejects.toThrow(message);
+  } finally {
+    await mcp.close();
+  }
+  expect(shown).toEqual([]);
+  expect(server.granted).toEqual([]);
+});
