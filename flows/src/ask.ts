@@ -6,7 +6,7 @@ import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import type { Peers } from "@manyhands/shared/peers/peers";
 import type { AgentEntry, Agents } from "./agents.ts";
 import { allot, settle } from "./allot.ts";
-import { agentByName, findAgent, isAddress } from "./find-agent.ts";
+import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import type { AskMessage, AskOptions } from "./flow.ts";
 import { type FlowState, spend } from "./flow-state.ts";
 
@@ -23,7 +23,7 @@ export async function ask(
   state: FlowState,
   reference: string,
   { text, parts = [] }: AskMessage,
-  { deadlineMs, contextId }: AskOptions,
+  { deadlineMs, contextId, outputSchema }: AskOptions,
   deps: AskDeps,
 ): Promise<AskOutcome> {
   const agent = await meant(run, state, reference, deps);
@@ -36,6 +36,7 @@ export async function ask(
       said: [...state.said],
       ...allotment,
       ...(contextId !== undefined && { contextId }),
+      ...(outputSchema !== undefined && { outputSchema }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
@@ -45,10 +46,10 @@ export async function ask(
 }
 
 async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {
-  if (isAddress(reference) && agentByName(reference, begun.entries) === undefined) {
+  if (isAddress(reference) && agentByName(reference, [...begun.entries, ...begun.known]) === undefined) {
     return run.step("read card", ({ signal }) => agents.read(reference, signal), { effect: "pure" });
   }
-  const { agent, reason } = findAgent(reference, begun.entries);
+  const { agent, reason } = namedAgent(reference, begun);
   if (reason !== undefined) {
     run.emit({ type: "agent-chosen", wanted: reference, agent: agent.name, reason, note: reason } satisfies FlowEvent);
   }

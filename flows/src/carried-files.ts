@@ -1,8 +1,12 @@
 import type { Part } from "@manyhands/shared/tools/human/user-message";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 
+/** Of each name the newest file of these results, given in their order. */
+export function newestFiles(results: readonly (readonly StoredFile[])[]): StoredFile[] {
+  return [...new Map(results.flat().map((file) => [file.name, file])).values()];
+}
+
 /** The files that go along from earlier results to the next agent: of each name the newest. */
 export function carriedFiles(results: readonly (readonly StoredFile[])[]): Part[] {
-  const newest = new Map(results.flat().map((file) => [file.name, file]));
-  return [...newest.values()].map((file) => ({ type: "file", ...file }));
+  return newestFiles(results).map((file) => ({ type: "file", ...file }));
 }

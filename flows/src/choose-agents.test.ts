@@ -7,10 +7,10 @@ const debate = { ...entryForTest("debate", "http://here/debate"), kind: "flow" a
 const agents = { list: async () => [swe, debate], read: async (url: string) => entryForTest("swe", url) };
 const { signal } = new AbortController();
 const choose = async (...wanted: string[]) =>
-  (await chooseAgents(wanted, agents, signal)).map(({ name, url }) => `${name} ${url}`);
+  (await chooseAgents(wanted, agents, signal)).entries.map(({ name, url }) => `${name} ${url}`);
 
 test("without a choice all agents are taken, and no flow", async () => {
-  expect(await chooseAgents(undefined, agents, signal)).toEqual([swe]);
+  expect(await chooseAgents(undefined, agents, signal)).toEqual({ entries: [swe], known: [swe, debate] });
   const none = { ...agents, list: async () => [debate] };
   await expect(chooseAgents(undefined, none, signal)).rejects.toMatchObject({ code: "unavailable" });
 });

@@ -8,7 +8,7 @@ import { type AskDeps, ask } from "./ask.ts";
 import { askModel } from "./ask-model.ts";
 import { decide } from "./decide.ts";
 import { readExcerpts } from "./excerpts.ts";
-import { findAgent, isAddress } from "./find-agent.ts";
+import { isAddress, namedAgent } from "./find-agent.ts";
 import type { Flow } from "./flow.ts";
 import type { FlowState } from "./flow-state.ts";
 import { askCaller, hearCaller } from "./hear-caller.ts";
@@ -18,7 +18,7 @@ import { createSlots } from "./slots.ts";
 export type FlowVerbDeps = AskDeps & { readonly model: Model };
 
 /** Names that tell a reader what an artifact is; a file of that name is called by its path. */
-const reservedNames = ["answer", "partial-answer", "plan.md"];
+const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
 
 /** The verbs of a flow over a run: the body's own or that of one of its branches. */
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
@@ -37,7 +37,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
       state.ownCalls = own;
     },
     check(reference) {
-      if (!isAddress(reference)) findAgent(reference, entries);
+      if (!isAddress(reference)) namedAgent(reference, state.begun);
     },
     ask: (reference, message, options = {}) => ask(run, state, reference, message, options, deps),
     all: (branches, options = {}) => all(run, state, branches, options, deps),

@@ -19,6 +19,15 @@ export function findAgent(reference: string, agents: readonly AgentEntry[]): Fou
   throw new AppError("invalid_input", `${wanted}; there are: ${there}.`);
 }
 
+/** The agent that a flow's caller means: by its name any that is known, flows too; by its skills one of those the flow works with. */
+export function namedAgent(
+  reference: string,
+  { entries, known }: { readonly entries: readonly AgentEntry[]; readonly known: readonly AgentEntry[] },
+): FoundAgent {
+  const named = agentByName(reference, entries) ?? agentByName(reference, known);
+  return named === undefined ? findAgent(reference, entries) : { agent: named };
+}
+
 /** The agent a planner means, `skill:` or not: by its name or else by its skills; undefined when it could be any. */
 export function meantAgent(words: string, agents: readonly AgentEntry[]): FoundAgent | undefined {
   const plainWords = words.replace(/^skill:/i, "");

@@ -7,8 +7,7 @@ import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store"
 import * as z from "zod";
 import { entryForTest, fixedAgents, modelForTest } from "./flow-for-test.ts";
 import { flowRun } from "./flow-run.ts";
-import { planning } from "./planning/planning.ts";
-import { sequential } from "./sequential.ts";
+import { flows } from "./flows.ts";
 
 /** What a process that carries out the flows in `home` is told, as JSON in its first argument. */
 export const flowChildSettings = z.strictObject({
@@ -27,7 +26,7 @@ const artifacts = createArtifactStore(join(settings.home, "artifacts"));
 const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 30_000 } });
 const entries = Object.entries(settings.agents).map(([name, url]) => entryForTest(name, url));
 const deps = { peers, agents: fixedAgents(entries), model: modelForTest(settings.model) };
-engine.work([planning, sequential].flatMap((flow) => [flowRun(flow, deps), recallRun(flow.name, peers)]));
+engine.work(flows.flatMap((flow) => [flowRun(flow, deps), recallRun(flow.name, peers)]));
 
 for (;;) {
   const { total } = await engine.list({ statuses: ["queued", "running", "waiting"], limit: 1 });

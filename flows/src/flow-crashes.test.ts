@@ -2,17 +2,39 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { AgentOutput } from "@manyhands/shared/agent/task";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import { type ScriptedReply, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/peers/agent-server-for-test";
 import type * as z from "zod";
 import type { flowChildSettings } from "./flow-child-for-test.ts";
 import { type FlowStart, inputForTest } from "./flow-for-test.ts";
 import { plan, plannerForTest, revision } from "./planning/planner-for-test.ts";
 
-/** Every how many durable writes a process is killed; 1 for all, which takes some minutes. */
-const stride = Number(process.env.CRASH_STRIDE ?? 8);
+type Script = Parameters<typeof startScriptedModel>[0];
+
+/** A flow that is killed, and what has to come of it all the same. */
+type Case = {
+  readonly kind: string;
+  /** What is special about it. */
+  readonly title?: string;
+  readonly request: FlowStart;
+  readonly agents: Readonly<Record<string, () => Script>>;
+  readonly model?: () => Script;
+  /** Left out where it depends on who is first. */
+  readonly answer?: string;
+  readonly modelCalls: number;
+  /** How often an event has to be there. */
+  readonly counts: { readonly [type: string]: number };
+  /** How many tasks each agent has in the end; one when left out. */
+  readonly asks?: number | Readonly<Record<string, number>>;
+  /** Agents whose task is one at most, for it may not be needed any more. */
+  readonly perhaps?: readonly string[];
+  /** Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some minutes. */
+  readonly stride: number;
+};
 
 /** Runs a process that carries out a flow until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
@@ -29,33 +51,22 @@ async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boo
 type Outcome = {
   readonly crashed: boolean;
   readonly status: string | undefined;
-  readonly answer: string | undefined;
+  readonly output: AgentOutput | undefined;
+  /** The branches that were told to have completed. */
+  readonly completed: readonly string[];
   readonly types: readonly string[];
   readonly seqs: readonly number[];
   readonly tasks: Readonly<Record<string, number>>;
   readonly modelCalls: number;
 };
 
-type Case = {
-  readonly kind: string;
-  readonly request: FlowStart;
-  /** Made anew for each time; it answers by what it is asked, for a call may come twice. */
-  readonly model: () => ReturnType<typeof plannerForTest>;
-  readonly answer: string;
-  readonly modelCalls: number;
-  readonly tasks: Readonly<Record<string, number>>;
-  readonly stepsEnded: number;
-};
-
 /** One flow whose process kills itself at this point and is started again. */
-async function flowOnce({ kind, request, model: script }: Case, crashAt: string): Promise<Outcome> {
+async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-crash-"));
-  const model = await startScriptedModel(script());
+  const model = await startScriptedModel(spec.model?.() ?? []);
   const agents = new Map<string, AgentServerForTest>();
-  for (const name of ["maps", "hotels", "writer"]) {
-    const script = () => ({ text: `${name} is done`, delayMs: 10 });
-    agents.set(name, await agentServerForTest({ script, agent: { name, title: name } }));
-  }
+  for (const [name, script] of Object.entries(spec.agents))
+    agents.set(name, await agentServerForTest({ script: script(), agent: { name, title: name } }));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   try {
     const start = { kind, input: inputForTest(request), principal: "p", contextId: "c" };
@@ -70,7 +81,11 @@ async function flowOnce({ kind, request, model: script }: Case, crashAt: string)
     return {
       crashed: first,
       status: record?.status,
-      answer: (record?.output as AgentOutput | undefined)?.answer,
+      output: record?.output as AgentOutput | undefined,
+      completed: events.flatMap(({ event }) => {
+        const { type, branch, outcome } = event as AgentEvent & { branch?: string; outcome?: string };
+        return type === "branch-ended" && outcome === "completed" ? [branch ?? ""] : [];
+      }),
       types: events.map(({ event }) => event.type),
       seqs: events.map(({ seq }) => seq),
       tasks: Object.fromEntries(await Promise.all(tasks)),
@@ -85,12 +100,36 @@ async function flowOnce({ kind, request, model: script }: Case, crashAt: string)
 }
 
 /** Kills at points all over the flow, in two lanes: just before and just after a write. */
-async function everyPoint(what: Case): Promise<number> {
+async function everyPoint(spec: Case): Promise<number> {
+  const stride = Number(process.env.CRASH_STRIDE ?? spec.stride);
   let crashes = 0;
   const lane = async (suffix: string, from: number) => {
     for (let n = from; ; n += stride) {
-      const outcome = await flowOnce(what, `${n}${suffix}`);
-      expectRight(`CRASH_AT=${n}${suffix}`, what, outcome);
+      const outcome = await flowOnce(spec, `${n}${suffix}`);
+      const at = `CRASH_AT=${n}${suffix}`;
+      const { seqs, types, tasks } = outcome;
+      const count = (type: string) => types.filter((one) => one === type).length;
+      const answer = outcome.output?.answer;
+      expect({ at, status: outcome.status, answer }).toEqual({
+        at,
+        status: "completed",
+        answer: spec.answer ?? answer,
+      });
+      expect({ at, completed: outcome.completed.toSorted() }).toEqual({ at, completed: completedIn(outcome.output) });
+      for (const [name, asked] of Object.entries(tasks)) {
+        const isSure = !spec.perhaps?.includes(name);
+        expect({ at, name, asked }).toEqual({ at, name, asked: isSure ? tasksOf(spec, name) : Math.min(1, asked) });
+      }
+      expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+      const counts = { ...spec.counts, "run-ended": 1, "model-replied": spec.modelCalls };
+      expect({ at, ...Object.fromEntries(Object.keys(counts).map((type) => [type, count(type)])) }).toEqual({
+        at,
+        ...counts,
+      });
+      // Whatever was asked has come to its end.
+      expect({ at, answered: count("agent-answered") }).toEqual({ at, answered: count("agent-asked") });
+      // Only the call in flight may be made again: its reply was not recorded.
+      expect(outcome.modelCalls - spec.modelCalls).toBeLessThanOrEqual(1);
       if (!outcome.crashed) return;
       crashes++;
     }
@@ -99,53 +138,65 @@ async function everyPoint(what: Case): Promise<number> {
   return crashes;
 }
 
-function expectRight(at: string, { answer, tasks, modelCalls, stepsEnded }: Case, outcome: Outcome): void {
-  const { seqs, types } = outcome;
-  expect({ at, status: outcome.status, answer: outcome.answer }).toEqual({ at, status: "completed", answer });
-  expect({ at, tasks: outcome.tasks }).toEqual({ at, tasks });
-  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-  const asked = Object.values(tasks).reduce((sum, count) => sum + count);
-  const counts = {
-    "run-ended": 1,
-    "agent-asked": asked,
-    "agent-answered": asked,
-    "step-ended": stepsEnded,
-    "model-replied": modelCalls,
-  };
-  for (const [type, count] of Object.entries(counts))
-    expect([at, type, types.filter((one) => one === type).length]).toEqual([at, type, count]);
-  // Only the call in flight may be made again: its reply was not recorded.
-  expect(outcome.modelCalls - modelCalls).toBeLessThanOrEqual(1);
+function tasksOf({ asks = 1 }: Case, agent: string): number {
+  return typeof asks === "number" ? asks : (asks[agent] ?? 1);
 }
+
+/** The branches that have completed by the flow's output. */
+function completedIn(output: AgentOutput | undefined): string[] {
+  const { branches = [], choice } = (output?.data ?? {}) as {
+    branches?: { branch: string; outcome: string }[];
+    choice?: { branch: string };
+  };
+  const taken = choice === undefined ? [] : [choice.branch];
+  return [...taken, ...branches.flatMap(({ branch, outcome }) => (outcome === "completed" ? [branch] : []))];
+}
+
+const done = (name: string, delayMs = 10) => [name, () => () => ({ text: `${name} is done`, delayMs })] as const;
+const three = Object.fromEntries(["maps", "hotels", "writer"].map((name) => done(name)));
+const names = Object.keys(three);
 
 const way = { id: "a", text: "Find the way", agent: "maps", expected: "a way" };
 const bed = { id: "b", text: "Find a bed", agent: "hotels", expected: "a bed" };
 const letter = { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"] };
 
-test("kill -9 at the durable writes of a planning flow: the same result, and nothing that was done is done again", async () => {
-  const crashes = await everyPoint({
-    kind: "planning",
-    request: { text: "Plan the trip" },
-    model: () => plannerForTest({ plans: Array(2).fill(plan(way, bed, letter)) }),
-    answer: "the report",
-    modelCalls: 4,
-    tasks: { maps: 1, hotels: 1, writer: 1 },
-    stepsEnded: 3,
-  });
-  expect(crashes).toBeGreaterThan(4);
-}, 600_000);
+/** The model of a debate: it names two positions, sees no agreement and judges. */
+function modelOfDebate({ tools }: ChatRequest): ScriptedReply {
+  const name = tools?.[0]?.function.name ?? "";
+  const replies: Readonly<Record<string, object>> = {
+    name_positions: { positions: ["north", "south"] },
+    check_agreement: { agreed: false, reason: "they differ" },
+    give_verdict: { decision: "north", confidence: 0.6, reasons: ["see [1]"], dissent: "", citations: [1, 4] },
+  };
+  return { calls: [{ name, args: replies[name] ?? {} }] };
+}
 
-test("kill -9 where a step fails, is tried again and planned anew: the same way is taken", async () => {
-  const byWhatIsAsked = (text: string) =>
-    text.includes("What came of the plan so far")
-      ? revision("continue", { id: "d", text: "Camp", agent: "writer", depends_on: ["a"] })
-      : plan(way, bed, letter);
-  const crashes = await everyPoint({
+const cases: readonly Case[] = [
+  {
     kind: "planning",
     request: { text: "Plan the trip" },
+    agents: three,
     model: () =>
       plannerForTest({
-        plans: Array(4).fill(byWhatIsAsked),
+        plans: Array(2).fill(plan(way, bed, letter)),
+      }),
+    answer: "the report",
+    modelCalls: 4,
+    counts: { "agent-asked": 3, "step-ended": 3 },
+    stride: 10,
+  },
+  {
+    kind: "planning",
+    title: "where a step fails, is tried again and planned anew",
+    request: { text: "Plan the trip" },
+    agents: three,
+    model: () =>
+      plannerForTest({
+        plans: Array(4).fill((text: string) =>
+          text.includes("What came of the plan so far")
+            ? revision("continue", { id: "d", text: "Camp", agent: "writer", depends_on: ["a"] })
+            : plan(way, bed, letter),
+        ),
         check: (text) => {
           const isBed = text.includes("Find a bed");
           return { verdict: isBed ? "not_met" : "met", evidence: isBed ? "" : "a way", reason: "there is no bed" };
@@ -153,21 +204,91 @@ test("kill -9 where a step fails, is tried again and planned anew: the same way 
       }),
     answer: "the report",
     modelCalls: 6,
-    tasks: { maps: 1, hotels: 2, writer: 1 },
-    stepsEnded: 5,
-  });
-  expect(crashes).toBeGreaterThan(5);
-}, 600_000);
-
-test("kill -9 at the durable writes of a sequential flow: the same result, and nothing that was done is done again", async () => {
-  const crashes = await everyPoint({
+    counts: { "agent-asked": 4, "step-ended": 5 },
+    asks: { hotels: 2 },
+    stride: 14,
+  },
+  {
     kind: "sequential",
-    request: { text: "Go", agents: ["maps", "hotels", "writer"] },
-    model: () => plannerForTest({ plans: [] }),
+    request: { text: "Go", agents: names },
+    agents: three,
     answer: "writer is done",
     modelCalls: 0,
-    tasks: { maps: 1, hotels: 1, writer: 1 },
-    stepsEnded: 3,
-  });
-  expect(crashes).toBeGreaterThan(2);
-}, 600_000);
+    counts: { "agent-asked": 3, "step-ended": 3 },
+    stride: 8,
+  },
+  {
+    kind: "parallel",
+    request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2, aggregate: "model" } },
+    agents: { ...three, ...Object.fromEntries([done("writer", 20_000)]) },
+    model: () => () => ({ text: "both of them" }),
+    answer: "both of them",
+    modelCalls: 1,
+    counts: { "branch-ended": 3, "policy-settled": 1 },
+    perhaps: ["writer"],
+    stride: 10,
+  },
+  {
+    kind: "parallel",
+    title: "whose branches vie",
+    request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2 } },
+    agents: three,
+    modelCalls: 0,
+    counts: { "branch-ended": 3, "policy-settled": 1 },
+    perhaps: names,
+    stride: 9,
+  },
+  {
+    kind: "conditional",
+    request: { text: "Where to sleep?", agents: names },
+    agents: three,
+    model: () => () => ({
+      calls: [{ name: "choose_branch", args: { branch: "hotels", confidence: 1, reason: "a bed" } }],
+    }),
+    answer: "hotels is done",
+    modelCalls: 1,
+    counts: { "agent-asked": 1, "choice-made": 1, "branch-ended": 1 },
+    perhaps: ["maps", "writer"],
+    stride: 8,
+  },
+  {
+    kind: "loop",
+    request: {
+      text: "Write",
+      agents: ["writer"],
+      options: { until: { by: "agent", agent: "critic" } },
+    },
+    agents: {
+      writer: () => (_, n) => ({ text: `draft ${n + 1}` }),
+      critic:
+        () =>
+        ({ messages }) => {
+          const passed = JSON.stringify(messages).includes("draft 2");
+          const response = { passed, feedback: passed ? "fine" : "too short", score: passed ? 1 : 0 };
+          return { calls: [{ name: "create_chat_completion", args: { response } }] };
+        },
+    },
+    answer: "draft 2",
+    modelCalls: 0,
+    counts: { "agent-asked": 4, "iteration-ended": 2 },
+    asks: 2,
+    stride: 12,
+  },
+  {
+    kind: "debate",
+    request: { text: "Where to?", agents: ["maps", "hotels"], options: { rounds: 2 } },
+    agents: Object.fromEntries([done("maps"), done("hotels")]),
+    model: () => modelOfDebate,
+    answer: "north\n\nConfidence: 0.6\n\nBecause:\n- see [1]\n\nIt rests on [1], [4].",
+    modelCalls: 3,
+    counts: { "agent-asked": 4, "argument-made": 4, "round-ended": 2, "verdict-given": 1 },
+    asks: 2,
+    stride: 11,
+  },
+];
+
+for (const spec of cases) {
+  test(`kill -9 at the durable writes of a ${spec.kind} flow${spec.title === undefined ? "" : ` ${spec.title}`}: the same result, and nothing that was done is done again`, async () => {
+    expect(await everyPoint(spec)).toBeGreaterThan(3);
+  }, 600_000);
+}

@@ -16,7 +16,8 @@ export type FlowRequest = {
 
 const mostAgents = 50;
 
-const settings = z.strictObject({
+/** What a message's data part may set: which agents, and how. */
+export const flowSettings = z.strictObject({
   agents: z.array(z.string().trim().min(1)).min(1).max(mostAgents).optional(),
   options: z.record(z.string(), z.json()).optional(),
 });
@@ -33,7 +34,7 @@ export function flowRequest(
   if (goal.trim() === "") throw invalid("message: say in a text what is to be done.");
   const given = parts.filter(isSettings);
   if (given.length > 1) throw invalid("message: only one data part may hold `agents` and `options`.");
-  const { agents, options } = read(settings, given[0]?.data ?? {}, "");
+  const { agents, options } = read(flowSettings, given[0]?.data ?? {}, "");
   const request: FlowRequest = {
     goal,
     files: parts.filter((part) => part.type !== "text" && !isSettings(part)),

@@ -62,7 +62,7 @@ async function begin(
   return {
     ...request,
     earlier: await earlierTasks(run, definition.name, peers.engine),
-    entries: await chooseAgents(request.agents, agents, step.signal),
+    ...(await chooseAgents(request.agents, agents, step.signal)),
     limits: {
       asks: own.asks,
       tokens: Math.min(own.tokens, budget.tokens ?? own.tokens),

@@ -16,7 +16,9 @@ export type FlowLimits = {
 /** What was recorded when the flow began. Times in milliseconds since 1970. */
 export type Begun = FlowRequest & {
   readonly earlier: Earlier;
+  /** The agents the flow works with, and those that a name in its options can mean besides. */
   readonly entries: readonly AgentEntry[];
+  readonly known: readonly AgentEntry[];
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;

@@ -2,6 +2,7 @@ import type { Skill } from "@manyhands/shared/agent/agent";
 import type { FlowEvent } from "@manyhands/shared/agent/flow-events";
 import type { Run } from "@manyhands/shared/durable/run";
 import type { Json } from "@manyhands/shared/json";
+import type { AskRequest } from "@manyhands/shared/peers/ask";
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import type { Part } from "@manyhands/shared/tools/human/user-message";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
@@ -18,6 +19,8 @@ export type AskOptions = {
   readonly deadlineMs?: number;
   /** A conversation at this agent to go on in: the `contextId` of an earlier outcome. */
   readonly contextId?: string;
+  /** A JSON Schema that the answer's data should have; agents that are not of ours may not keep to it. */
+  readonly outputSchema?: AskRequest["outputSchema"];
 };
 
 /**

@@ -6,7 +6,9 @@ import { flows } from "./flows.ts";
 
 test("there are flows, each under its own name", () => {
   const names = flows.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(["planning", "sequential"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["planning", "sequential", "parallel", "conditional", "loop", "debate"]),
+  );
   expect(new Set(names).size).toBe(names.length);
 });
 

@@ -1,6 +1,10 @@
+import { conditional } from "./conditional/conditional.ts";
+import { debate } from "./debate/debate.ts";
 import type { FlowDefinition } from "./flow.ts";
+import { loop } from "./loop/loop.ts";
+import { parallel } from "./parallel/parallel.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 
 /** The flows there are. */
-export const flows: readonly FlowDefinition[] = [planning, sequential];
+export const flows: readonly FlowDefinition[] = [planning, sequential, parallel, conditional, loop, debate];

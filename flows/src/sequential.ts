@@ -2,6 +2,7 @@ import { AppError } from "@manyhands/shared/errors";
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import * as z from "zod";
 import { outcomeText } from "./ask.ts";
+import { assignment, partsFor } from "./assignment.ts";
 import { carriedFiles } from "./carried-files.ts";
 import { defineFlow, type Flow, type FlowResult } from "./flow.ts";
 import { fillTemplate } from "./template.ts";
@@ -12,12 +13,13 @@ const options = z.strictObject({
   steps: z
     .array(
       z.strictObject({
-        agent: z.string().trim().min(1).describe("Who does it: a name, an address, or `skill:` and some words."),
+        agent: assignment.agent,
         instruction: z
           .string()
           .min(1)
           .optional()
           .describe("What it is told. {goal}, {earlier}, {previous}, {results}, {step} and {agent} are filled in."),
+        settings: assignment.settings,
         onFailure: onFailure.optional().describe("What a failure of this step means; as for all when left out."),
       }),
     )
@@ -33,7 +35,12 @@ const options = z.strictObject({
 type Options = z.output<typeof options>;
 
 /** One place in the line, and what came of it. */
-type Stage = { readonly agent: string; readonly instruction: string; readonly onFailure: Options["onFailure"] };
+type Stage = {
+  readonly agent: string;
+  readonly instruction: string;
+  readonly settings: z.output<typeof assignment.settings>;
+  readonly onFailure: Options["onFailure"];
+};
 type Done = { readonly stage: Stage; readonly outcome: AskOutcome };
 
 const firstInstruction = "{goal}";
@@ -94,6 +101,7 @@ function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
     return {
       agent,
       instruction: step.instruction ?? before + (index === 0 ? firstInstruction : laterInstruction),
+      settings: step.settings,
       onFailure: step.onFailure ?? onFailure,
     };
   });
@@ -101,7 +109,7 @@ function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
 
 async function work(
   flow: Flow,
-  { agent, instruction }: Stage,
+  { agent, instruction, settings }: Stage,
   step: number,
   done: readonly Done[],
 ): Promise<AskOutcome> {
@@ -115,7 +123,7 @@ async function work(
     agent,
   });
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
-  const parts = [...flow.files, ...carriedFiles(done.map(({ outcome }) => outcome.files))];
+  const parts = [...partsFor(flow, settings), ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", ...about, note: `Step ${step}: ${agent} begins` });
   const outcome = await flow.ask(agent, { text: text + said, parts });

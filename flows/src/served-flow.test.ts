@@ -1,15 +1,11 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import { createA2aClient, type OutgoingMessage } from "@manyhands/shared/a2a/client";
-import { serve } from "@manyhands/shared/serve";
-import type { FlowDefinition } from "./flow.ts";
-import { flowExtension } from "./flow-extension.ts";
-import { type FlowForTest, flowForTest } from "./flow-for-test.ts";
-import { flowRequest } from "./flow-request.ts";
+import { flowForTest } from "./flow-for-test.ts";
 import { plan, plannerForTest } from "./planning/planner-for-test.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
+import { doorForTest } from "./served-flow-for-test.ts";
 
 const wirePart = (content: NonNullable<OutgoingMessage["parts"]>[number]["content"]) => ({
   content,
@@ -20,8 +16,9 @@ const wirePart = (content: NonNullable<OutgoingMessage["parts"]>[number]["conten
 
 test("a flow is an A2A agent: its card tells its settings, wrong ones are refused at once, its answer is the last artifact", async () => {
   await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "done" }) } });
-  await using served = serveFlow(sequential, flow);
-  const client = await createA2aClient(served.url);
+  await using door = doorForTest();
+  door.open(sequential, flow);
+  const client = await createA2aClient(door.url);
   const told = client.card.capabilities?.extensions.find(({ uri }) => uri === "urn:manyhands:flow:1");
   expect(told?.params).toMatchObject({
     flow: "sequential",
@@ -48,9 +45,10 @@ test("flows nest: a flow asks a flow by its address, and a question passes throu
     agents: { deep: asks },
     model: plannerForTest({ plans: [plan({ text: "Find the year", agent: "deep" })] }),
   });
-  await using served = serveFlow(planning, inner);
+  await using door = doorForTest();
+  door.open(planning, inner);
   await using outer = await flowForTest(sequential, { agents: { one: () => ({ text: "not asked" }) } });
-  const id = await outer.start({ text: "Year?", agents: [served.url] });
+  const id = await outer.start({ text: "Year?", agents: [door.url] });
   expect(await outer.event(id, "question-asked")).toMatchObject({ question: expect.stringContaining("Which year?") });
   await outer.say(id, "2025");
   expect((await outer.until(id, "completed", "failed")).output).toMatchObject({ answer: "2025 it is" });
@@ -58,27 +56,3 @@ test("flows nest: a flow asks a flow by its address, and a question passes throu
   expect(answered).toEqual([{ tokens: expect.any(Number), usd: expect.any(Number), unpriced: false }]);
   expect(answered[0]?.tokens).toBeGreaterThan(0);
 });
-
-/** A flow's runs behind an A2A server on a free port. */
-function serveFlow(definition: FlowDefinition, { engine, artifacts }: FlowForTest): AsyncDisposable & { url: string } {
-  let app: ReturnType<typeof agentApp> | undefined;
-  const served = serve(
-    { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
-    { port: 0, graceMs: 100 },
-  );
-  const facts = {
-    publicUrl: served.url.origin,
-    model: { name: "scripted", provider: "test" },
-    sandbox: "none",
-  } as const;
-  app = agentApp({
-    definition,
-    facts: { ...facts, extensions: [flowExtension(definition)] },
-    engine,
-    artifacts,
-    identify: () => "alice",
-    report: () => undefined,
-    admit: (message) => void flowRequest(definition, message),
-  });
-  return { url: served.url.origin, [Symbol.asyncDispose]: () => served.stop() };
-}

@@ -1,6 +1,7 @@
 import { AppError } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { defineFlow, type Flow } from "../flow.ts";
+import { wholeGoal } from "../whole-goal.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";
 import { carryOut } from "./carry-out.ts";
@@ -53,11 +54,6 @@ export const planning = defineFlow({
     return carryOut(flow, plan, brief, board, options);
   },
 });
-
-/** The task, after what was said before it in the conversation. */
-function wholeGoal({ goal, earlier }: Flow): string {
-  return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
-}
 
 /** The agents, each once: a plan names them. */
 function distinct({ agents }: Flow): Flow["agents"] {

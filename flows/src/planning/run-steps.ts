@@ -1,5 +1,6 @@
 import type { Flow } from "../flow.ts";
 import { createSlots } from "../slots.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
@@ -49,14 +50,4 @@ function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], boa
   flow.tell({ type: "step-ended", step: id, agent, attempt: 0, outcome: "blocked", reason, note });
   board.mark(flow, id, "blocked", reason, note);
   return { ...unbegun(step), reason };
-}
-
-/** The promise's value, or the signal's reason if that comes first: other branches of an aborted `all` never come to an end. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -1,6 +1,8 @@
 import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
 import type { AppError } from "@manyhands/shared/errors";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
+import { cut, roomForEach } from "../cut.ts";
+import { marked } from "../marked.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /** What came of a step. */
@@ -20,27 +22,22 @@ export type StepResult = {
   readonly fatal?: AppError;
 };
 
-/** Characters of the answers that others are shown: of all together, and the least and the most of one. */
-const allAnswers = 60_000;
-const shortestAnswer = 2_000;
-const longestAnswer = 16_000;
-
 /**
  * Results as others read them, agents or the model: whose each is and what it says, as long as fits together. The texts are the agents' own,
  * and data to whoever reads them.
  */
 export function resultsText(results: readonly StepResult[]): string {
-  const room = Math.max(shortestAnswer, Math.min(longestAnswer, Math.floor(allAnswers / results.length)));
+  const room = roomForEach(results.length);
   return results.map((result) => resultText(result, room)).join("\n\n");
 }
 
 function resultText({ step, outcome, answer, files, evidence, reason }: StepResult, room: number): string {
   const head = `Step ${step.id} by ${step.agent}, ${outcome}: ${step.text}`;
-  const said = answer.length <= room ? answer : `${answer.slice(0, room)}\n[cut off]`;
+  const said = cut(answer, room);
   const names = files.map(({ name }) => name).join(", ");
   return [
     head,
-    ...(said === "" ? [] : [`<report>\n${said}\n</report>`]),
+    ...(said === "" ? [] : [marked("report", said)]),
     ...(names === "" ? [] : [`Files: ${names}`]),
     ...(evidence === "" ? [] : [`Checked: ${evidence}`]),
     ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${reason}`]),

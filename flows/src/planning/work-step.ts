@@ -1,8 +1,9 @@
 import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
-import { AppError, type ErrorCode } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/errors";
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import { outcomeText } from "../ask.ts";
 import { carriedFiles } from "../carried-files.ts";
+import { isFinal } from "../final-failure.ts";
 import type { Flow } from "../flow.ts";
 import type { Board } from "./board.ts";
 import { judgeStep } from "./judge-step.ts";
@@ -67,8 +68,7 @@ export function unbegun(step: TaskStep): StepResult {
 
 async function closed(flow: Flow, step: TaskStep, asked: AskOutcome): Promise<Attempt> {
   if (asked.state !== "completed") {
-    const isFinal = asked.error !== undefined && final.includes(asked.error.code);
-    return { outcome: isFinal ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
+    return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
   }
   if (step.expected === "") return { outcome: "completed", evidence: "", reason: "" };
   try {
@@ -79,9 +79,6 @@ async function closed(flow: Flow, step: TaskStep, asked: AskOutcome): Promise<At
     return { outcome: "failed", evidence: "", reason: `It could not be checked. ${error.message}` };
   }
 }
-
-/** Failures of an ask that would be the same the next time. */
-const final: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];
 
 const outcomes = { met: "completed", not_met: "failed", blocked: "blocked" } as const;
 

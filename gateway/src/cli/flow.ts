@@ -5,9 +5,9 @@ import type { Json } from "@manyhands/shared/json";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
+import { flowNamed, openFlow } from "./flow-session.ts";
 import { readFiles } from "./read-files.ts";
 import { runTask } from "./run.ts";
-import { openSystem } from "./system-session.ts";
 
 /** The options of `flow`, as the command line gives them. */
 export type FlowOptions = {
@@ -35,10 +35,9 @@ export async function flowCommand(
   for (const note of config.notes) terminal.say(note);
   const message = options.example ? exampleOf(flow) : await messageOf(task, options, context.cwd);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
-  const session = await openSystem(config, context);
+  const session = await openFlow(name, config, context);
   try {
-    const client = await context.connect(`${session.url}/a2a/${name}`, config.server.token);
-    return await runTask(client, message, options, context);
+    return await runTask(session.client, message, { ...options, flow: name }, context);
   } finally {
     await session.close();
   }
@@ -49,13 +48,6 @@ function listFlows({ json }: FlowOptions, { terminal }: CliContext): number {
   if (json) terminal.out(`${JSON.stringify(listed, undefined, 2)}\n`);
   else for (const flow of listed) terminal.out(`${flow.name.padEnd(14)}${flow.description}\n`);
   return exitCodes.ok;
-}
-
-function flowNamed(name: string): FlowDefinition {
-  const flow = flows.find((one) => one.name === name);
-  if (flow !== undefined) return flow;
-  const names = flows.map((one) => one.name).join(", ");
-  throw new AppError("not_found", `There is no flow ${JSON.stringify(name)}. There are: ${names}.`);
 }
 
 async function messageOf(task: string, options: FlowOptions, cwd: string): Promise<OutgoingMessage> {

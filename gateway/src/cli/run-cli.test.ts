@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { AppError } from "@manyhands/shared/errors";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { cliForTest } from "./cli-for-test.ts";
+import type { TaskOutcome } from "./conduct.ts";
+import type { CliContext } from "./context.ts";
+import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 const at = (state: TaskState, text?: string): TaskItem => ({
   kind: "state",
@@ -50,6 +53,34 @@ test("the exit code tells how the task was left", async () => {
     expect(await cli.run("run", "x")).toBe(code);
     expect(cli.out()).toContain("because");
   }
+});
+
+test("what is to be done next is told as a command that reaches the same agent or flow", async () => {
+  const outcome = { taskId: "t1", contextId: "c1", state: "input-required" } as TaskOutcome;
+  const said: string[] = [];
+  const told = (state: TaskState, spoken: Spoken) => {
+    const terminal = { say: (line: string) => said.push(line) } as unknown as CliContext["terminal"];
+    tellWhatNext({ ...outcome, state }, spoken, { terminal });
+    return said.at(-1);
+  };
+  expect(told("input-required", { agent: "manus" })).toEndWith('manyhands runs answer t1 "…"');
+  expect(told("input-required", { agent: "swe", config: "my file.toml" })).toEndWith(
+    `manyhands runs answer --agent swe --config 'my file.toml' t1 "…"`,
+  );
+  expect(told("input-required", { flow: "planning" })).toEndWith('manyhands runs answer --flow planning t1 "…"');
+  expect(told("completed", { agent: "browser" })).toEndWith('manyhands run --agent browser --context c1 "…"');
+  expect(told("completed", { flow: "planning", config: "a.toml" })).toEndWith(
+    'manyhands flow planning --config a.toml --context c1 "…"',
+  );
+});
+
+test("an answer to a run ends with how its conversation goes on", async () => {
+  await using cli = await cliForTest({ play: playing(at("working"), answer, at("completed")) });
+  expect(await cli.run("runs", "answer", "t1", "yes")).toBe(0);
+  expect(cli.sent).toMatchObject([{ text: "yes", taskId: "t1" }]);
+  expect(cli.said()).toContain('manyhands run --context c1 "…"');
+  expect(await cli.run("runs", "answer", "--flow", "none", "t1", "yes")).toBe(1);
+  expect(cli.said()).toContain('There is no flow "none". There are: ');
 });
 
 test("with --json standard output is JSON lines and nothing else", async () => {

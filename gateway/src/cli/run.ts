@@ -3,11 +3,12 @@ import { AppError } from "@manyhands/shared/errors";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import { factsText } from "./agent-line.ts";
 import { openAgent } from "./agent-session.ts";
-import { conduct, type TaskOutcome } from "./conduct.ts";
+import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { tellOutcome } from "./outcome.ts";
 import { readFiles } from "./read-files.ts";
+import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /** The options of `run`, as the command line gives them. */
 export type RunOptions = {
@@ -42,7 +43,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
 export async function runTask(
   client: AgentClient,
   first: OutgoingMessage,
-  { json = false }: { readonly json?: boolean },
+  { json = false, ...spoken }: Spoken & { readonly json?: boolean },
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
@@ -57,12 +58,6 @@ export async function runTask(
     outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
   }
   await tellOutcome(outcome, context, { source: client, json });
-  if (!json) tellWhatNext(outcome, context);
+  if (!json) tellWhatNext(outcome, spoken, context);
   return exitCodeOf(outcome.state);
-}
-
-function tellWhatNext({ state, taskId, contextId }: TaskOutcome, { terminal }: CliContext): void {
-  if (state === "input-required") terminal.say(`Answer it with: bun manyhands runs answer ${taskId} "…"`);
-  else if (contextId !== "")
-    terminal.say(`Go on in this conversation with: bun manyhands run --context ${contextId} "…"`);
 }

@@ -10,10 +10,18 @@ import { isUp, openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
+import { openFlow } from "./flow-session.ts";
 import { tellOutcome } from "./outcome.ts";
+import { tellWhatNext } from "./what-next.ts";
 
 /** The options every `runs` command takes. */
-export type RunsOptions = { readonly agent: AgentName; readonly json?: boolean; readonly config?: string };
+export type RunsOptions = {
+  readonly agent: AgentName;
+  /** A flow of the gateway instead of the agent. */
+  readonly flow?: string;
+  readonly json?: boolean;
+  readonly config?: string;
+};
 
 /** Lists the newest tasks: from the agent's server, or from the store when no server is up. */
 export async function listRuns(
@@ -92,11 +100,12 @@ export async function resumeRun(id: string, options: RunsOptions, context: CliCo
 async function show(
   open: Parameters<typeof conduct>[0],
   client: AgentClient,
-  { json }: RunsOptions,
+  { json, ...spoken }: RunsOptions,
   context: CliContext,
 ): Promise<number> {
   const outcome = await conduct(open, { client: undefined, terminal: context.terminal, json });
   await tellOutcome(outcome, context, { source: client, json });
+  if (!json) tellWhatNext(outcome, spoken, context);
   return exitCodeOf(outcome.state);
 }
 
@@ -107,7 +116,8 @@ async function withAgent(
   act: (client: AgentClient) => Promise<number>,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const session = await openAgent(options.agent, config, context);
+  const { agent, flow } = options;
+  const session = flow === undefined ? await openAgent(agent, config, context) : await openFlow(flow, config, context);
   try {
     return await act(session.client);
   } finally {

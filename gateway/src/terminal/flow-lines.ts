@@ -16,7 +16,17 @@ export type FlowView = {
 /** Nothing. */
 export const newFlowView: FlowView = { note: "", plan: "", assigned: [] };
 
-const marks = { completed: ["green", "✓"], failed: ["red", "✗"], blocked: ["yellow", "!"] } as const;
+type Mark = readonly [colour: Parameters<typeof paint>[1], mark: string];
+
+const begun: Mark = ["cyan", "→"];
+const marks = {
+  completed: ["green", "✓"],
+  passed: ["green", "✓"],
+  failed: ["red", "✗"],
+  not_passed: ["yellow", "↻"],
+  blocked: ["yellow", "!"],
+  canceled: ["dim", "-"],
+} as const satisfies Record<string, Mark>;
 
 /**
  * What an event of a flow is shown as: its line, and the plan where it has changed by more than that a step was begun, which its line has told.
@@ -28,20 +38,34 @@ export function flowLines(
 ): { readonly view: FlowView; readonly lines: readonly string[] } {
   const note = safeLine(event.note, style.columns - 4);
   const told = { ...view, note: event.note };
+  const line = ([colour, mark]: Mark) => ({ view: told, lines: [`  ${paint(style, colour, mark)} ${note}`] });
+  const head = `${paint(style, "bold", "●")} ${note}`;
   switch (event.type) {
     case "plan-changed": {
       const plan = planMarks(event.text).replaceAll("→", " ");
-      const head = event.note === view.note ? [] : [`${paint(style, "bold", "●")} ${note}`];
-      return { view: { ...told, plan }, lines: [...head, ...(plan === view.plan ? [] : planLines(event.text, style))] };
+      const heads = event.note === view.note ? [] : [head];
+      return {
+        view: { ...told, plan },
+        lines: [...heads, ...(plan === view.plan ? [] : planLines(event.text, style))],
+      };
     }
-    case "step-ended": {
-      const [colour, mark] = marks[event.outcome];
-      return { view: told, lines: [`  ${paint(style, colour, mark)} ${note}`] };
-    }
-    case "step-assigned": {
-      const assigned = [...view.assigned, event.agent];
-      return { view: { ...told, assigned }, lines: [`  ${paint(style, "cyan", "→")} ${note}`] };
-    }
+    case "round-begun":
+    case "verdict-given":
+      return { view: told, lines: [head] };
+    case "step-ended":
+    case "branch-ended":
+    case "iteration-ended":
+      return line(marks[event.outcome]);
+    case "policy-settled":
+      return line(marks[event.met ? "completed" : "failed"]);
+    case "argument-made":
+      return line(marks.completed);
+    case "debater-absent":
+      return line(marks.blocked);
+    case "step-assigned":
+    case "branch-begun":
+    case "iteration-begun":
+      return { ...line(begun), view: { ...told, assigned: [...view.assigned, event.agent] } };
     default:
       return { view: told, lines: [`  ${paint(style, "dim", `· ${note}`)}`] };
   }

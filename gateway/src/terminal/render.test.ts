@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import { readJournalEvent } from "../tasks/journal-event.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";
 import { styleOf } from "./style.ts";
@@ -228,6 +229,28 @@ test("a plan is shown again when a step has ended, and not for what a step's own
       "",
     ].join("\n"),
   );
+});
+
+test("branches, choices, iterations and rounds are told in a line each, with a mark of how they came out", () => {
+  const note = "n";
+  const told: [AgentEvent, string][] = [
+    [{ type: "branch-begun", branch: "1", agent: "swe", note }, "→"],
+    [{ type: "branch-ended", branch: "1", agent: "swe", outcome: "completed", note }, "✓"],
+    [{ type: "branch-ended", branch: "2", agent: "swe", outcome: "canceled", note }, "-"],
+    [{ type: "policy-settled", policy: "any of 2", met: false, reason: "none", note }, "✗"],
+    [{ type: "choice-made", choice: "mend", by: "rule", reason: "a bug", note }, "·"],
+    [{ type: "iteration-begun", iteration: 1, agent: "swe", note }, "→"],
+    [{ type: "iteration-ended", iteration: 1, agent: "swe", outcome: "not_passed", feedback: "more", note }, "↻"],
+    [{ type: "round-begun", round: 1, note }, "●"],
+    [{ type: "argument-made", round: 1, argument: 1, debater: "A", agent: "swe", note }, "✓"],
+    [{ type: "debater-absent", round: 1, debater: "B", agent: "swe", reason: "late", note }, "!"],
+    [{ type: "round-ended", round: 1, agreed: false, reason: "they differ", note }, "·"],
+    [{ type: "verdict-given", judge: "model", decision: "yes", confidence: 1, dissent: "", citations: [1], note }, "●"],
+  ];
+  for (const [one, mark] of told) {
+    const known = readJournalEvent(JSON.parse(JSON.stringify(one))) as AgentEvent;
+    expect([one.type, show([event(1, known)]).text.trim()]).toEqual([one.type, `${mark} n`]);
+  }
 });
 
 test("what other agents are asked, do, say and answer is told under their names, and counted", () => {

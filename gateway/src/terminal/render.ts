@@ -129,7 +129,18 @@ function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Re
     case "agent-chosen":
     case "step-assigned":
     case "step-ended":
-    case "plan-changed": {
+    case "plan-changed":
+    case "branch-begun":
+    case "branch-ended":
+    case "policy-settled":
+    case "choice-made":
+    case "iteration-begun":
+    case "iteration-ended":
+    case "round-begun":
+    case "argument-made":
+    case "debater-absent":
+    case "round-ended":
+    case "verdict-given": {
       const told = flowLines(view.flow, event, style);
       return lines({ ...view, flow: told.view }, told.lines);
     }

@@ -29,6 +29,17 @@ export function statusText(stored: RunEvent): string | undefined {
     case "step-assigned":
     case "step-ended":
     case "plan-changed":
+    case "branch-begun":
+    case "branch-ended":
+    case "policy-settled":
+    case "choice-made":
+    case "iteration-begun":
+    case "iteration-ended":
+    case "round-begun":
+    case "argument-made":
+    case "debater-absent":
+    case "round-ended":
+    case "verdict-given":
       return short(event.note);
     case "question-asked":
       return event.question;

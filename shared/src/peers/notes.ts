@@ -20,6 +20,17 @@ const telling = [
   "agent-answered",
   "step-assigned",
   "step-ended",
+  "branch-begun",
+  "branch-ended",
+  "policy-settled",
+  "choice-made",
+  "iteration-begun",
+  "iteration-ended",
+  "round-begun",
+  "argument-made",
+  "debater-absent",
+  "round-ended",
+  "verdict-given",
   "run-paused",
 ];
 

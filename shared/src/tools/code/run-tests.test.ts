@@ -62,6 +62,12 @@ test("tests that pass under a command that fails are told apart", async () => {
   });
 });
 
+test("a run that found no tests is not told as one that passed", async () => {
+  const workspace = await place.project({ "test_sums.py": "def test_right():\n    assert 1 + 1 == 3\n" });
+  const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest discover" });
+  expect(text).toStartWith("No test ran: ");
+});
+
 test("a folder without tests is said to have none", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   expect((await callIn(workspace)(runTestsTool(place), {})).text).toContain("Nothing in . tells how its tests are run");

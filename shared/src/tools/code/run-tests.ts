@@ -83,6 +83,8 @@ function verdict(
       ? "The command succeeded; how many tests passed is not known."
       : `The tests could not be run or counted: the command ended with exit code ${exitCode}.`;
   const all = passed + failed;
+  if (all === 0)
+    return "No test ran: none was found, or all were skipped, which says nothing about the code. Give the command that runs them.";
   if (failed > 0) return `${failed} of ${all} tests failed.`;
   if (exitCode !== 0) return `No test failed of ${all}, but the command ended with exit code ${exitCode}.`;
   return all === 1 ? "The 1 test passed." : `All ${all} tests passed.`;

@@ -107,9 +107,12 @@ test("rows that are there twice, and keys that are", async () => {
 test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async () => {
   const rows = Array.from({ length: 20 }, (_, at) => at);
   expect(await odd("price,k", ...rows.map((at) => `"${at === 3 ? "n/a" : `1,${100 + at}`}",${at}`))).toEqual([
-    "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'",
+    "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'; 19 of them cannot be cast as they are, such as '1,100'",
     "price: 1 stand-in for a missing value, such as 'n/a'",
   ]);
+  expect((await odd("cost,k", ...rows.map((at) => `${at}.5${at === 4 ? " €" : ""},${at}`)))[0]).toBe(
+    "cost: all values are numbers kept as text, such as '0.5'; 1 of them cannot be cast as they are, such as '4.5 €'",
+  );
   expect((await odd("x,k", ...rows.map((at) => `${at % 2 ? "abc" : at},${at}`)))[0]).toBe(
     "x: mixed types: 10 numbers such as '0' among 10 texts such as 'abc'",
   );

@@ -116,6 +116,13 @@ test("a form is filled in one call, and what was done before a field failed is t
   expect(isError).toBe(true);
   expect(text).toContain('Set textbox "About"');
   expect(text).toContain('has no option "Medium". It has: "Small", "Large", "Huge"');
+  const fixed = [
+    { ref: ref('textbox "About"'), value: "y" },
+    { ref: ref('textbox "Fixed"'), value: "x" },
+  ];
+  expect((await desk.call("fill_form", { fields: fixed })).text).toMatch(
+    /Then textbox "Fixed" \[e\d+\] failed, and the fields after it were left: textbox "Fixed" \[e\d+\] is read-only\. Click it,/,
+  );
 });
 
 test("what cannot be acted on says why", async () => {

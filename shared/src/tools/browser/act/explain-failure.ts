@@ -21,7 +21,7 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
     "does not take this value: a date is written 2026-01-31, a time 13:05, a month 2026-01, a week 2026-W05, a colour #rrggbb",
   ],
   [/did not find some options/, "invalid_input", "has no such option; browser_get_dropdown_options lists them"],
-  [/element is not editable|readonly/, "conflict", "is read-only"],
+  [/element is not editable|readonly/, "conflict", "is read-only. Click it, or the button beside it, for what sets it"],
 ];
 
 /** What went wrong with an act, as an error that says what to do next. What is not known stays as it is. */

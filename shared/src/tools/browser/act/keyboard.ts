@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../../errors.ts";
 import type { Tool } from "../../tool.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { explainFailure } from "./explain-failure.ts";
 import { refFor } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { addText, setField, setText } from "./set-field.ts";
@@ -80,7 +81,8 @@ function fillForm(
         done.push(await setField(element, value));
       } catch (error) {
         if (done.length === 0) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
+        const explained = await explainFailure(error, [element]);
+        const reason = explained instanceof Error ? explained.message : String(explained);
         throw new AppError(
           "conflict",
           `Set ${done.join("; ")}. Then ${element.label} failed, and the fields after it were left: ${reason}`,

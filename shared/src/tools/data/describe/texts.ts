@@ -18,15 +18,21 @@ export const numbersAsText: Oddity = {
           numbers: `count(*) FILTER (${isNumber})`,
           numberExample: `min(c) FILTER (${isNumber})`,
           otherExample: `min(c) FILTER (NOT ${isNumber})`,
+          dressed: `count(*) FILTER (${isNumber} AND TRY_CAST(c AS DOUBLE) IS NULL)`,
+          dressedExample: `min(c) FILTER (${isNumber} AND TRY_CAST(c AS DOUBLE) IS NULL)`,
         }
       : undefined,
   say(seen, example) {
     const [filled, numbers] = [seen("filled"), seen("numbers")];
     if (filled === 0 || numbers < filled * someNumbers) return undefined;
-    if (numbers === filled) return `all values are numbers kept as text, such as '${example("numberExample")}'`;
+    const dressed =
+      seen("dressed") > 0
+        ? `; ${seen("dressed")} of them cannot be cast as they are, such as '${example("dressedExample")}'`
+        : "";
     const [one, other] = [example("numberExample"), example("otherExample")];
+    if (numbers === filled) return `all values are numbers kept as text, such as '${one}'${dressed}`;
     if (numbers >= filled * mostlyNumbers)
-      return `numbers kept as text: ${numbers} of ${filled} are numbers, the rest is not, such as '${other}'`;
+      return `numbers kept as text: ${numbers} of ${filled} are numbers, the rest is not, such as '${other}'${dressed}`;
     return `mixed types: ${several(numbers, "number")} such as '${one}' among ${several(filled - numbers, "text")} such as '${other}'`;
   },
 };

@@ -1,0 +1,27 @@
+import type { Part } from "@manyhands/shared/tools/human/user-message";
+import * as z from "zod";
+import type { Flow } from "./flow.ts";
+import { flowSettings } from "./flow-request.ts";
+
+/** Milliseconds after which something is given up, as an option of a flow. */
+export const deadline = z
+  .int()
+  .min(100)
+  .max(24 * 60 * 60 * 1000);
+
+/** The fields by which a caller gives an agent something to do: a part of the options of several flows. */
+export const assignment = {
+  agent: z
+    .string()
+    .trim()
+    .min(1)
+    .describe("Who does it: a name, of an agent or a flow, an address, or `skill:` and words."),
+  instruction: z.string().min(1).optional().describe("What it is told: a template, as the flow's guide says."),
+  settings: flowSettings.optional().describe("For one that is a flow: its own `agents` and `options`."),
+  deadlineMs: deadline.optional().describe("Milliseconds after which its task is given up."),
+};
+
+/** What goes along with the text to an agent: all that came with the task, and the settings where the agent is a flow. */
+export function partsFor({ files }: Pick<Flow, "files">, settings: z.output<typeof flowSettings> | undefined): Part[] {
+  return settings === undefined ? [...files] : [...files, { type: "data", data: settings }];
+}

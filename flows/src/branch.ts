@@ -1,0 +1,69 @@
+import type { BranchOutcome } from "@manyhands/shared/agent/flow-events";
+import { AppError } from "@manyhands/shared/errors";
+import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import { outcomeText } from "./ask.ts";
+import type { AskMessage, Flow } from "./flow.ts";
+
+/** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
+export type Branch = {
+  /** Its number or name. */
+  readonly name: string;
+  readonly agent: string;
+  readonly item?: string;
+  readonly message: AskMessage;
+  readonly deadlineMs?: number | undefined;
+};
+
+/** What came of a branch. */
+export type BranchResult = {
+  readonly branch: Branch;
+  readonly outcome: BranchOutcome;
+  /** Empty for a branch that was canceled. */
+  readonly answer: string;
+  readonly taskId: string;
+  readonly files: AskOutcome["files"];
+  /** Why it did not complete. */
+  readonly reason: string;
+  readonly error?: AskOutcome["error"];
+  /** Whether it was the flow's own bound that kept it from being asked. */
+  readonly isBound: boolean;
+};
+
+/** Does a branch's work. That a bound of the flow is reached is the branch's failure: others had their share before. */
+export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
+  const { name, agent, item, message, deadlineMs } = branch;
+  const about = item === undefined ? "" : ` with ${item}`;
+  flow.tell({ type: "branch-begun", branch: name, agent, note: `Branch ${name}: ${agent} begins${about}` });
+  try {
+    const asked = await flow.ask(agent, message, deadlineMs === undefined ? {} : { deadlineMs });
+    const { state, answer, taskId, files, error } = asked;
+    const isDone = state === "completed";
+    const came = { branch, answer, taskId, files, isBound: false, ...(error !== undefined && { error }) };
+    return { ...came, outcome: isDone ? "completed" : "failed", reason: isDone ? "" : outcomeText(asked) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message: reason } = error;
+    return { ...unasked(branch), outcome: "failed", reason, error: { code, message: reason }, isBound: true };
+  }
+}
+
+/** A branch that nothing more is wanted of. */
+export function canceledBranch(branch: Branch): BranchResult {
+  return { ...unasked(branch), outcome: "canceled", reason: "It was not needed any more." };
+}
+
+function unasked(branch: Branch) {
+  return { branch, answer: "", taskId: "", files: [], isBound: false };
+}
+
+/** Tells how a branch came out. */
+export function tellBranch(flow: Flow, { branch: { name, agent }, outcome, reason }: BranchResult): void {
+  flow.tell({
+    type: "branch-ended",
+    branch: name,
+    agent,
+    outcome,
+    ...(reason !== "" && { reason }),
+    note: `Branch ${name}: ${outcome === "failed" ? reason : `${agent} ${outcome}`}`,
+  });
+}

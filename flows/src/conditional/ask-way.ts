@@ -1,0 +1,30 @@
+import type { Flow } from "../flow.ts";
+import type { Choice, Unsure, Way } from "./way.ts";
+
+/** How often the person is asked, when an answer names no way. */
+const mostQuestions = 3;
+
+/** Has the person behind the task choose, by number or name. */
+export async function askWay(flow: Flow, ways: readonly Way[], why: string): Promise<Choice | Unsure> {
+  const list = ways.map(({ name, when }, index) => `${index + 1}. ${name}${when === "" ? "" : `: ${when}`}`).join("\n");
+  let fault = "";
+  for (let asked = 0; asked < mostQuestions; asked++) {
+    const question = `${fault}Which way should this task go? ${why}\n\n${list}\n\nAnswer with a number or a name.`;
+    const answer = (await flow.askPerson(question)).trim();
+    const way = wayNamed(answer, ways);
+    if (way !== undefined) return { way, by: "person", reason: `The answer was: ${answer.slice(0, 200)}` };
+    fault = `"${answer.slice(0, 100)}" names none of them.\n\n`;
+  }
+  return { unsure: `${why} No answer named a branch.` };
+}
+
+/** The way that an answer means. */
+function wayNamed(answer: string, ways: readonly Way[]): Way | undefined {
+  const plain = (text: string) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, "-")
+      .replaceAll(/[.!"']/g, "");
+  const number = /^\s*(\d+)\b\W*$/.exec(answer)?.[1];
+  return number === undefined ? ways.find(({ name }) => plain(name) === plain(answer)) : ways[Number(number) - 1];
+}

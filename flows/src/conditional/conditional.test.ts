@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { Json } from "@manyhands/shared/json";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import { flowForTest } from "../flow-for-test.ts";
+import { flowRequest } from "../flow-request.ts";
+import { conditional } from "./conditional.ts";
+
+const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
+const choices = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => (event.type === "choice-made" ? [`${event.choice} by ${event.by}: ${event.reason}`] : []));
+const say = (text: string) => () => ({ text });
+const chosen = (branch: string, confidence = 0.9) => ({
+  calls: [{ name: "choose_branch", args: { branch, confidence, reason: `it is about ${branch}` } }],
+});
+const agents = { coder: say("mended"), analyst: say("counted"), writer: say("written") };
+const branches = [
+  { name: "code", when: "Bugs and programs", agent: "coder", rules: [{ keywords: ["bug"] }, { file: "*.ts" }] },
+  { name: "data", when: "Tables", agent: "analyst" },
+  { name: "rest", when: "All else", agent: "writer" },
+];
+
+test("a rule decides without the model, and the others are not asked", async () => {
+  await using flow = await flowForTest(conditional, { agents });
+  const { answer, events, record } = await flow.run({ text: "There is a bug", options: { branches } });
+  expect(answer).toBe("mended");
+  expect(choices(events)).toEqual(['code by rule: The task says "bug".']);
+  expect(record.output).toMatchObject({
+    data: { choice: { branch: "code", by: "rule", reason: 'The task says "bug".' } },
+  });
+  expect(flow.model.requests).toEqual([]);
+  expect([await flow.agent("analyst").tasks(), await flow.agent("writer").tasks()]).toEqual([[], []]);
+});
+
+test("where none holds the model chooses out of the branches, and a name that is none is mended", async () => {
+  const model = [chosen("tables"), chosen("data")];
+  await using flow = await flowForTest(conditional, { agents, model });
+  const { answer, events, record } = await flow.run({ text: "Which region sold most?", options: { branches } });
+  expect(answer).toBe("counted");
+  expect(choices(events)).toEqual(["data by model: it is about data"]);
+  expect(record.output).toMatchObject({ data: { choice: { branch: "data", confidence: 0.9 }, agent: "analyst" } });
+  expect(JSON.stringify(flow.model.requests[0]?.body.tools)).toContain('"enum":["none","code","data","rest"]');
+  expect(events.filter(({ type }) => type === "agent-asked")).toHaveLength(1);
+});
+
+test("without branches the agents are the ways, by what their cards say", async () => {
+  await using flow = await flowForTest(conditional, { agents, model: [chosen("writer")] });
+  expect((await flow.run({ text: "A poem", agents: ["coder", "writer"] })).answer).toBe("written");
+  expect(JSON.stringify(flow.model.requests[0]?.body.messages)).toContain("- writer: Does what writer does.");
+});
+
+test("when the model is unsure the default is taken, or nothing where there is none", async () => {
+  await using flow = await flowForTest(conditional, {
+    agents,
+    model: [chosen("data", 0.2), chosen("none"), chosen("none")],
+  });
+  const sorted = (more: object) => flow.run({ text: "Hm", options: { branches, ...more } });
+  const low = await sorted({ default: "rest" });
+  expect(choices(low.events)).toEqual(["rest by default: it is about data (data, but with a confidence of 0.2 only)"]);
+  expect((await sorted({ default: "rest" })).answer).toBe("written");
+  const none = await sorted({});
+  expect(none.record.error).toEqual({ code: "rejected", message: "No branch fits: it is about none" });
+  expect(none.events.some(({ type }) => type === "agent-asked")).toBe(false);
+});
+
+test("or the person is asked, who answers by number or name, and is asked again when neither", async () => {
+  await using flow = await flowForTest(conditional, { agents, model: () => chosen("none") });
+  const id = await flow.start({ text: "Hm", options: { branches, unsure: "ask" } });
+  expect(await flow.event(id, "question-asked")).toMatchObject({
+    question: expect.stringContaining("2. data: Tables"),
+  });
+  await flow.say(id, "the blue one");
+  expect(await flow.event(id, "question-asked", 2)).toMatchObject({
+    question: expect.stringMatching(/^"the blue one" names none/),
+  });
+  await flow.say(id, "2.");
+  expect((await flow.until(id, "completed")).output).toMatchObject({
+    answer: "counted",
+    data: { choice: { by: "person" } },
+  });
+  const other = await flow.start({ text: "Hm", options: { branches, unsure: "ask" } });
+  await flow.event(other, "question-asked");
+  await flow.say(other, "Data");
+  expect((await flow.until(other, "completed")).output).toMatchObject({ answer: "counted" });
+});
+
+test("a condition that nobody can judge is unsure, not a failure of the flow", async () => {
+  await using flow = await flowForTest(conditional, { agents, model: say("I cannot say") });
+  const { answer, events } = await flow.run({ text: "Hm", options: { branches, default: "rest" } });
+  expect(answer).toBe("written");
+  expect(choices(events)[0]).toStartWith("rest by default: The model gave no usable answer to choose_branch");
+});
+
+test("the branch's agent is told what its template says; its failure is the flow's", async () => {
+  const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "too hard" } }] };
+  await using flow = await flowForTest(conditional, {
+    agents: { echo: (request) => ({ text: asked(request) }), bad: [refusal] },
+  });
+  const rules = [{ keywords: ["go"] }];
+  const one = (agent: string) => ({
+    branches: [{ name: "only", agent, rules, instruction: "{branch}/{agent}: {goal} ({reason})" }],
+  });
+  const { answer } = await flow.run({ text: "Go", options: one("echo") });
+  expect(answer).toContain('only/echo: Go (The task says \\"go\\".)');
+  const { record, events } = await flow.run({ text: "Go", options: one("bad") });
+  expect(record.error).toEqual({
+    code: "task_failed",
+    message: expect.stringContaining("Branch only: bad failed: too hard"),
+  });
+  expect(events.find(({ type }) => type === "branch-ended")).toMatchObject({ branch: "only", outcome: "failed" });
+});
+
+test("settings that do not go together are refused at the edge, a wrong agent before anything is decided", async () => {
+  const refused = (options: { [name: string]: Json }) => () =>
+    flowRequest(conditional, {
+      parts: [
+        { type: "text", text: "Go" },
+        { type: "data", data: { options } },
+      ],
+    });
+  expect(refused({ branches, default: "misc" })).toThrow("options.default: there are code, data, rest");
+  expect(refused({ branches: [...branches, ...branches] })).toThrow("options.branches: there are two named code");
+  expect(refused({ branches: [{ name: "none", agent: "a" }] })).toThrow("options.branches: none cannot be a name");
+  expect(refused({ branches: branches.slice(1), classify: "rules" })).toThrow(
+    "options.branches: none of them has rules",
+  );
+  expect(refused({ branches: [{ name: "a", agent: "a", rules: [{ regex: "(" }] }] })).toThrow("regular expression");
+  await using flow = await flowForTest(conditional, { agents });
+  const { record } = await flow.run({ text: "Go", options: { branches: [{ name: "x", agent: "nobody" }] } });
+  expect(record.error?.code).toBe("invalid_input");
+  expect(flow.model.requests).toEqual([]);
+});

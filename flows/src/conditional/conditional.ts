@@ -1,0 +1,133 @@
+import { AppError } from "@manyhands/shared/errors";
+import * as z from "zod";
+import { assignment, partsFor } from "../assignment.ts";
+import { tellBranch, workBranch } from "../branch.ts";
+import { agentByName } from "../find-agent.ts";
+import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
+import { fillTemplate } from "../template.ts";
+import { wholeGoal } from "../whole-goal.ts";
+import { chooseWay } from "./choose-way.ts";
+import { noWay } from "./classify.ts";
+import { rule } from "./rule.ts";
+import type { Choice, Way } from "./way.ts";
+
+const branch = z.strictObject({
+  name: z.string().trim().min(1).max(60).describe("What it is called."),
+  when: z.string().trim().default("").describe("For what tasks it is; as its agent describes itself when left out."),
+  rules: z.array(rule).max(50).default([]).describe("It is taken, without a model, where one of these holds."),
+  ...assignment,
+});
+
+const options = z.strictObject({
+  branches: z
+    .array(branch)
+    .min(1)
+    .max(20)
+    .optional()
+    .describe(
+      "The ways a task can go; exactly one is taken. Left out: one for each of the agents, by what its card says.",
+    ),
+  classify: z
+    .enum(["both", "rules", "model"])
+    .default("both")
+    .describe("What chooses: the rules and, where none holds, the model; or one of them alone."),
+  default: z.string().trim().min(1).optional().describe("The branch that is taken when none fits."),
+  unsure: z
+    .enum(["default", "ask"])
+    .default("default")
+    .describe("What happens when none fits: the default branch, or the person is asked first."),
+  confidence: z.number().min(0).max(1).default(0.5).describe("How sure the model has to be."),
+});
+
+type Options = z.output<typeof options>;
+
+/** A task is sorted, and exactly one agent does it. */
+export const conditional = defineFlow({
+  name: "conditional",
+  title: "Conditional flow",
+  description: "Sorts a task by rules or by a model's judgement, and gives it to the one agent that its kind is for.",
+  version: "1.0.0",
+  skills: [
+    {
+      id: "route",
+      name: "Route a task",
+      description: "Decides what kind of task it is, says why, and has the agent for that kind do it.",
+      tags: ["flow", "routing", "classification"],
+      examples: ["Bugs go to the programmer, tables to the analyst, everything else to Manus."],
+    },
+  ],
+  options,
+  example: {
+    text: "Which region sold most?",
+    files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
+    options: {
+      branches: [
+        { name: "data", when: "Questions that a table answers", rules: [{ file: "*.csv" }], agent: "data-analysis" },
+        { name: "code", when: "Work on programs", rules: [{ keywords: ["bug", "code"] }], agent: "swe" },
+        { name: "other", when: "Everything else", agent: "manus" },
+      ],
+      default: "other",
+    },
+  },
+  check: ({ options }) => faultOf(options),
+  async perform(flow, options) {
+    const ways = waysOf(flow, options);
+    flow.expect(1, { own: options.classify !== "rules" });
+    const choice = await chooseWay(flow, ways, options);
+    const { way, by, reason } = choice;
+    const note = `Takes ${way.name} (${by}): ${reason}`;
+    flow.tell({ type: "choice-made", choice: way.name, by, reason, note });
+    flow.expect(1);
+    return take(flow, choice);
+  },
+});
+
+/** What is wrong with options that are right one by one. */
+function faultOf({ branches, classify, default: fallback }: Options): string | undefined {
+  if (branches === undefined) return classify === "rules" ? "options.branches: rules need branches" : undefined;
+  const names = branches.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) return `options.branches: there are two named ${twice}`;
+  if (names.includes(noWay)) return `options.branches: ${noWay} cannot be a name`;
+  if (fallback !== undefined && !names.includes(fallback)) return `options.default: there are ${names.join(", ")}`;
+  const isRuled = branches.some(({ rules }) => rules.length > 0);
+  return classify === "rules" && !isRuled ? "options.branches: none of them has rules" : undefined;
+}
+
+/** The ways; a wrong agent, or a default that no way is, is found before anything is decided. */
+function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
+  const distinct = [...new Set(flow.agents.map(({ name }) => name))];
+  const given = branches ?? distinct.map((name): Way => ({ name, when: "", rules: [], agent: name }));
+  const ways = given.map(({ when, ...way }) => {
+    flow.check(way.agent);
+    return { ...way, when: when || (agentByName(way.agent, flow.agents)?.description ?? "") };
+  });
+  if (fallback !== undefined && !ways.some(({ name }) => name === fallback)) {
+    throw new AppError("invalid_input", `options.default: there are ${ways.map(({ name }) => name).join(", ")}.`);
+  }
+  return ways;
+}
+
+async function take(flow: Flow, { way, by, reason, confidence }: Choice): Promise<FlowResult> {
+  const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
+  const added = await flow.heard();
+  const said = added.length === 0 ? "" : `\n\nThe user added:\n${added.join("\n")}`;
+  const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent }) + said;
+  const result = await workBranch(flow, {
+    name,
+    agent,
+    message: { text, parts: partsFor(flow, settings) },
+    deadlineMs,
+  });
+  flow.handOn(result.files);
+  tellBranch(flow, result);
+  if (result.outcome !== "completed") {
+    flow.reached(result.answer);
+    throw new AppError(
+      result.isBound ? (result.error?.code ?? "task_failed") : "task_failed",
+      `Branch ${name}: ${result.reason}`,
+    );
+  }
+  const choice = { branch: name, by, reason, ...(confidence !== undefined && { confidence }) };
+  return { answer: result.answer, data: { choice, agent, taskId: result.taskId } };
+}

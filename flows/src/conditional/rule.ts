@@ -1,0 +1,106 @@
+import type { Part } from "@manyhands/shared/tools/human/user-message";
+import { RE2JS } from "re2js";
+import * as z from "zod";
+import { isDataPath, valueAt } from "./data-path.ts";
+
+/** When a task is for a branch, to be told without a model: all that a rule names has to hold. */
+export const rule = z
+  .strictObject({
+    keywords: z
+      .array(z.string().trim().min(1))
+      .min(1)
+      .optional()
+      .describe("One of these words or phrases is in the task, in capitals or not."),
+    regex: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .refine(isRegex, "is no regular expression of RE2, which has no look-around and no back references")
+      .optional()
+      .describe("The task fits this regular expression (RE2), in capitals or not."),
+    file: z
+      .string()
+      .trim()
+      .min(1)
+      .optional()
+      .describe("A file came with the task whose name or media type fits: `*.csv`, `image/*`."),
+    data: z
+      .strictObject({
+        path: z
+          .string()
+          .refine(isDataPath, "is no path like $.order.items[0].kind")
+          .describe("`$.order.items[0].kind`."),
+        equals: z.json().optional(),
+        above: z.number().optional(),
+        below: z.number().optional(),
+      })
+      .optional()
+      .describe("Data came with the task that has something at this path: this value, or a number above or below."),
+  })
+  .refine((given) => Object.keys(given).length > 0, "names nothing that could hold");
+
+export type Rule = z.output<typeof rule>;
+
+/** What rules go by: the task and what came with it. */
+export type RuleFacts = { readonly goal: string; readonly files: readonly Part[] };
+
+/** Characters of the task that rules look at. */
+const mostText = 100_000;
+
+/** Why a rule holds, in a sentence; undefined when it does not. */
+export function ruleReason({ keywords, regex, file, data }: Rule, facts: RuleFacts): string | undefined {
+  const reasons: (string | undefined)[] = [];
+  const text = facts.goal.slice(0, mostText);
+  if (keywords !== undefined) reasons.push(keywordReason(keywords, text));
+  if (regex !== undefined) reasons.push(compile(regex).matcher(text).find() ? `The task fits ${regex}.` : undefined);
+  if (file !== undefined) reasons.push(fileReason(file, facts.files));
+  if (data !== undefined) reasons.push(dataReason(data, facts.files));
+  return reasons.includes(undefined) ? undefined : reasons.join(" ");
+}
+
+function keywordReason(keywords: readonly string[], text: string): string | undefined {
+  const found = keywords.find((keyword) => {
+    const literal = keyword.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "iu").test(text);
+  });
+  return found === undefined ? undefined : `The task says "${found}".`;
+}
+
+function fileReason(pattern: string, files: readonly Part[]): string | undefined {
+  const glob = new Bun.Glob(pattern.toLowerCase());
+  for (const part of files) {
+    if (part.type !== "file" && part.type !== "url") continue;
+    const { mediaType = "", name = part.type === "url" ? part.url.replace(/^.*\//, "") : "" } = part;
+    if (glob.match(name.toLowerCase())) return `${name} fits ${pattern}.`;
+    if (glob.match(mediaType.toLowerCase())) return `${name} is ${mediaType}.`;
+  }
+  return undefined;
+}
+
+function dataReason(
+  { path, equals, above, below }: NonNullable<Rule["data"]>,
+  files: readonly Part[],
+): string | undefined {
+  for (const part of files) {
+    const value = part.type === "data" ? valueAt(part.data, path) : undefined;
+    if (value === undefined) continue;
+    if (equals !== undefined && !Bun.deepEquals(value, equals)) continue;
+    if (above !== undefined && !(typeof value === "number" && value > above)) continue;
+    if (below !== undefined && !(typeof value === "number" && value < below)) continue;
+    return `${path} is ${JSON.stringify(value).slice(0, 100)}.`;
+  }
+  return undefined;
+}
+
+function compile(regex: string): RE2JS {
+  return RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE);
+}
+
+function isRegex(text: string): boolean {
+  try {
+    compile(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+import type { ChosenBy } from "@manyhands/shared/agent/flow-events";
+import type * as z from "zod";
+import type { assignment } from "../assignment.ts";
+import type { Rule } from "./rule.ts";
+
+/** One of the ways a task can go. */
+export type Way = {
+  readonly name: string;
+  /** For what tasks it is, in words for the model and for people. */
+  readonly when: string;
+  readonly rules: readonly Rule[];
+  readonly agent: string;
+  readonly instruction?: string | undefined;
+  readonly settings?: z.output<typeof assignment.settings>;
+  readonly deadlineMs?: number | undefined;
+};
+
+/** The way that was chosen, by whom and why. */
+export type Choice = {
+  readonly way: Way;
+  readonly by: ChosenBy;
+  readonly reason: string;
+  /** The model's, from 0 to 1. */
+  readonly confidence?: number;
+};
+
+/** Why no way could be chosen. */
+export type Unsure = { readonly unsure: string };

@@ -1,0 +1,219 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { Json } from "@manyhands/shared/json";
+import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
+import { type FlowForTest, flowForTest } from "../flow-for-test.ts";
+import { flowRequest } from "../flow-request.ts";
+import { debate } from "./debate.ts";
+
+const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
+const lines = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => {
+    if (event.type === "argument-made") return [`${event.round} [${event.argument}] ${event.debater}`];
+    if (event.type === "debater-absent") return [`${event.round} ${event.debater} absent`];
+    return event.type === "round-ended" ? [`${event.round} ${event.agreed ? "agreed" : "over"}`] : [];
+  });
+const transcript = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => {
+    if (event.type !== "artifact-added" || event.name !== "transcript.md") return [];
+    return event.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  });
+const positions = [
+  { agent: "one", position: "Tabs" },
+  { agent: "two", position: "Spaces" },
+];
+const fair = {
+  decision: "Spaces",
+  confidence: 0.7,
+  reasons: ["[2] holds"],
+  dissent: "[1] on width",
+  citations: [2, 1],
+};
+const refusal = (summary: string) => ({ calls: [{ name: "terminate", args: { status: "failure", summary } }] });
+
+/** The model of a debate: it answers by the tool it is given. */
+const chair =
+  (answers: Readonly<Record<string, (n: number) => object>>) =>
+  ({ tools }: ChatRequest, n: number): ScriptedReply => {
+    const name = tools?.[0]?.function.name ?? "";
+    return { calls: [{ name, args: answers[name]?.(n) ?? {} }] };
+  };
+const differing = chair({
+  check_agreement: () => ({ agreed: false, reason: "they differ" }),
+  give_verdict: () => fair,
+});
+/** A debater that says what it has been told of: its own name, and the numbers it was shown. */
+const echo = (name: string) => (request: ChatRequest) => {
+  const shown = [...asked(request).matchAll(/argument number=\\"(\d+)\\"/g)].map(([, number]) => number);
+  return { text: `${name} answers ${shown.join() || "nobody"}` };
+};
+const agents = { one: echo("one"), two: echo("two") };
+async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
+  for (const deadline = Date.now() + 5_000; ; await Bun.sleep(10)) {
+    const states = (await flow.agent(agent).tasks()).map(({ status }) => status);
+    if (states.every((state) => ["completed", "failed", "canceled"].includes(state))) return states;
+    if (Date.now() > deadline) throw new Error(`still at work: ${states}`);
+  }
+}
+
+test("a round by itself, then rounds that see the others' arguments, then a verdict that cites them", async () => {
+  await using flow = await flowForTest(debate, { agents, model: differing });
+  const { answer, events, record } = await flow.run({ text: "Tabs or spaces?", options: { positions } });
+  expect(lines(events)).toEqual([
+    ...["1 [1] A", "1 [2] B", "1 over"],
+    ...["2 [3] A", "2 [4] B", "2 over"],
+    ...["3 [5] A", "3 [6] B", "3 over"],
+  ]);
+  expect(answer).toBe(
+    "Spaces\n\nConfidence: 0.7\n\nBecause:\n- [2] holds\n\nAgainst it: [1] on width\n\nIt rests on [1], [2].",
+  );
+  const data = (record.output as { data: { arguments: { text: string }[] } }).data;
+  expect(data).toMatchObject({ stop: "rounds", rounds: 3, verdict: { confidence: 0.7, citations: [1, 2] } });
+  expect(data.arguments.map(({ text }) => text)).toEqual([
+    ...["one answers nobody", "two answers nobody"],
+    ...["one answers 2", "two answers 1"],
+    ...["one answers 4", "two answers 3"],
+  ]);
+  const text = transcript(events).at(-1) ?? "";
+  for (const part of ["- A (one): Tabs", "## Round 2\n\n### [3] A (one)\n\none answers 2", "## Verdict\n\nSpaces"])
+    expect(text).toContain(part);
+  const contexts = (await flow.agent("one").tasks()).map(({ contextId }) => contextId);
+  expect([contexts.length, new Set(contexts).size]).toEqual([3, 1]);
+});
+
+test("the debate ends when all agree, and the judge is asked all the same", async () => {
+  const model = chair({
+    check_agreement: () => ({ agreed: true, reason: "both say spaces" }),
+    give_verdict: () => fair,
+  });
+  await using flow = await flowForTest(debate, { agents, model });
+  const { events, record } = await flow.run({ text: "Which?", options: { positions } });
+  expect(lines(events)).toEqual(["1 [1] A", "1 [2] B", "1 agreed"]);
+  expect(record.output).toMatchObject({ data: { stop: "agreed", rounds: 1 } });
+});
+
+test("one agent may hold several positions, each in its own conversation; the model names them where nobody does", async () => {
+  const model = chair({
+    name_positions: (n) => ({ positions: n === 0 ? ["Tabs", "Tabs", "Both"] : ["Tabs", "Spaces", "Both"] }),
+    give_verdict: () => fair,
+  });
+  await using flow = await flowForTest(debate, { agents, model });
+  const options = { debaters: 3, rounds: 1 };
+  const { record } = await flow.run({ text: "Which?", agents: ["one"], options });
+  expect(record.output).toMatchObject({
+    data: {
+      positions: [
+        { debater: "A", agent: "one", position: "Tabs" },
+        { debater: "B", agent: "one", position: "Spaces" },
+        { debater: "C", agent: "one", position: "Both" },
+      ],
+    },
+  });
+  const contexts = (await flow.agent("one").tasks()).map(({ contextId }) => contextId);
+  expect(new Set(contexts).size).toBe(3);
+});
+
+test("a debater that is always late is absent at its deadline, the debate goes on and asks it no more after two rounds", async () => {
+  await using flow = await flowForTest(debate, {
+    agents: { ...agents, late: () => ({ text: "wait", delayMs: 20_000 }) },
+    model: differing,
+  });
+  const three = [...positions, { agent: "late", position: "Neither", name: "Late" }];
+  const options = { positions: three, turnDeadlineMs: 400 };
+  const { answer, events, record } = await flow.run({ text: "Which?", options });
+  expect(record.status).toBe("completed");
+  expect(lines(events)).toEqual([
+    ...["1 [1] A", "1 [2] B", "1 Late absent", "1 over"],
+    ...["2 [3] A", "2 [4] B", "2 Late absent", "2 over"],
+    ...["3 [5] A", "3 [6] B", "3 over"],
+  ]);
+  expect(answer).toContain("Absent:\n- Late in round 1: late did not answer in time");
+  expect(transcript(events).at(-1)).toContain("_Late (late) was absent: late did not answer in time");
+  expect(await ended(flow, "late")).toEqual(["canceled", "canceled"]);
+  const judged = JSON.stringify(flow.model.requests.at(-1)?.body.messages);
+  expect(judged).toContain("Absent: Late in round 1, Late in round 2.");
+});
+
+test("whoever missed a round is told all that was said since it last spoke", async () => {
+  await using flow = await flowForTest(debate, {
+    agents: { one: echo("one"), two: (request, n) => (n === 0 ? refusal("not now") : echo("two")(request)) },
+    model: differing,
+  });
+  const { record } = await flow.run({ text: "Which?", options: { positions } });
+  const { arguments: made } = (record.output as { data: { arguments: { text: string }[] } }).data;
+  expect(made.map(({ text }) => text)).toEqual([
+    "one answers nobody",
+    "one answers nobody",
+    "two answers 1",
+    "one answers 3",
+    "two answers 2",
+  ]);
+});
+
+test("a judge that cites what nobody said gives its verdict again, or there is none", async () => {
+  const cites = (n: number) => ({ ...fair, reasons: [n === 0 ? "[9] holds" : "[2] holds"] });
+  await using flow = await flowForTest(debate, { agents, model: chair({ give_verdict: cites }) });
+  const { answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1 } });
+  expect(answer).toContain("- [2] holds");
+  expect(JSON.stringify(flow.model.requests[1]?.body.messages)).toContain("There is no argument 9; there are 1, 2.");
+
+  const inventing = chair({ give_verdict: () => ({ ...fair, citations: [7] }) });
+  await using other = await flowForTest(debate, { agents, model: inventing });
+  const { record, events } = await other.run({ text: "Which?", options: { positions, rounds: 1 } });
+  expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("no argument 7") });
+  expect(events.findLast(({ type }) => type === "artifact-added")).toMatchObject({
+    name: "partial-answer",
+    parts: [{ text: expect.stringContaining("one answers nobody") }],
+  });
+});
+
+test("an agent may judge, in the same form", async () => {
+  const verdict = { calls: [{ name: "create_chat_completion", args: { response: fair } }] };
+  await using flow = await flowForTest(debate, { agents: { ...agents, judge: [verdict] } });
+  const { events, answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1, judge: "judge" } });
+  expect(answer).toStartWith("Spaces");
+  expect(events.find(({ type }) => type === "verdict-given")).toMatchObject({ judge: "judge", citations: [1, 2] });
+  expect(flow.model.requests).toEqual([]);
+});
+
+test("when nobody says anything the debate has failed; when only one is left it is over", async () => {
+  const silent = () => refusal("no comment");
+  await using none = await flowForTest(debate, { agents: { one: silent, two: silent } });
+  const { record } = await none.run({ text: "Which?", options: { positions } });
+  expect(record.error?.message).toStartWith("No debater gave an argument. A: one failed: no comment");
+  await using half = await flowForTest(debate, { agents: { one: echo("one"), two: silent }, model: differing });
+  const { events, record: ending } = await half.run({ text: "Which?", options: { positions, rounds: 8 } });
+  expect(lines(events)).toEqual(["1 [1] A", "1 B absent", "1 over", "2 [2] A", "2 B absent", "2 over"]);
+  expect(ending.output).toMatchObject({ data: { stop: "alone" } });
+});
+
+test("what the user adds meanwhile is part of the question; a debater's question reaches the user", async () => {
+  const asks = (request: ChatRequest, n: number) =>
+    n === 0 ? { calls: [{ name: "ask_human", args: { inquire: "In which language?" } }] } : { text: asked(request) };
+  const slow = (_: ChatRequest, n: number) => ({ text: "two", delayMs: n === 0 ? 300 : 0 });
+  await using flow = await flowForTest(debate, { agents: { one: asks, two: slow }, model: differing });
+  const id = await flow.start({ text: "Which?", options: { positions, rounds: 2 } });
+  expect(await flow.event(id, "question-asked")).toMatchObject({ question: expect.stringContaining("language") });
+  await flow.say(id, "Python");
+  await flow.say(id, "and be brief");
+  expect(JSON.stringify((await flow.until(id, "completed")).output)).toMatch(/The user added:\\+nand be brief/);
+});
+
+test("settings that do not go together are refused at the edge, a wrong agent before any is asked", async () => {
+  const refused = (options: { [name: string]: Json }) => () =>
+    flowRequest(debate, {
+      parts: [
+        { type: "text", text: "Go" },
+        { type: "data", data: { options } },
+      ],
+    });
+  expect(refused({ positions, debaters: 3 })).toThrow("options.debaters: goes without positions only");
+  expect(refused({ positions: [{ ...positions[0], name: "B" }, ...positions.slice(1)] as Json })).toThrow(
+    "there are two named B",
+  );
+  await using flow = await flowForTest(debate, { agents });
+  const { record } = await flow.run({ text: "Go", options: { positions, judge: "nobody" } });
+  expect(record.error?.code).toBe("invalid_input");
+  expect(await flow.agent("one").tasks()).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { AppError } from "@manyhands/shared/errors";
+import * as z from "zod";
+import { assignment, deadline } from "../assignment.ts";
+import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
+import { handOnBranches } from "../hand-on-branches.ts";
+import { wholeGoal } from "../whole-goal.ts";
+import { checkAgreement } from "./agreement.ts";
+import { type Course, type Debater, presentDebaters } from "./debater.ts";
+import { holdRound, type RoundOptions } from "./hold-round.ts";
+import { judgeDebate } from "./judge.ts";
+import { debaterName, givenDebaters, givenPosition, madeDebaters } from "./positions.ts";
+import { publishTranscript, transcriptText, verdictText } from "./transcript.ts";
+import type { Verdict } from "./verdict.ts";
+
+const options = z.strictObject({
+  positions: z
+    .array(givenPosition)
+    .min(2)
+    .max(10)
+    .optional()
+    .describe(
+      "Who argues for what; one agent may hold several. Left out: the model names them, for the agents in turn.",
+    ),
+  debaters: z
+    .int()
+    .min(2)
+    .max(10)
+    .optional()
+    .describe("How many positions the model names; as many as agents when left out."),
+  rounds: z.int().min(1).max(8).default(3).describe("Rounds at most, the first one by itself included."),
+  converge: z.boolean().default(true).describe("Whether the debate ends when the model finds that all agree."),
+  turnDeadlineMs: deadline.default(300_000).describe("Milliseconds after which a debater is absent in a round."),
+  concurrency: z.int().min(1).max(10).default(5).describe("Debaters that speak at the same time."),
+  judge: assignment.agent.optional().describe("The agent that judges; the model when left out."),
+});
+
+type Options = z.output<typeof options>;
+
+/** Why a debate had no further round. */
+type Stop = "agreed" | "rounds" | "alone" | "silence";
+
+/** Agents argue for different answers, first each by itself, then answering each other; a judge decides by their arguments. */
+export const debate = defineFlow({
+  name: "debate",
+  title: "Debate flow",
+  description:
+    "Agents argue for different positions in rounds, and a judge gives a verdict with its confidence, the dissent and the arguments it rests on.",
+  version: "1.0.0",
+  skills: [
+    {
+      id: "debate",
+      name: "Debate a question",
+      description: "Finds positions, has them argued and answered, and decides with reasons that can be looked up.",
+      tags: ["flow", "debate", "decision"],
+      examples: ["Should the service keep its data in SQLite or in PostgreSQL?"],
+    },
+  ],
+  options,
+  example: {
+    text: "Should a small team write its tests before the code or after it?",
+    options: {
+      positions: [
+        { agent: "manus", position: "Before: tests first make the design clear." },
+        { agent: "swe", position: "After: tests follow once the shape of the code is known." },
+      ],
+      rounds: 2,
+    },
+  },
+  check: ({ options: { positions, debaters } }) => {
+    if (positions !== undefined && debaters !== undefined) return "options.debaters: goes without positions only";
+    const names = (positions ?? []).map(({ name }, index) => debaterName(name, index));
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    return twice === undefined ? undefined : `options.positions: there are two named ${twice}`;
+  },
+  async perform(flow, options) {
+    if (options.judge !== undefined) flow.check(options.judge);
+    const { positions } = options;
+    flow.expect((positions?.length ?? flow.agents.length) * options.rounds + 1, { own: true });
+    const debaters =
+      positions === undefined ? await madeDebaters(flow, options.debaters) : givenDebaters(flow, positions);
+    const { course, stop } = await holdRounds(flow, debaters, options);
+    flow.expect(options.judge === undefined ? 0 : 1, { own: true });
+    const verdict = await judgeDebate(flow, course, options.judge);
+    publishTranscript(flow, course, verdict);
+    handOnBranches(
+      flow,
+      course.arguments.map(({ number, files }) => ({ name: `argument-${number}`, files })),
+    );
+    return conclude(course, stop, verdict);
+  },
+});
+
+/** Holds rounds until the debaters agree, too few are left, or it was the last one. Rejects with `task_failed` when nobody says anything at all. */
+async function holdRounds(
+  flow: Flow,
+  debaters: readonly Debater[],
+  options: Options,
+): Promise<{ readonly course: Course; readonly stop: Stop }> {
+  const { rounds, judge } = options;
+  const held: RoundOptions = { ...options, conversations: new Map() };
+  let course: Course = { question: wholeGoal(flow), debaters, arguments: [], absences: [], round: 0 };
+  for (;;) {
+    const present = presentDebaters(course).length;
+    flow.expect(present * (rounds - course.round) + (judge === undefined ? 0 : 1), { own: true });
+    course = await holdRound(flow, await withAdditions(flow, course), held);
+    publishTranscript(flow, course);
+    flow.reached(transcriptText(course, undefined));
+    const stop = await endRound(flow, course, options);
+    if (stop !== undefined) return { course, stop };
+  }
+}
+
+async function endRound(flow: Flow, course: Course, { rounds, converge }: Options): Promise<Stop | undefined> {
+  const { round } = course;
+  const spoke = course.arguments.filter((argument) => argument.round === round).length;
+  if (course.arguments.length === 0) {
+    const reasons = course.absences.map(({ debater, reason }) => `${debater.name}: ${reason}`).join(" ");
+    throw new AppError("task_failed", `No debater gave an argument. ${reasons}`);
+  }
+  const mayEnd = converge && spoke > 1 && round < rounds;
+  const { agreed, reason } = mayEnd ? await checkAgreement(flow, course) : { agreed: false, reason: "" };
+  const said = agreed ? "they agree" : `${spoke} of ${course.debaters.length} spoke`;
+  const note = `Round ${round} is over: ${said}${reason === "" ? "" : `: ${reason}`}`;
+  flow.tell({ type: "round-ended", round, agreed, reason, note });
+  if (agreed) return "agreed";
+  if (round === rounds) return "rounds";
+  if (spoke === 0) return "silence";
+  return presentDebaters(course).length < 2 ? "alone" : undefined;
+}
+
+async function withAdditions(flow: Flow, course: Course): Promise<Course> {
+  const added = await flow.heard();
+  if (added.length === 0) return course;
+  return { ...course, question: `${course.question}\n\nThe user added:\n${added.join("\n")}` };
+}
+
+function conclude(course: Course, stop: Stop, verdict: Verdict): FlowResult {
+  const missed = course.absences.map(({ debater, round, reason }) => `- ${debater.name} in round ${round}: ${reason}`);
+  const absent = missed.length === 0 ? "" : `\n\nAbsent:\n${missed.join("\n")}`;
+  const named = ({ name, agent }: Debater) => ({ debater: name, agent });
+  return {
+    answer: `${verdictText(verdict)}${absent}`,
+    data: {
+      verdict,
+      stop,
+      rounds: course.round,
+      positions: course.debaters.map((debater) => ({ ...named(debater), position: debater.position })),
+      arguments: course.arguments.map(({ number, round, debater, text }) => ({
+        number,
+        round,
+        ...named(debater),
+        text,
+      })),
+      absences: course.absences.map(({ round, debater, reason }) => ({ round, ...named(debater), reason })),
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { outcomeText } from "../ask.ts";
+import { partsFor } from "../assignment.ts";
+import type { Flow } from "../flow.ts";
+import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
+import { turnText } from "./turn-text.ts";
+
+/** How a round is held. `conversations` keeps each debater's conversation at its agent, by the debater's name. */
+export type RoundOptions = {
+  readonly turnDeadlineMs: number;
+  readonly concurrency: number;
+  readonly conversations: Map<string, string>;
+};
+
+/**
+ * Holds the next round: all present debaters at the same time, none of them seeing what the others say in it. Whoever does not answer by the deadline,
+ * or fails, is absent. Arguments are numbered in the debaters' order, whoever was first.
+ */
+export async function holdRound(flow: Flow, course: Course, options: RoundOptions): Promise<Course> {
+  const round = course.round + 1;
+  const debaters = presentDebaters(course);
+  flow.tell({ type: "round-begun", round, note: `Round ${round}: ${debaters.map(({ name }) => name).join(", ")}` });
+  const turns = await flow.all(
+    debaters.map((debater) => (branch) => takeTurn(branch, course, debater, round, options)),
+    options,
+  );
+  const made: Argument[] = [];
+  const absences: Absence[] = [];
+  for (const { debater, contextId, ...turn } of turns) {
+    if (contextId !== "") options.conversations.set(debater.name, contextId);
+    if ("reason" in turn) absences.push(absent(flow, { round, debater, reason: turn.reason }));
+    else {
+      const number = course.arguments.length + made.length + 1;
+      made.push(argued(flow, { number, round, debater, ...turn }));
+    }
+  }
+  return {
+    ...course,
+    round,
+    arguments: [...course.arguments, ...made],
+    absences: [...course.absences, ...absences],
+  };
+}
+
+async function takeTurn(
+  flow: Flow,
+  course: Course,
+  debater: Debater,
+  round: number,
+  { turnDeadlineMs, conversations }: RoundOptions,
+) {
+  const contextId = conversations.get(debater.name);
+  // In a conversation that goes on, what came with the question is there already.
+  const parts = contextId === undefined ? partsFor(flow, debater.settings) : partsFor({ files: [] }, debater.settings);
+  const outcome = await flow.ask(
+    debater.agent,
+    { text: turnText(course, debater, round), parts },
+    { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
+  );
+  const { state, answer: text, files } = outcome;
+  const came = { debater, contextId: outcome.contextId };
+  if (state !== "completed") return { ...came, reason: outcomeText(outcome) };
+  return text.trim() === "" ? { ...came, reason: `${outcome.agent} gave no argument` } : { ...came, text, files };
+}
+
+function argued(flow: Flow, argument: Argument): Argument {
+  const { number, round, text } = argument;
+  const { name, agent } = argument.debater;
+  const note = `[${number}] ${name} (${agent}): ${text}`;
+  flow.tell({ type: "argument-made", round, argument: number, debater: name, agent, note });
+  return argument;
+}
+
+function absent(flow: Flow, absence: Absence): Absence {
+  const { round, reason } = absence;
+  const { name, agent } = absence.debater;
+  const note = `${name} is absent in round ${round}: ${reason}`;
+  flow.tell({ type: "debater-absent", round, debater: name, agent, reason, note });
+  return absence;
+}

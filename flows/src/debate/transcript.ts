@@ -1,0 +1,42 @@
+import type { Flow } from "../flow.ts";
+import type { Course } from "./debater.ts";
+import { positionsText } from "./turn-text.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one. */
+export function publishTranscript(flow: Flow, course: Course, verdict?: Verdict): void {
+  flow.artifact("transcript.md", [{ type: "text", text: transcriptText(course, verdict), mediaType: "text/markdown" }]);
+}
+
+/** The debate as a Markdown text: positions, every round with its arguments and absences, and the verdict. */
+export function transcriptText(course: Course, verdict: Verdict | undefined): string {
+  const rounds = Array.from({ length: course.round }, (_, index) => roundText(course, index + 1));
+  return [
+    "# Debate",
+    course.question,
+    `## Positions\n\n${positionsText(course.debaters)}`,
+    ...rounds,
+    ...(verdict === undefined ? [] : [`## Verdict\n\n${verdictText(verdict)}`]),
+  ].join("\n\n");
+}
+
+/** A verdict as people read it. */
+export function verdictText({ decision, confidence, reasons, dissent, citations }: Verdict): string {
+  return [
+    decision,
+    `Confidence: ${confidence}`,
+    `Because:\n${reasons.map((reason) => `- ${reason}`).join("\n")}`,
+    ...(dissent === "" ? [] : [`Against it: ${dissent}`]),
+    `It rests on ${citations.map((number) => `[${number}]`).join(", ")}.`,
+  ].join("\n\n");
+}
+
+function roundText(course: Course, round: number): string {
+  const said = course.arguments
+    .filter((argument) => argument.round === round)
+    .map(({ number, debater: { name, agent }, text }) => `### [${number}] ${name} (${agent})\n\n${text}`);
+  const missed = course.absences
+    .filter((absence) => absence.round === round)
+    .map(({ debater: { name, agent }, reason }) => `_${name} (${agent}) was absent: ${reason}_`);
+  return [`## Round ${round}`, ...said, ...missed].join("\n\n");
+}

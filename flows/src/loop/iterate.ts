@@ -1,0 +1,67 @@
+import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import type * as z from "zod";
+import { type assignment, partsFor } from "../assignment.ts";
+import { newestFiles } from "../carried-files.ts";
+import { cut } from "../cut.ts";
+import type { Flow } from "../flow.ts";
+import { marked } from "../marked.ts";
+import { fillTemplate } from "../template.ts";
+import { checkWork, type LoopCheck } from "./check.ts";
+import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
+
+/** What is worked on in an iteration, by whom, and how it is checked. */
+export type LoopWork = {
+  readonly agent: string;
+  /** The task, with what the user added to it since. */
+  readonly task: string;
+  readonly instruction: string;
+  readonly settings?: z.output<typeof assignment.settings>;
+  readonly until?: LoopCheck | undefined;
+  readonly deadlineMs?: number | undefined;
+};
+
+/** Characters of an answer that its agent is shown again, where it cannot look it up in the conversation. */
+const longestAnswer = 16_000;
+
+/** One more attempt, in the same conversation as those before, and its check. Rejects with `task_failed` when the check cannot be made. */
+export async function iterate(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<Iteration> {
+  const { agent, task, until = { by: "model" }, deadlineMs } = work;
+  const number = before.length + 1;
+  flow.tell({ type: "iteration-begun", iteration: number, agent, note: `Iteration ${number}: ${agent} begins` });
+  const outcome = await attempt(flow, work, before);
+  const isDone = outcome.state === "completed";
+  // Should the check not be possible at all, the first work done is what there is.
+  if (isDone && before.every((one) => one.outcome.state !== "completed")) flow.reached(outcome.answer);
+  const verdict = isDone ? await checkWork(flow, { task, worker: agent, outcome }, until, deadlineMs) : undefined;
+  const iteration = { number, outcome, verdict };
+  tellIteration(flow, iteration);
+  return iteration;
+}
+
+/** Has the work done. Files of earlier attempts count where this one did not make them anew. */
+async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<AskOutcome> {
+  const { agent, settings, deadlineMs } = work;
+  const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;
+  const goesOn = contextId !== undefined;
+  const outcome = await flow.ask(
+    agent,
+    // In a conversation that goes on, what came with the task is there already.
+    { text: textFor(work, before.at(-1), goesOn), parts: partsFor(goesOn ? { files: [] } : flow, settings) },
+    { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
+  );
+  return { ...outcome, files: newestFiles([...before.map((one) => one.outcome.files), outcome.files]) };
+}
+
+function textFor({ agent, task, instruction }: LoopWork, last: Iteration | undefined, goesOn: boolean): string {
+  const told = fillTemplate(instruction, { goal: task, agent });
+  if (last === undefined) return told;
+  const { answer } = last.outcome;
+  const yours = goesOn || answer === "" ? "" : `\n\nYour last answer:\n${marked("report", cut(answer, longestAnswer))}`;
+  return `Your last attempt was checked, and it is not what is wanted yet. Mend what is wrong and give the whole result again.
+
+What was found:
+${feedbackOf(last)}${yours}
+
+The task, as before:
+${told}`;
+}

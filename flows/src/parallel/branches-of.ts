@@ -1,0 +1,45 @@
+import type * as z from "zod";
+import { type assignment, partsFor } from "../assignment.ts";
+import type { Branch } from "../branch.ts";
+import type { Flow } from "../flow.ts";
+import { fillTemplate } from "../template.ts";
+import { wholeGoal } from "../whole-goal.ts";
+
+type Assignment = z.output<z.ZodObject<typeof assignment>>;
+
+/** Who is asked what: each agent once unless the branches are given, and one branch an item where there are items. */
+export type FanOut = {
+  readonly branches?: readonly Assignment[] | undefined;
+  readonly items?: readonly string[] | undefined;
+  readonly instruction?: string | undefined;
+  readonly deadlineMs?: number | undefined;
+};
+
+/** The branches of a fan-out, with their texts; a wrong agent is found before any is begun. */
+export function branchesOf(flow: Flow, { branches, items, instruction, deadlineMs }: FanOut): Branch[] {
+  const given: readonly Assignment[] = branches ?? flow.agents.map(({ name }) => ({ agent: name }));
+  const works = items === undefined ? given.map((each) => ({ each, item: undefined })) : inTurn(items, given);
+  const common = instruction ?? (items === undefined ? "{goal}" : "{goal}\n\nYour part of it: {item}");
+  return works.map(({ each, item }, index) => {
+    const { agent, settings } = each;
+    flow.check(agent);
+    const number = String(index + 1);
+    const values = { goal: wholeGoal(flow), item: item ?? "", number, total: String(works.length), agent };
+    const text = fillTemplate(each.instruction ?? common, values);
+    const message = { text, parts: partsFor(flow, settings) };
+    return {
+      name: number,
+      agent,
+      message,
+      deadlineMs: each.deadlineMs ?? deadlineMs,
+      ...(item !== undefined && { item }),
+    };
+  });
+}
+
+function inTurn<Each>(items: readonly string[], given: readonly Each[]): { each: Each; item: string }[] {
+  return items.flatMap((item, index) => {
+    const each = given[index % given.length];
+    return each === undefined ? [] : [{ each, item }];
+  });
+}

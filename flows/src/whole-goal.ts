@@ -1,0 +1,6 @@
+import type { Flow } from "./flow.ts";
+
+/** The task, after what was said before it in the conversation. */
+export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): string {
+  return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
+}

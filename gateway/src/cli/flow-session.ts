@@ -1,0 +1,28 @@
+import type { FlowDefinition } from "@manyhands/flows/flow";
+import { flows } from "@manyhands/flows/flows";
+import type { Config } from "@manyhands/shared/config/config";
+import { AppError } from "@manyhands/shared/errors";
+import type { AgentSession } from "./agent-session.ts";
+import type { CliContext } from "./context.ts";
+import { openSystem } from "./system-session.ts";
+
+/** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `not_found`. */
+export async function openFlow(name: string, config: Config, context: CliContext): Promise<AgentSession> {
+  flowNamed(name);
+  const session = await openSystem(config, context);
+  try {
+    const client = await context.connect(`${session.url}/a2a/${name}`, config.server.token);
+    return { client, close: () => session.close() };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** The flow of this name; `not_found` names those there are. */
+export function flowNamed(name: string): FlowDefinition {
+  const flow = flows.find((one) => one.name === name);
+  if (flow !== undefined) return flow;
+  const names = flows.map((one) => one.name).join(", ");
+  throw new AppError("not_found", `There is no flow ${JSON.stringify(name)}. There are: ${names}.`);
+}
