@@ -5,7 +5,7 @@ export type CardServer = AsyncDisposable & {
   readonly url: string;
   card: AgentCard;
   /** When set, answered in place of the card. */
-  answer: (() => Response) | undefined;
+  answer: (() => Response | Promise<Response>) | undefined;
   readonly asked: () => number;
 };
 

@@ -145,6 +145,22 @@ test("what cannot be reached, is too large, or leads elsewhere is not registered
   expect(registry.list()).toEqual([]);
 });
 
+test("an agent that hangs is said to be down in time, is not registered, and keeps no other from being looked at", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  await using hanging = serveCard("Hanging");
+  const hang = () => new Promise<Response>(() => undefined);
+  hanging.answer = hang;
+  const both = [agent, hanging].map(({ url }, n) => ({ name: `agent-${n}`, url }));
+  const registry = await home.open(both);
+  const from = performance.now();
+  const adding = registry.add({ url: hanging.url, name: "again" });
+  await Promise.all([registry.refresh(), expect(adding).rejects.toMatchObject({ code: "timeout" })]);
+  expect(performance.now() - from).toBeLessThan(8_000);
+  expect(registry.get("agent-0")?.health).toBe("up");
+  expect(registry.get("agent-1")).toMatchObject({ health: "down", reason: "It did not answer within 5 s." });
+}, 20_000);
+
 test("a name is made from any title", () => {
   expect(nameFrom("Döner & Söhne GmbH")).toBe("do-ner-so-hne-gmbh");
   expect(nameFrom("数据")).toBe("agent");

@@ -1,4 +1,5 @@
 import type { A2aClient } from "@manyhands/shared/a2a/client";
+import { AppError } from "@manyhands/shared/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import type { BreakerPolicy } from "./breaker.ts";
 import type { CardPolicy } from "./card-policy.ts";
@@ -53,7 +54,7 @@ export type RegistryOptions = {
 };
 
 const patience: BreakerPolicy = { failures: 5, pauseMs: 2_000, maxPauseMs: 60_000 };
-const addMs = 15_000;
+const addMs = 5_000;
 const downMs = 2_000;
 
 /** Opens the registry and begins to look at its agents; the first looks are not waited for. */
@@ -111,9 +112,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 
   async function named({ url, name, token }: NewAgent) {
     const address = { name: name ?? url, url, token, source: "registered" } as const;
-    const client = await knownAgent(address, deps).connect(
-      AbortSignal.any([closing.signal, AbortSignal.timeout(addMs)]),
-    );
+    const limit = AbortSignal.timeout(addMs);
+    const client = await knownAgent(address, deps)
+      .connect(AbortSignal.any([closing.signal, limit]))
+      .catch((error) => {
+        if (error !== limit.reason) throw error;
+        throw new AppError("timeout", `There was no card within ${addMs / 1000} s.`);
+      });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
   }
 }

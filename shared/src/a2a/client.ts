@@ -82,7 +82,10 @@ export async function createA2aClient(url: string, options: A2aClientOptions = {
   const inner: Fetch = options.fetch ?? fetch;
   const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
   const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
-  const cardFetch = boundedFetch(inner, headers, { ...bounds, maxBytes: longestCard }) as typeof fetch;
+  // The SDK's resolver knows no signal.
+  const unlessAborted: Fetch = (input, init) =>
+    inner(input, { ...init, signal: eitherOf(init?.signal, options.signal) });
+  const cardFetch = boundedFetch(unlessAborted, headers, { ...bounds, maxBytes: longestCard }) as typeof fetch;
   const legacyCompat = { enabled: true };
   const cardResolver = new DefaultAgentCardResolver({ fetchImpl: cardFetch, legacyCompat });
   const factory = new ClientFactory({
@@ -99,6 +102,10 @@ export async function createA2aClient(url: string, options: A2aClientOptions = {
     // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
     return clientOf(sdk, AgentCard.fromJSON(AgentCard.toJSON(found)), retry);
   });
+}
+
+function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal));
 }
 
 function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
