@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { FilePart, FileSource } from "./agent-client.ts";
 
@@ -9,8 +9,8 @@ type Artifact = Extract<AgentEvent, { type: "artifact-added" }>;
 export type SavedFile = { readonly path: string; readonly bytes: number };
 
 /**
- * Writes the files of these artifacts into `folder`, which it makes when there is one. Names are an agent's: only their last part is used,
- * and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
+ * Writes the files of these artifacts into `folder`, which it makes when there is one. Names are an agent's: their folders are made below it,
+ * so that what refers to another file finds it, never outside it or hidden, and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
  */
 export async function saveFiles(
   artifacts: readonly Artifact[],
@@ -23,8 +23,8 @@ export async function saveFiles(
   const saved: SavedFile[] = [];
   for (const { name, part } of newest.values()) {
     const bytes = await source.file(part, options);
-    const path = join(folder, freeName(name, taken));
-    await mkdir(folder, { recursive: true });
+    const path = join(folder, freePath(name, taken));
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, bytes);
     saved.push({ path, bytes: bytes.byteLength });
   }
@@ -37,12 +37,18 @@ function filesOf(artifact: Artifact): { name: string; part: FilePart }[] {
   );
 }
 
-/** A plain file name that is not taken yet, without anything a path or a terminal would obey. */
-function freeName(name: string, taken: Set<string>): string {
-  const plain = basename(name.replaceAll("\\", "/")).replace(/\p{C}/gu, "_");
-  const safe = plain === "" || plain === "." || plain === ".." ? "file" : plain;
-  let free = safe;
-  for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${basename(safe, extname(safe))}-${n}${extname(safe)}`;
-  taken.add(free.toLowerCase());
-  return free;
+/** A path below a folder that is not taken yet, without anything a file system, a terminal or another program would obey. */
+function freePath(name: string, taken: Set<string>): string {
+  const segments = name.split(/[/\\]/).map((segment) => segment.replace(/\p{C}/gu, "_").slice(0, 200));
+  const kept = segments.filter((segment) => !/^[\s.]*$/.test(segment));
+  const plain = kept.at(-1) ?? "file";
+  const folders = kept.slice(-9, -1).map((folder) => folder.replace(/^\./, "_"));
+  while (folders.some((_, at) => taken.has(join(...folders.slice(0, at + 1)).toLowerCase()))) folders.pop();
+  const path = (last: string) => join(...folders, last);
+  let free = plain;
+  for (let n = 2; taken.has(path(free).toLowerCase()) || taken.has(`${path(free).toLowerCase()}/`); n++)
+    free = `${basename(plain, extname(plain))}-${n}${extname(plain)}`;
+  taken.add(path(free).toLowerCase());
+  for (const [at] of folders.entries()) taken.add(`${join(...folders.slice(0, at + 1)).toLowerCase()}/`);
+  return path(free);
 }

@@ -1,4 +1,4 @@
-import { basename, extname } from "node:path";
+import { basename, extname, join } from "node:path";
 import type { Run } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
@@ -80,11 +80,28 @@ async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore)
   return { part: { ...part, name: await putFile(part, content, workspace) }, content };
 }
 
+/** Under its own name, folders included, so that what refers to another file finds it; where its folders cannot be made, without them. */
 async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {
-  const name = safeName(file.name);
+  const segments = file.name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
+  const name = safeName(segments.at(-1) ?? "");
+  const folders = segments.slice(0, -1).slice(-deepest).map(safeName);
+  if (folders.length > 0) {
+    try {
+      return await putFreely(file, content, { workspace, folders, name });
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "forbidden")) throw error;
+    }
+  }
+  return await putFreely(file, content, { workspace, folders: [], name });
+}
+
+type Wish = { readonly workspace: Workspace; readonly folders: readonly string[]; readonly name: string };
+
+/** Under this name or the next free one. */
+async function putFreely(file: StoredFile, content: Blob, { workspace, folders, name }: Wish): Promise<string> {
   const stem = basename(name, extname(name));
   for (let copy = 1; ; copy++) {
-    const candidate = copy === 1 ? name : `${stem}-${copy}${extname(name)}`;
+    const candidate = join(...folders, copy === 1 ? name : `${stem}-${copy}${extname(name)}`);
     try {
       return await saveFile(workspace, candidate, content.stream(), { exclusive: true });
     } catch (error) {
@@ -106,10 +123,12 @@ async function holds(workspace: Workspace, path: string, file: StoredFile): Prom
 /** File systems allow 255; a copy's number needs some. */
 const longestNameBytes = 200;
 
-/** The last segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
+/** Folders that a file's name may lead through; of more the last. */
+const deepest = 8;
+
+/** A segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
 function safeName(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? "";
-  const plain = last.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
+  const plain = name.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
   const extension = extname(plain).length > 20 ? "" : extname(plain);
   const stem = Array.from(basename(plain, extension));
   while (Buffer.byteLength(stem.join("") + extension) > longestNameBytes) stem.pop();

@@ -76,13 +76,13 @@ test("a task whose delegates have used it up says so and ends", async () => {
 test("files that the other agent made are handed over with the task's own", async () => {
   const create = (path: string) => ({ command: "create", path, file_text: "made there" });
   await using helper = await agentServerForTest({
-    script: [{ calls: [{ name: "str_replace_editor", args: create("prices.csv") }] }, { text: "Done." }],
+    script: [{ calls: [{ name: "str_replace_editor", args: create("charts/prices.csv") }] }, { text: "Done." }],
   });
   await using agent = await delegator(helper.url, { script: [{ calls: [call("Make it.")] }, { text: "All done." }] });
   const { events } = await agent.run("Go.");
-  expect(results(events)[0]?.text).toContain("Its files, now in your workspace: prices.csv");
+  expect(results(events)[0]?.text).toContain("Its files, now in your workspace: charts/prices.csv");
   const handed = events.flatMap((event) => (event.type === "artifact-added" ? [event.name] : []));
-  expect(handed).toEqual(["prices.csv", "answer"]);
+  expect(handed).toEqual(["charts/prices.csv", "answer"]);
 });
 
 test("words of the other agent cannot end the marks around them, and a long answer goes to a file", async () => {

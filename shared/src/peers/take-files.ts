@@ -75,14 +75,14 @@ async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredF
     new AppError("too_large", `The file ${name} is larger than the ${bounds.fileBytes} bytes that are taken.`);
   if (content?.$case === "raw") {
     if (content.value.byteLength > bounds.fileBytes) throw tooLarge();
-    return artifacts.put(content.value, about);
+    return { ...(await artifacts.put(content.value, about)), name };
   }
   const url = content?.$case === "url" ? content.value : "";
   const claimed = fileFacts.safeParse(part.metadata?.[metadataKeys.file]).data;
   if (claimed !== undefined && claimed.size > bounds.fileBytes) throw tooLarge();
   const body = await openFile(url, name, from);
   const stored = await artifacts.put(body.pipeThrough(atMost(bounds.fileBytes, tooLarge)), about);
-  if (claimed === undefined || claimed.sha256 === stored.sha256) return stored;
+  if (claimed === undefined || claimed.sha256 === stored.sha256) return { ...stored, name };
   throw new AppError("unavailable", `The file ${name} did not arrive as the agent announced it.`);
 }
 

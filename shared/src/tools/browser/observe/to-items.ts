@@ -56,7 +56,7 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
   if (!acts && ref === undefined && label.text === "" && text === "" && children.length === 0) return [];
   return [
     {
-      role: node.role === "generic" ? (acts ? "clickable" : "group") : node.role,
+      role: node.role === "generic" ? (node.cursor === "pointer" ? "clickable" : "group") : node.role,
       name: node.role === "row" && children.length > 0 ? "" : label.text,
       text: text === label.text ? "" : text,
       states: statesOf(node, label.unseen),

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { saveFiles } from "./save-files.ts";
+
+async function savedAs(...names: string[]): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-saved-"));
+  try {
+    const artifacts = names.map((name, at) => ({
+      type: "artifact-added" as const,
+      artifactId: name,
+      name,
+      parts: [{ type: "file" as const, name, sha256: `${at}`.repeat(64), mediaType: "", size: 1 }],
+    }));
+    const source = { file: async () => new Uint8Array([1]) };
+    const saved = await saveFiles(artifacts, join(folder, "out"), source, { signal: AbortSignal.timeout(5_000) });
+    expect(await readdir(folder)).toEqual(["out"]);
+    return saved.map(({ path }) => path.slice(join(folder, "out").length + 1));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("files keep their folders, so that a report finds its charts", async () => {
+  expect(await savedAs("report.md", "visualization/a.png")).toEqual(["report.md", "visualization/a.png"]);
+});
+
+test("no name leads out of the folder, hides in it or meets another", async () => {
+  expect(await savedAs("../../x.md", "/etc/passwd", "..\\y.md", "./answer")).toEqual([
+    "x.md",
+    "etc/passwd",
+    "y.md",
+    "answer",
+  ]);
+  expect(await savedAs(".git/hooks/pre-commit", "a", "A/b.txt", "c/d", "c")).toEqual([
+    "_git/hooks/pre-commit",
+    "a",
+    "b.txt",
+    "c/d",
+    "c-2",
+  ]);
+  expect(await savedAs("..", "a/\u001b[2J.md")).toEqual(["file", "a/_[2J.md"]);
+});
