@@ -27,6 +27,7 @@ type Server = { readonly url: string; stop(): Promise<void>; crashed(): boolean 
 let home: string;
 let model: CountedModel;
 let agents: Readonly<Record<string, string>>;
+/** Every server that was started, those of tries that failed too. */
 const servers: Server[] = [];
 const sites: RegistrationSite[] = [];
 let nextSite = 0;
@@ -35,8 +36,9 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-handover-"));
   model = await startCountedModel();
   for (let n = 0; n < gatewayCrashes.length + browserCrashes.length; n++) sites.push(startRegistrationSite());
-  for (const name of [...stays, "browser"]) servers.push(await agentServer(name, "all"));
-  agents = Object.fromEntries([...stays, "browser"].map((name, index) => [name, servers[index]?.url ?? ""]));
+  const names = [...stays, "browser"];
+  const started = names.map(async (name) => [name, (await agentServer(name, "all")).url]);
+  agents = Object.fromEntries(await Promise.all(started));
 }, 60_000);
 
 afterAll(async () => {
@@ -55,9 +57,11 @@ async function restarted(start: (env: Record<string, string>) => ReturnType<type
     crashed = true;
     server = start({});
   });
+  const kept = { url: server.url, crashed: () => crashed, stop: () => server.stop() };
+  servers.push(kept);
   await Promise.race([server.ready.catch(() => undefined), watched]);
   await server.ready;
-  return { url: server.url, crashed: () => crashed, stop: () => server.stop() };
+  return kept;
 }
 
 async function agentServer(name: string, folder: string, crashAt?: string): Promise<Server> {

@@ -45,6 +45,9 @@ export const newView: View = {
   endedAt: undefined,
 };
 
+/** How an answer of another agent is marked; every other state is a failure. */
+const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
+
 /** Lines of one call's live output that are shown; the rest is in its result. */
 const outputLineLimit = 12;
 
@@ -226,7 +229,8 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
       if (event.text.startsWith("terminate ")) return lines(view, []);
       return lines(view, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     case "agent-answered": {
-      const mark = event.state === "completed" ? paint(style, "green", "✓") : paint(style, "red", "✗");
+      const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);
+      const mark = paint(style, colour, sign);
       const files = event.files.map(({ name }) => safeLine(name, 40)).join(", ");
       const facts = [event.state, event.error?.message ?? "", files].filter(Boolean).join(" · ");
       const totals = event.usage === undefined ? view.totals : addOthers(view.totals, event.usage);

@@ -5,7 +5,6 @@ const task = "Name one advantage of working this way, in one sentence.";
 const answers = [
   ["sql_query", "Whoever knows data looks at the data, and nobody waits for anybody."],
   ["run_tests", "Each works in a workspace of its own, so that no change gets in another's way."],
-  ["browser_snapshot", "What one page says is read while others still think."],
 ] as const;
 
 /** The example of the parallel flow: agents are told apart by their tools. */
