@@ -7,6 +7,7 @@ import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { mcpFace } from "../mcp-server/mcp-face.ts";
 import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
@@ -16,6 +17,7 @@ import { bearerSecurity, identifyBy } from "./identify.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
+import { openServedTools } from "./open-served-tools.ts";
 import { crashPoint, reachable, runServer } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import { openToolbox } from "./toolbox.ts";
@@ -77,22 +79,28 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
       },
     },
   );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
+  const identify = identifyBy(server.token);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
+    ...(agentConfig.serveMcp && { mcp: mcpFace({ ...tools, identify }) }),
     facts: {
-      publicUrl: server.publicUrl ?? reachable(served.url),
+      publicUrl,
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
       mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
-    engine: releasingEngine(cancelling, definition, { openWorkspace: open }),
+    engine: released,
     artifacts,
-    identify: identifyBy(server.token),
-    report: (bug) => logger.error({ err: bug }, "unexpected failure"),
+    identify,
+    report,
     hostname: server.host,
   });
-  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
   const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
