@@ -37,7 +37,7 @@ export async function startServedAgent(keys: string, env: Record<string, string>
 }
 
 /** What points an agent's process at a scripted model. */
-function modelEnv(model: ScriptedModel, home: string): Record<string, string> {
+export function modelEnv(model: ScriptedModel, home: string): Record<string, string> {
   return {
     PORT: "0",
     MANYHANDS_HOME: home,
@@ -55,7 +55,7 @@ export type Bringing = {
 };
 
 /** A stock client, not connected. */
-function stockClient({ mode, allow }: Bringing): Client {
+export function stockClient({ mode, allow }: Bringing): Client {
   const capabilities = allow === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode } });
   if (allow !== undefined)
