@@ -75,3 +75,9 @@ export async function connectTo(url: string, bringing: Bringing): Promise<Client
 export function textOf(result: { content?: unknown }): string | undefined {
   return (result.content as { text?: string }[])[0]?.text;
 }
+
+/** Whether a process of this machine was started with these words. */
+export async function runs(words: string): Promise<boolean> {
+  const asked = Bun.spawn(["pgrep", "-fx", words], { stdout: "ignore" });
+  return (await asked.exited) === 0;
+}

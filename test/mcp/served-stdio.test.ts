@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { modelEnv, stockClient, textOf } from "./served-agent.ts";
+import { modelEnv, runs, stockClient, textOf } from "./served-agent.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 
@@ -34,6 +34,13 @@ for (const mode of ["auto", "legacy"] as const)
       });
       expect(textOf(viewed)).toContain("kept");
       expect(textOf(await client.callTool({ name: "manus", arguments: { task: "Say done." } }))).toBe("done");
+      const gone = new AbortController();
+      const command = `sleep ${mode === "auto" ? 63 : 64}.${process.pid}`;
+      const calling = client.callTool({ name: "bash", arguments: { command } }, { signal: gone.signal });
+      calling.catch(() => undefined);
+      while (!(await runs(command))) await Bun.sleep(10);
+      gone.abort();
+      while (await runs(command)) await Bun.sleep(10);
       const { pid } = transport;
       await client.close();
       // It ends with its input; the transport would wait and then kill it.

@@ -29,7 +29,7 @@ export interface DirectTools {
   has(name: string): boolean;
   /**
    * Makes a call in the caller's workspace, through the guards a task's calls go through. `allowed` is the code of a call that a person allowed.
-   * Calls that change something run one after another in a workspace. Only an abort rejects.
+   * Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
    */
   call(name: string, input: unknown, call: Call, allowed?: string): Promise<DirectOutcome>;
 }
@@ -117,10 +117,9 @@ function codeOf(name: string, input: string, risk: string | undefined, { princip
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** A tool as MCP tells of it, its schema untouched. */
-function listed({ name, description, inputSchema, effect }: Tool): McpTool {
-  const readOnlyHint = effect({}) === "pure";
-  return { name, description, inputSchema, annotations: { readOnlyHint } } as McpTool;
+/** A tool as MCP tells of it, its schema untouched. Nothing is hinted of its effect, which depends on the input: a client takes it for the worst. */
+function listed({ name, description, inputSchema }: Tool): McpTool {
+  return { name, description, inputSchema } as McpTool;
 }
 
 function told({ text, images = [], isError }: ToolResult): DirectOutcome {
