@@ -52,6 +52,20 @@ test("start tells address, model and sandbox of each agent, and drains on reques
   expect(fetch(url)).rejects.toThrow();
 });
 
+test("a server that fails at its first try and lives at the next is waited for, and the gateway comes after it", async () => {
+  const stop = new AbortController();
+  const once = `import { existsSync, writeFileSync } from "node:fs";
+if (!existsSync("tried")) { writeFileSync("tried", ""); process.exit(1); }
+${agent}`;
+  const { said, context } = await contextOf(await checkout(once), 0, stop.signal);
+  const done = startAgents(context);
+  for (const deadline = Date.now() + 15_000; !said.some((line) => line.startsWith("Up.")); await Bun.sleep(10))
+    if (Date.now() > deadline) throw new Error(said.join("\n"));
+  expect(said.join("\n")).toContain("(restart 1)");
+  stop.abort();
+  expect(await done).toBe(true);
+});
+
 test("an agent that cannot live ends start with a failure that says why", async () => {
   const { said, context } = await contextOf(
     await checkout('console.error("manus: no such key"); process.exit(2);'),

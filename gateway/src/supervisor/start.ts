@@ -37,11 +37,16 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
   let waiting = entries.length;
   let givenUp = 0;
+  const settled = new Set<string>();
   const { promise: agentsSettled, resolve: settle } = Promise.withResolvers<void>();
   const report = (event: SupervisorEvent) => {
-    const isFirst = event.type === "server-given-up" || (event.type === "server-up" && event.restarts === 0);
+    // One that failed at first and came up at a later try is up: without it nothing would go on.
+    const isFirst = event.type !== "server-down" && !settled.has(event.name);
     if (event.type === "server-given-up") givenUp++;
-    if (isFirst) waiting--;
+    if (isFirst) {
+      settled.add(event.name);
+      waiting--;
+    }
     const isLast = isFirst && waiting === 0;
     if (waiting <= 1) settle();
     void tell(event, context.say).then(() => {

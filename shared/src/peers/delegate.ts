@@ -33,7 +33,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
   return {
     name,
     get description() {
-      return `Gives a part of the task to another agent, which works by itself, and waits for its answer. The files it makes land in your workspace. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+      return `Gives a part of the task to another agent, which works by itself, and waits for its answer. The files it makes land in your workspace; what it asks is put to the user. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
     },
     inputSchema: inputSchemaOf(input),
     effect: () => "once",

@@ -64,7 +64,13 @@ type Source = {
 function filePart(part: WirePart, artifactName: string): FilePart[] {
   const { content, filename } = part;
   if (content?.$case !== "raw" && content?.$case !== "url") return [];
-  return [{ part, name: shortLine(filename || artifactName, 200) || "file" }];
+  return [{ part, name: insidePath(shortLine(filename || artifactName, 200)) }];
+}
+
+/** A name that leads to nowhere but below the folder it is put into. */
+function insidePath(name: string): string {
+  const segments = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
+  return segments.join("/") || "file";
 }
 
 async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {

@@ -20,6 +20,13 @@ test("a CSV file is told by rows, types, missing values, ranges and first rows",
   expect(text).toContain("2024-01-02 | 4 | NULL");
 });
 
+test("distinct values are counted where there are not very many rows", async () => {
+  await scene.write("cities.csv", "inhabitants\n449000\n489000\n408000\n");
+  const { text } = await describe("cities.csv");
+  expect(text).toContain("| distinct | least");
+  expect(text).toContain("inhabitants | BIGINT | 0.00 % | 3 | 408000 | 489000 | ");
+});
+
 test("a large CSV file is described in seconds", async () => {
   const signal = AbortSignal.timeout(30_000);
   const make =

@@ -10,6 +10,8 @@ import { cellText, textTable } from "./text-table.ts";
 const sampleRows = 5;
 const mostColumns = 100;
 const timeoutMs = 120_000;
+/** Of more rows the distinct values are estimated. */
+const mostCounted = 100_000;
 
 const input = z.strictObject({
   path: z
@@ -21,7 +23,7 @@ const input = z.strictObject({
 });
 
 const description = `Describes a data file: number of rows, and for each column its type, share of missing values, number of distinct
-values (an estimate), least and greatest value, mean; what is odd in it (repeated rows, impossible, unreadable or disordered dates, numbers kept as text, mixed types,
+values (an estimate above 100,000 rows), least and greatest value, mean; what is odd in it (repeated rows, impossible, unreadable or disordered dates, numbers kept as text, mixed types,
 blanks, outliers); the first rows. Of an Excel or SQLite file it lists the sheets or tables and describes one. Reads the whole file, fast.`;
 
 type Query = (sql: string) => Promise<QueryResult>;
@@ -65,15 +67,16 @@ async function describe(
 ): Promise<string[]> {
   const sample = await query(`FROM ${table} LIMIT ${sampleRows}`);
   const names = sample.columns.slice(0, mostColumns).map(({ name }) => quoted(name, '"'));
-  const profiles = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
-  const rows = Number(profiles[0]?.count ?? 0);
+  const estimated = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
+  const rows = Number(estimated[0]?.count ?? 0);
+  const profiles = rows > mostCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
   const left = sample.columns.length - names.length;
   const columns = profiles.map(columnProfile);
   const odd = await findOddities(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
     "",
-    "column | type | missing | distinct (about) | least | greatest | mean",
+    `column | type | missing | distinct${rows > mostCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
     ...(left > 0 ? [`… ${left} more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …`] : []),
     "",
@@ -87,6 +90,16 @@ type Profile = Readonly<Record<string, unknown>>;
 
 function profilesOf({ columns, rows }: QueryResult): Profile[] {
   return rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index]])));
+}
+
+/** The profiles with their distinct values counted: the estimate is far off where there are few. */
+async function countDistinct(
+  query: Query,
+  table: string,
+  { names, profiles }: { readonly names: readonly string[]; readonly profiles: readonly Profile[] },
+): Promise<Profile[]> {
+  const { rows } = await query(`SELECT ${names.map((name) => `count(DISTINCT ${name})`).join(", ")} FROM ${table}`);
+  return profiles.map((profile, index) => ({ ...profile, approx_unique: rows[0]?.[index] ?? profile.approx_unique }));
 }
 
 function columnProfile(profile: Profile): ColumnProfile {

@@ -2,7 +2,7 @@
 export type ColumnProfile = {
   readonly name: string;
   readonly type: string;
-  /** Number of distinct values, an estimate. */
+  /** Number of distinct values; of very many rows an estimate. */
   readonly distinct: number;
   readonly quartiles: readonly [low: number, high: number] | undefined;
 };
