@@ -2,13 +2,14 @@ import { Argument, type Command, Option } from "commander";
 import type { CliContext } from "./context.ts";
 import { approveServer, listServers, loginServer, testServer } from "./mcp-command.ts";
 import { addServer, removeServer } from "./mcp-file.ts";
+import { type ServeOptions, serveMcp } from "./serve-mcp.ts";
 
 /** Adds `mcp` and its commands to the command line. `shared` makes the options all commands have. */
 export function addMcp(
   program: Command,
   context: CliContext,
   done: (exitCode: number) => void,
-  shared: { config(): Option; json(): Option },
+  shared: { config(): Option; json(): Option; agent(): Option },
 ): void {
   const mcp = program.command("mcp").description("the MCP servers whose tools agents use");
   const leaf = (name: string, description: string, isDefault = false) =>
@@ -17,6 +18,9 @@ export function addMcp(
   leaf("list", "the servers and their commands", true)
     .addOption(shared.json())
     .action(async (options) => done(await listServers(options, context)));
+  leaf("serve", "be an MCP server on standard input and output, with an agent's tools and the agent as one")
+    .addOption(shared.agent())
+    .action((options: ServeOptions) => serveMcp(options, context));
   leaf("add", "add a server: mcp add NAME -- COMMAND ARGUMENTS…, or mcp add NAME --url URL")
     .addArgument(server())
     .argument("[command...]", "what starts it, behind --")

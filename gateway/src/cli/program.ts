@@ -62,7 +62,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .action(async (options) => done(await configCommand(options, context)));
   addRuns(program, context, done);
   addAgents(program, context, done);
-  addMcp(program, context, done, { config: configOption, json: jsonOption });
+  addMcp(program, context, done, { config: configOption, json: jsonOption, agent: agentOption });
   return program;
 }
 

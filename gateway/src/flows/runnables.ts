@@ -1,10 +1,10 @@
 import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flowRequest } from "@manyhands/flows/flow-request";
 import type { JsonSchema } from "@manyhands/shared/llm/model";
+import type { Runnable, Runnables } from "@manyhands/shared/runs/runnable";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Runnable, Runnables } from "../runs/runnable.ts";
 import { agentKind, agentOptions } from "./agent-flow.ts";
 import { notSeen } from "./agents-of-registry.ts";
 

@@ -1,7 +1,7 @@
 import type { SseFrame } from "@manyhands/shared/a2a/sse";
 import { statusText } from "@manyhands/shared/a2a/status-text";
 import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import type { Runs } from "../runs/runs.ts";
+import type { Runs } from "@manyhands/shared/runs/runs";
 import { completionText, usageOf } from "./completion.ts";
 
 /** How a completion is streamed. */

@@ -1,5 +1,5 @@
 import { AppError } from "@manyhands/shared/errors";
-import type { RunView } from "../runs/run-view.ts";
+import type { RunView } from "@manyhands/shared/runs/run-view";
 
 /** What a chat client is told of where a run got to: the answer with its files, or the question. Throws what the run failed with. */
 export function completionText(run: RunView): string {

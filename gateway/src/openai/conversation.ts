@@ -1,7 +1,7 @@
 import type { RunRecord } from "@manyhands/shared/durable/engine";
+import type { Runnable } from "@manyhands/shared/runs/runnable";
+import type { Runs } from "@manyhands/shared/runs/runs";
 import * as z from "zod";
-import type { Runnable } from "../runs/runnable.ts";
-import type { Runs } from "../runs/runs.ts";
 import type { ChatMessage } from "./chat-request.ts";
 
 /** Under which a run's first message tells the chat it was started from. */

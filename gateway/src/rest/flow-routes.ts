@@ -1,9 +1,9 @@
 import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { RunView } from "@manyhands/shared/runs/run-view";
+import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
+import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
-import type { RunView } from "../runs/run-view.ts";
-import { findRunnable, type Runnable, type Runnables } from "../runs/runnable.ts";
-import type { Runs } from "../runs/runs.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";
 import { flowRequestSchema, idempotencyKey, runSchema } from "./run-schemas.ts";

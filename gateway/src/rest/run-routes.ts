@@ -1,8 +1,8 @@
 import { type Engine, runStatuses } from "@manyhands/shared/durable/engine";
+import { findRunnable, type Runnables } from "@manyhands/shared/runs/runnable";
+import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
-import { findRunnable, type Runnables } from "../runs/runnable.ts";
-import type { Runs } from "../runs/runs.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { eventStream, placeOf } from "./event-stream.ts";
 import { idempotencyKey, runListSchema, runSchema, saidSchema } from "./run-schemas.ts";

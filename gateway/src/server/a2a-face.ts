@@ -1,9 +1,9 @@
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import type { AgentFacts } from "@manyhands/shared/a2a/card";
 import type { Engine } from "@manyhands/shared/durable/engine";
+import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import type { Context } from "hono";
-import { findRunnable, type Runnable, type Runnables } from "../runs/runnable.ts";
 
 /** What the A2A face needs. */
 export type A2aFaceDeps = {

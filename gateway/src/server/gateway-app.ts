@@ -4,11 +4,13 @@ import { createMetrics } from "@manyhands/shared/a2a/metrics";
 import { statusApp } from "@manyhands/shared/a2a/status-routes";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
+import { mcpFace } from "@manyhands/shared/mcp-server/mcp-face";
+import type { Runnables } from "@manyhands/shared/runs/runnable";
+import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import { mcpFace } from "../mcp/mcp-face.ts";
 import { openAiFace } from "../openai/openai-face.ts";
 import { pagesApp } from "../pages/pages.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -18,8 +20,6 @@ import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
-import type { Runnables } from "../runs/runnable.ts";
-import type { Runs } from "../runs/runs.ts";
 import { type A2aFaceDeps, a2aFace } from "./a2a-face.ts";
 
 /** What the gateway's server is made of. */

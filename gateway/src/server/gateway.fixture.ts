@@ -7,13 +7,13 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { RunDefinition } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
+import type { Runnable } from "@manyhands/shared/runs/runnable";
+import { openRuns } from "@manyhands/shared/runs/runs";
 import { askPerson } from "@manyhands/shared/tools/human/question";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import { anyCard } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
-import type { Runnable } from "../runs/runnable.ts";
-import { openRuns } from "../runs/runs.ts";
 import { gatewayApp } from "./gateway-app.ts";
 
 /** A gateway on a free port, with flows that answer without any agent. */

@@ -7,6 +7,7 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { Model } from "@manyhands/shared/llm/model";
 import { createPeers } from "@manyhands/shared/peers/peers";
+import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
 import { openModel } from "@manyhands/shared/server/open-model";
@@ -17,7 +18,6 @@ import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
 import { runnablesOf } from "../flows/runnables.ts";
-import { openRuns } from "../runs/runs.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";

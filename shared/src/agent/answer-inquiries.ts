@@ -3,8 +3,7 @@ import { AppError } from "../errors.ts";
 import type { Model, ModelReply, ModelRequest, Usage } from "../llm/model.ts";
 import { estimateTokens } from "../llm/tokens.ts";
 import type { Inquiry } from "../tools/tool.ts";
-import { roomForAnswer } from "./spending.ts";
-import type { TaskState } from "./task-state.ts";
+import { type Account, roomForAnswer } from "./spending.ts";
 
 /** What inquiries under way, or not yet counted to their task, use up of its bounds. */
 export type PendingSpending = { tokens: number; usd: number };
@@ -17,9 +16,9 @@ const usualAnswer = 2_000;
  */
 export function answerInquiries(
   callId: string,
-  { task, pending }: { readonly task: TaskState; readonly pending: PendingSpending },
+  { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
   model: Model,
-  step: StepContext,
+  step: Pick<StepContext, "emit">,
 ): { readonly usage: readonly Usage[]; ask(inquiry: Inquiry, signal: AbortSignal): Promise<string> } {
   const usage: Usage[] = [];
   return {

@@ -1,3 +1,4 @@
+import type { Run } from "../durable/run.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import type { ToolCall } from "../llm/model.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -16,7 +17,7 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   call: ToolCall,
   tool: Tool | undefined,
-  task: Pick<TaskState, "run" | "messages" | "hops" | "said">,
+  task: Pick<TaskState, "messages" | "hops" | "said"> & { readonly run: Pick<Run, "principal" | "contextId"> },
   deps: JudgeDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -85,6 +85,8 @@ export type AgentConfig = {
   readonly risky: "ask" | "allow" | "deny";
   /** The MCP servers whose tools it has. */
   readonly mcp: readonly string[] | "all";
+  /** Whether it is an MCP server too, at `/mcp`. */
+  readonly serveMcp: boolean;
 };
 
 /**
@@ -170,6 +172,7 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     delegates: checkedDelegates(name, sections),
     approve: agent.approve,
     risky: agent.risky,
+    serveMcp: agent.serve_mcp,
     mcp: agent.mcp === undefined ? (name === "manus" ? "all" : []) : agent.mcp.includes("*") ? "all" : agent.mcp,
   };
 }

@@ -40,6 +40,7 @@ const agentKeys = (name: AgentName) =>
         .default(name === "manus" ? ["browser", "swe", "data-analysis"] : []),
       approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
       risky: z.enum(["ask", "allow", "deny"]).default("ask"),
+      serve_mcp: z.boolean().default(false),
       mcp: z.array(text).describe('a list of names of servers in mcp.json, or ["*"] for all').optional(),
     })
     .prefault({});

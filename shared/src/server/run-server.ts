@@ -7,21 +7,29 @@ import { errnoOf } from "../errno.ts";
 import { AppError } from "../errors.ts";
 import { openLog } from "./open-log.ts";
 
+/** How a server is started besides its configuration. */
+export type ServerOptions = {
+  /** `--mcp-stdio`, which `manyhands mcp serve` starts an agent with: standard input and output speak MCP. */
+  readonly mcpStdio: boolean;
+};
+
 /**
  * Starts a server as a process: reads the configuration, makes the home, opens the log and calls `start`. A bad configuration ends the
  * process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
 export async function runServer(
   name: string,
-  start: (config: Config, logger: pino.Logger) => Promise<void>,
+  start: (config: Config, logger: pino.Logger, options: ServerOptions) => Promise<void>,
 ): Promise<void> {
   try {
-    const config = await loadConfig({ cwd: process.cwd(), file: configFile(), env: process.env });
+    const { config: file, ...options } = serverOptions();
+    const config = await loadConfig({ cwd: process.cwd(), file, env: process.env });
     await makeHome(config.home);
     const stderr = pino.destination({ fd: 2, sync: false });
     await start(
       config,
       openLog(name, (line) => void stderr.write(line)),
+      options,
     );
   } catch (error) {
     // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
@@ -31,9 +39,12 @@ export async function runServer(
   }
 }
 
-function configFile(): string | undefined {
+function serverOptions(): ServerOptions & { readonly config?: string } {
   try {
-    return parseArgs({ options: { config: { type: "string" } } }).values.config;
+    const { "mcp-stdio": mcpStdio = false, ...rest } = parseArgs({
+      options: { config: { type: "string" }, "mcp-stdio": { type: "boolean" } },
+    }).values;
+    return { ...rest, mcpStdio };
   } catch (error) {
     throw new AppError("config_invalid", `${(error as Error).message} The one option is --config FILE.`);
   }

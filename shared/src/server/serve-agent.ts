@@ -7,6 +7,8 @@ import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { mcpFace } from "../mcp-server/mcp-face.ts";
+import { serveOverStdio } from "../mcp-server/serve-over-stdio.ts";
 import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
 import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
@@ -16,9 +18,10 @@ import { bearerSecurity, identifyBy } from "./identify.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
-import { crashPoint, reachable, runServer } from "./run-server.ts";
+import { openServedTools } from "./open-served-tools.ts";
+import { crashPoint, reachable, runServer, type ServerOptions } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
-import { openToolbox } from "./toolbox.ts";
+import { openToolbox, type Toolbox } from "./toolbox.ts";
 
 /** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
 export type AgentServerSpec = {
@@ -28,13 +31,18 @@ export type AgentServerSpec = {
 
 /**
  * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens, and prints
- * `ready URL`. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ * `ready URL`. With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
 export function serveAgent(spec: AgentServerSpec): Promise<void> {
-  return runServer(spec.name, (config, logger) => start(spec, config, logger));
+  return runServer(spec.name, (config, logger, options) => start(spec, config, logger, options));
 }
 
-async function start({ name, define }: AgentServerSpec, config: Config, logger: pino.Logger): Promise<void> {
+async function start(
+  { name, define }: AgentServerSpec,
+  config: Config,
+  logger: pino.Logger,
+  { mcpStdio }: ServerOptions,
+): Promise<void> {
   const { home, server } = config;
   const agentConfig = config.agents[name];
   const [toolbox, { model, close: closeModel }] = await Promise.all([
@@ -77,27 +85,36 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
       },
     },
   );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
+  const identify = identifyBy(server.token);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
+    ...(agentConfig.serveMcp && { mcp: mcpFace({ ...tools, identify }) }),
     facts: {
-      publicUrl: server.publicUrl ?? reachable(served.url),
+      publicUrl,
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
       mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
-    engine: releasingEngine(cancelling, definition, { openWorkspace: open }),
+    engine: released,
     artifacts,
-    identify: identifyBy(server.token),
-    report: (bug) => logger.error({ err: bug }, "unexpected failure"),
+    identify,
+    report,
     hostname: server.host,
   });
-  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
   const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
-  const { sandbox, browsing } = toolbox;
-  const facts = { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
-  logger.info({ url: served.url.href, model: model.name, ...facts }, "listening");
-  process.stdout.write(`ready ${served.url.href}\n`);
+  logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
+  if (mcpStdio) serveOverStdio(tools, () => void served.stop());
+  else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function factsOf({ sandbox, browsing }: Toolbox) {
+  return { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
 }

@@ -1,9 +1,9 @@
-import type { FoldedArtifact, HistoryEntry, TaskFold } from "@manyhands/shared/a2a/task-fold";
-import type { Part } from "@manyhands/shared/agent/events";
-import type { TaskUsage } from "@manyhands/shared/agent/task-usage";
-import type { RunRecord } from "@manyhands/shared/durable/engine";
-import type { ErrorCode } from "@manyhands/shared/errors";
-import type { Json } from "@manyhands/shared/json";
+import type { FoldedArtifact, HistoryEntry, TaskFold } from "../a2a/task-fold.ts";
+import type { Part } from "../agent/events.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
+import type { RunRecord } from "../durable/engine.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Json } from "../json.ts";
 
 /** A file a run was given or made. `url` is where this gateway serves it. */
 export type FileView = {

@@ -1,6 +1,6 @@
-import type { JsonSchema } from "@manyhands/shared/llm/model";
 import type { Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import type { JsonSchema } from "../llm/model.ts";
 import type { Runnable } from "../runs/runnable.ts";
 
 const file = z.strictObject({

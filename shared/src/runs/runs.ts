@@ -1,11 +1,11 @@
 import { A2AError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { continueTask, startTask } from "@manyhands/shared/a2a/accept-message";
-import type { FoldCache } from "@manyhands/shared/a2a/fold-cache";
-import type { AgentInput } from "@manyhands/shared/agent/task";
-import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "@manyhands/shared/durable/engine";
-import { AppError, type ErrorCode } from "@manyhands/shared/errors";
-import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { continueTask, startTask } from "../a2a/accept-message.ts";
+import type { FoldCache } from "../a2a/fold-cache.ts";
+import type { AgentInput } from "../agent/task.ts";
+import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "../durable/engine.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
 import { type RunView, runView } from "./run-view.ts";
 import type { Runnable, Runnables } from "./runnable.ts";
 

@@ -1,62 +1,52 @@
-import { AppError, publicError } from "@manyhands/shared/errors";
 import {
   type CallToolResult,
-  CLIENT_CAPABILITIES_META_KEY,
-  createMcpHandler,
   type InputRequiredResult,
-  inputRequired,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
+import type { RunRecord } from "../durable/engine.ts";
+import { AppError, publicError } from "../errors.ts";
 import type { RunView } from "../runs/run-view.ts";
 import { awaitRun, beginRun, type Call, type CallDeps } from "./call-run.ts";
+import type { DirectTools } from "./direct-tools.ts";
+import { canAnswer, decision, personsAnswer, personsDecision, question } from "./questions.ts";
 import { runResult } from "./run-result.ts";
 import { isRunTool, runToolList, runTools } from "./run-tools.ts";
 import { runArguments, runnableTool } from "./runnable-tool.ts";
 
-/** What the MCP face needs. */
-export type McpFaceDeps = CallDeps & {
+/** What an MCP server of ours is made of. */
+export type McpServerDeps = CallDeps & {
   readonly version: string;
-  readonly identify: (request: Request) => Promise<string> | string;
+  /** Tools that are called as they are, beside the runnables; none when left out. */
+  readonly tools?: DirectTools;
   readonly report: (bug: unknown) => void;
 };
 
-type Era = "legacy" | "modern";
+/** The revisions of 2025, or that of 2026. */
+export type Era = "legacy" | "modern";
 
-const largestBody = 10 * 1024 * 1024;
 const longestWaitMs = 600_000;
 
 /**
- * `/mcp`: every flow and agent as a tool of an MCP server (streamable HTTP; the 2026-07-28 revision and those of 2025). A question of a run
- * is an `input_required` result where the client can answer one, and otherwise a result that says how to answer.
+ * A server for one caller: every runnable as a tool, the tools that are called as they are, and those that look after runs. A question is an
+ * `input_required` result where the client can answer one, and otherwise a result that says how to answer.
  */
-export function mcpFace(deps: McpFaceDeps): (c: Context) => Promise<Response> {
-  const handler = createMcpHandler(({ era, authInfo }) => serverFor(deps, era, authInfo?.clientId ?? ""), {
-    maxRequestBodySize: largestBody,
-    onerror: (error) => deps.report(error),
-  });
-  return async (c) => {
-    const principal = await deps.identify(c.req.raw);
-    return handler.fetch(c.req.raw, { authInfo: { token: "", clientId: principal, scopes: [] } });
-  };
-}
-
-function serverFor(deps: McpFaceDeps, era: Era, principal: string): Server {
+export function mcpServer(deps: McpServerDeps, era: Era, caller: Pick<Call, "principal" | "contextId">): Server {
+  const { version, tools, runnables, report } = deps;
   const server = new Server(
-    { name: "manyhands", title: "Manyhands", version: deps.version },
+    { name: "manyhands", title: "Manyhands", version },
     { capabilities: { tools: {} }, instructions },
   );
   server.setRequestHandler("tools/list", () => ({
-    tools: [...deps.runnables.all().map(runnableTool), ...runToolList()],
+    tools: [...(tools?.list() ?? []), ...runnables.all().map(runnableTool), ...runToolList()],
   }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const call = callOf(context, principal);
+    const call = callOf(context, caller);
     try {
       return await answer({ name: params.name, given: params.arguments ?? {}, context }, { deps, era, call });
     } catch (error) {
-      if (!(error instanceof AppError)) deps.report(error);
+      if (!(error instanceof AppError) && !call.signal.aborted) report(error);
       const { code, message } = publicError(error);
       return { content: [{ type: "text", text: `${message} (${code})` }], isError: true };
     }
@@ -65,16 +55,17 @@ function serverFor(deps: McpFaceDeps, era: Era, principal: string): Server {
 }
 
 const instructions =
-  "Each tool but run_* starts a run: a task for an agent, or for several as a flow. A run survives this connection; run_status shows it, run_answer answers its question, run_cancel ends it.";
+  "A tool that takes a task starts a run, of an agent or of several as a flow. A run survives this connection; run_status shows it, run_answer answers its question, run_cancel ends it.";
 
 type Asked = { readonly name: string; readonly given: unknown; readonly context: ServerContext };
-type Serving = { readonly deps: McpFaceDeps; readonly era: Era; readonly call: Call };
+type Serving = { readonly deps: McpServerDeps; readonly era: Era; readonly call: Call };
 
 async function answer(
   { name, given, context }: Asked,
   serving: Serving,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { deps, call } = serving;
+  if (deps.tools?.has(name)) return callDirectly(deps.tools, { name, given, context }, serving);
   if (isRunTool(name)) return runResult(await onRun(name, given, serving));
   const fitting = checked(name, runArguments, given);
   const waiting = context.mcpReq.requestState<string>();
@@ -84,7 +75,27 @@ async function answer(
   if (call.signal.aborted && serving.era === "modern")
     await deps.runs.cancel(run.id, call.principal, AbortSignal.timeout(5_000));
   const view = await deps.runs.view(run);
-  return canAnswer(context, serving) && view.status === "input-required" ? question(view) : runResult(view);
+  return canAnswer(context, serving.era) && view.status === "input-required" ? question(view) : runResult(view);
+}
+
+/** Makes a call, after a person's yes where it wants one. Who cannot be asked is told what to do. */
+async function callDirectly(
+  tools: DirectTools,
+  { name, given, context }: Asked,
+  { era, call }: Serving,
+): Promise<CallToolResult | InputRequiredResult> {
+  const answered = personsDecision(context);
+  if (answered?.allow === false) return refusal("The person did not allow the call; it was not made.");
+  const outcome = await tools.call(name, given, call, answered?.code);
+  if ("result" in outcome) return outcome.result;
+  if (canAnswer(context, era)) return decision(outcome.decide, outcome.code);
+  return refusal(
+    `Not done: a person has to decide about this call, and this client cannot ask one. Give the agent the whole task instead: its run asks, and run_answer answers. The call was:\n\n${outcome.decide}`,
+  );
+}
+
+function refusal(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 async function onRun(name: keyof typeof runTools, given: unknown, { deps, call }: Serving): Promise<RunView> {
@@ -99,23 +110,8 @@ async function onRun(name: keyof typeof runTools, given: unknown, { deps, call }
   return runs.view(await runs.own(run_id, call.principal));
 }
 
-/** The run's question as MCP asks one; the run's id comes back with the answer, and counts only for whose run it is. */
-function question({ id, question = "" }: RunView): InputRequiredResult {
-  const answer = { type: "string", title: "Answer" } as const;
-  const requestedSchema = { type: "object", properties: { answer }, required: ["answer"] } as const;
-  return inputRequired({
-    inputRequests: {
-      answer: inputRequired.elicit({
-        message: question,
-        requestedSchema: { ...requestedSchema, required: ["answer"] },
-      }),
-    },
-    requestState: id,
-  });
-}
-
 /** Gives the answer that came with a repeated call to the run that asked. */
-async function goOn(runId: string, { mcpReq }: ServerContext, { deps, call }: Serving) {
+async function goOn(runId: string, { mcpReq }: ServerContext, { deps, call }: Serving): Promise<RunRecord> {
   const { runs } = deps;
   const run = await runs.own(runId, call.principal);
   const given = personsAnswer.safeParse(mcpReq.inputResponses?.answer).data;
@@ -126,22 +122,11 @@ async function goOn(runId: string, { mcpReq }: ServerContext, { deps, call }: Se
   return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, call.principal);
 }
 
-function canAnswer({ mcpReq }: ServerContext, { era }: Serving): boolean {
-  return era === "modern" && asksPeople.safeParse(mcpReq.envelope).success;
-}
-
-/** The envelope of a client that can ask the person it works for. */
-const asksPeople = z
-  .looseObject({ [CLIENT_CAPABILITIES_META_KEY]: z.looseObject({ elicitation: z.unknown() }) })
-  .refine((envelope) => envelope[CLIENT_CAPABILITIES_META_KEY].elicitation !== undefined);
-
-const personsAnswer = z.object({ action: z.string(), content: z.object({ answer: z.string() }).optional() });
-
-function callOf({ mcpReq }: ServerContext, principal: string): Call {
+function callOf({ mcpReq }: ServerContext, caller: Pick<Call, "principal" | "contextId">): Call {
   const token = mcpReq._meta?.progressToken;
   let progress = 0;
   return {
-    principal,
+    ...caller,
     signal: mcpReq.signal,
     progress(message) {
       if (token === undefined) return;

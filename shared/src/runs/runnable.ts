@@ -1,7 +1,7 @@
-import type { Skill } from "@manyhands/shared/agent/agent";
-import { AppError } from "@manyhands/shared/errors";
-import type { JsonSchema } from "@manyhands/shared/llm/model";
-import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
+import type { Skill } from "../agent/agent.ts";
+import { AppError } from "../errors.ts";
+import type { JsonSchema } from "../llm/model.ts";
+import type { UserMessage } from "../tools/human/user-message.ts";
 
 /** What a caller of the gateway can start, through whatever face: a flow, or an agent. */
 export type Runnable = {

@@ -1,11 +1,11 @@
-import { statusText } from "@manyhands/shared/a2a/status-text";
-import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
-import type { Json } from "@manyhands/shared/json";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
-import { type FlowTelling, userMessage } from "../rest/user-message.ts";
+import { statusText } from "../a2a/status-text.ts";
+import type { Engine, RunRecord } from "../durable/engine.ts";
+import { AppError } from "../errors.ts";
+import type { Json } from "../json.ts";
 import { findRunnable, type Runnables } from "../runs/runnable.ts";
 import type { Runs } from "../runs/runs.ts";
+import type { Part } from "../tools/human/user-message.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { RunArguments } from "./runnable-tool.ts";
 
 /** What calls of tools need. */
@@ -19,6 +19,8 @@ export type CallDeps = {
 /** One call: whose it is, when it is given up, and how its progress is told. */
 export type Call = {
   readonly principal: string;
+  /** The conversation the caller named, with its files. */
+  readonly contextId: string | undefined;
   readonly signal: AbortSignal;
   progress(text: string): void;
 };
@@ -28,13 +30,15 @@ export async function beginRun(
   name: string,
   { task, files = [], agents, options }: RunArguments,
   { runs, runnables, artifacts }: CallDeps,
-  { principal }: Call,
+  { principal, contextId }: Call,
 ): Promise<RunRecord> {
   const runnable = findRunnable(runnables, name);
-  const said = { text: task, files: files.map(fileOf) };
   const telling = { ...(agents && { agents }), ...(options && { options: options as { [key: string]: Json } }) };
-  const message = await userMessage(crypto.randomUUID(), said, telling satisfies FlowTelling, artifacts);
-  return runs.start(runnable, { message }, principal);
+  const parts: Part[] = [{ type: "text", text: task }];
+  for (const file of files) parts.push({ type: "file", ...(await artifacts.put(bytesOf(file), { name: file.name })) });
+  if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
+  const message = { messageId: crypto.randomUUID(), parts };
+  return runs.start(runnable, { message, contextId }, principal);
 }
 
 /** Waits until a run has ended or asks something, telling its progress; at most as long as the call or `withinMs` lasts. */
@@ -57,8 +61,8 @@ async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal,
   }
 }
 
-function fileOf({ name, text, bytes }: NonNullable<RunArguments["files"]>[number]) {
+function bytesOf({ name, text, bytes }: NonNullable<RunArguments["files"]>[number]): Uint8Array {
   if ((text === undefined) === (bytes === undefined))
     throw new AppError("invalid_input", `The file ${name} needs either text or bytes.`);
-  return { name, bytes: bytes ?? Buffer.from(text ?? "").toString("base64") };
+  return bytes === undefined ? Buffer.from(text ?? "") : Buffer.from(bytes, "base64");
 }

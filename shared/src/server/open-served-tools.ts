@@ -1,0 +1,35 @@
+import { createFoldCache } from "../a2a/fold-cache.ts";
+import type { AgentDefinition } from "../agent/agent.ts";
+import type { Engine } from "../durable/engine.ts";
+import { type DirectToolsDeps, directTools } from "../mcp-server/direct-tools.ts";
+import type { McpServerDeps } from "../mcp-server/mcp-server.ts";
+import type { Runnable } from "../runs/runnable.ts";
+import { openRuns } from "../runs/runs.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
+
+type ServedDeps = DirectToolsDeps & {
+  readonly definition: AgentDefinition;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly publicUrl: string;
+  readonly report: (bug: unknown) => void;
+};
+
+/** What an agent's MCP server shows: its tools as they are, and itself as one that takes a task. */
+export function openServedTools(deps: ServedDeps): McpServerDeps {
+  const { definition, engine, artifacts, publicUrl, report } = deps;
+  const { name, title, description, version, skills } = definition;
+  const itself: Runnable = {
+    type: "agent",
+    name,
+    kind: name,
+    title,
+    description,
+    version,
+    skills,
+    check: () => undefined,
+  };
+  const runnables = { all: () => [itself], ofKind: (kind: string) => (kind === name ? itself : undefined) };
+  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  return { runs, runnables, engine, artifacts, version, report, tools: directTools(deps) };
+}

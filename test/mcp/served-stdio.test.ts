@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { modelEnv, runs, stockClient, textOf } from "./served-agent.ts";
+
+const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
+
+for (const mode of ["auto", "legacy"] as const)
+  test(`mcp serve is the same server over stdio, with nothing but the protocol on its output (${mode})`, async () => {
+    const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-stdio-"));
+    const model = await startScriptedModel(() => ({ text: "done" }));
+    const client = stockClient({ mode });
+    const faults: Error[] = [];
+    client.onerror = (error) => faults.push(error);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main, "mcp", "serve", "--agent", "manus"],
+      cwd: home,
+      env: { PATH: process.env.PATH ?? "", ...modelEnv(model, home) },
+      stderr: "ignore",
+    });
+    try {
+      await client.connect(transport);
+      const { tools } = await client.listTools();
+      const names = tools.map(({ name }) => name);
+      for (const name of ["bash", "str_replace_editor", "manus"]) expect(names).toContain(name);
+      await client.callTool({ name: "bash", arguments: { command: "echo kept > a.txt" } });
+      const viewed = await client.callTool({
+        name: "str_replace_editor",
+        arguments: { command: "view", path: "a.txt" },
+      });
+      expect(textOf(viewed)).toContain("kept");
+      expect(textOf(await client.callTool({ name: "manus", arguments: { task: "Say done." } }))).toBe("done");
+      const gone = new AbortController();
+      const command = `sleep ${mode === "auto" ? 63 : 64}.${process.pid}`;
+      const calling = client.callTool({ name: "bash", arguments: { command } }, { signal: gone.signal });
+      calling.catch(() => undefined);
+      while (!(await runs(command))) await Bun.sleep(10);
+      gone.abort();
+      while (await runs(command)) await Bun.sleep(10);
+      const { pid } = transport;
+      await client.close();
+      // It ends with its input; the transport would wait and then kill it.
+      expect(() => process.kill(pid ?? 0, 0)).toThrow();
+      expect(faults).toEqual([]);
+    } finally {
+      await client.close();
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    }
+  });

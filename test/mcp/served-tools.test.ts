@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { createKeyedQueue } from "@manyhands/shared/tools/keyed-queue";
+import { connectTo, runs, type ServedAgent, startServedAgent, textOf } from "./served-agent.ts";
+
+let agent: ServedAgent;
+
+beforeAll(async () => {
+  agent = await startServedAgent('serve_mcp = true\napprove = ["python_execute"]');
+});
+
+afterAll(() => agent[Symbol.asyncDispose]());
+
+for (const mode of ["auto", "legacy"] as const) {
+  test(`a stock client (${mode}) sees the agent's tools with their exact schemas, and the agent as one tool`, async () => {
+    const client = await connectTo(agent.url, { mode });
+    const { tools } = await client.listTools();
+    const names = tools.map(({ name }) => name);
+    for (const name of ["bash", "python_execute", "str_replace_editor", "web_search", "manus", "run_status"])
+      expect(names).toContain(name);
+    for (const name of ["ask_human", "delegate", "terminate", "find_tools"]) expect(names).not.toContain(name);
+    const editor = createStrReplaceEditor(createKeyedQueue());
+    const listed = tools.find(({ name }) => name === editor.name);
+    expect(listed?.inputSchema).toEqual(editor.inputSchema as never);
+    expect(listed?.description).toBe(editor.description);
+    expect(listed?.inputSchema.properties?.command).toMatchObject({ enum: expect.arrayContaining(["view", "create"]) });
+    await client.close();
+  });
+
+  test(`tools work in one workspace of the caller, in the sandbox (${mode})`, async () => {
+    const client = await connectTo(agent.url, { mode, headers: { "Manyhands-Context": `c-${mode}` } });
+    const created = { command: "create", path: "a.txt", file_text: `from ${mode}` };
+    expect((await client.callTool({ name: "str_replace_editor", arguments: created })).isError).toBeFalsy();
+    const read = await client.callTool({ name: "bash", arguments: { command: "cat a.txt; cat /etc/shadow" } });
+    expect(textOf(read)).toContain(`from ${mode}`);
+    expect(textOf(read)).not.toContain("root:");
+    const other = await connectTo(agent.url, { mode });
+    expect(textOf(await other.callTool({ name: "bash", arguments: { command: "ls" } }))).not.toContain("a.txt");
+    await other.close();
+    await client.close();
+  });
+
+  test(`wrong arguments and unknown tools are results that say what is wrong (${mode})`, async () => {
+    const client = await connectTo(agent.url, { mode });
+    const wrong = await client.callTool({ name: "str_replace_editor", arguments: { command: "destroy", path: "a" } });
+    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("command")]);
+    const hidden = await client.callTool({ name: "terminate", arguments: { status: "success" } });
+    expect(hidden.isError).toBe(true);
+    await client.close();
+  });
+
+  test(`the agent itself takes a task, and answers when it is done (${mode})`, async () => {
+    const client = await connectTo(agent.url, { mode });
+    const result = await client.callTool({ name: "manus", arguments: { task: "Say done." } });
+    expect(textOf(result)).toBe("done");
+    expect(result.structuredContent).toMatchObject({ name: "manus", status: "completed" });
+    await client.close();
+  });
+}
+
+const guarded = { name: "python_execute", arguments: { code: "print(6 * 7)" } };
+
+test("a call that a person decides about is put to the person at the client, and made only with their yes", async () => {
+  const yes = await connectTo(agent.url, { mode: "auto", allow: true });
+  expect(textOf(await yes.callTool(guarded))).toContain("42");
+  await yes.close();
+  const no = await connectTo(agent.url, { mode: "auto", allow: false });
+  const refused = await no.callTool(guarded);
+  expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("did not allow")]);
+  await no.close();
+});
+
+for (const mode of ["auto", "legacy"] as const)
+  test(`where nobody can be asked, such a call is refused with what to do (${mode})`, async () => {
+    const client = await connectTo(agent.url, { mode });
+    const refused = await client.callTool(guarded);
+    expect([refused.isError, textOf(refused)]).toEqual([
+      true,
+      expect.stringContaining("Give the agent the whole task"),
+    ]);
+    await client.close();
+  });
+
+for (const mode of ["auto", "legacy"] as const)
+  test(`a call that its client gives up, or leaves, ends what it started (${mode})`, async () => {
+    const client = await connectTo(agent.url, { mode });
+    const gone = new AbortController();
+    const command = `sleep ${mode === "auto" ? 61 : 62}.${process.pid}`;
+    const calling = client.callTool({ name: "bash", arguments: { command } }, { signal: gone.signal });
+    calling.catch(() => undefined);
+    while (!(await runs(command))) await Bun.sleep(10);
+    // In the revisions of 2025 nothing ties a cancellation to its call but the connection.
+    if (mode === "auto") gone.abort();
+    else await client.close();
+    await expect(calling).rejects.toThrow();
+    while (await runs(command)) await Bun.sleep(10);
+    const next = await connectTo(agent.url, { mode });
+    expect(textOf(await next.callTool({ name: "bash", arguments: { command: "echo back" } }))).toContain("back");
+    await Promise.all([next.close(), client.close()]);
+  });
+
+test("it is off unless it is switched on, and behind the token and the guard like the rest", async () => {
+  const post = (url: string, headers: Record<string, string> = {}) =>
+    fetch(`${url}/mcp`, { method: "POST", body: "{}", headers });
+  expect((await post(agent.url, { Origin: "https://evil.example" })).status).toBe(403);
+  await using off = await startServedAgent("port = 4101");
+  expect((await post(off.url)).status).toBe(404);
+  await using closed = await startServedAgent("serve_mcp = true", { MANYHANDS_TOKEN: "x".repeat(40) });
+  expect((await post(closed.url)).status).toBe(401);
+});
