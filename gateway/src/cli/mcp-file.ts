@@ -15,6 +15,7 @@ export type AddOptions = {
   readonly cwd?: string;
   readonly read?: readonly string[];
   readonly write?: readonly string[];
+  readonly network?: readonly string[];
   readonly trust?: string;
 };
 
@@ -40,6 +41,7 @@ export async function addServer(
           ...(options.cwd !== undefined && { cwd: options.cwd }),
           ...(options.read && { read: options.read }),
           ...(options.write && { write: options.write }),
+          ...(options.network && { network: options.network }),
           ...(options.trust !== undefined && { trust: options.trust }),
         };
   await edit(mcp.file, context.env, (servers) => ({ ...servers, [name]: entry }));

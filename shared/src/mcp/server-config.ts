@@ -4,6 +4,9 @@ const text = z.string().min(1);
 const names = z.array(text);
 const headers = z.record(text, z.string());
 
+/** `*`, or a host or the names below one, with or without a port. */
+const networkEntry = /^(?:\*|(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i;
+
 /** What every server can be told, whatever it speaks through. */
 const common = {
   /** Left out of everything while true. */
@@ -42,6 +45,8 @@ const program = z.strictObject({
   /** Absolute paths it may read, and those it may also write. */
   read: names.default([]),
   write: names.default([]),
+  /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. */
+  network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).default([]),
 });
 
 const remote = z.strictObject({

@@ -4,9 +4,10 @@ import { AppError } from "../errors.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 import type { ProgramServer } from "./server-config.ts";
 import { serverId } from "./tool-name.ts";
+import { openWayOut, type WayOutDeps } from "./way-out.ts";
 
 /** What programs are started with. */
-export type ProgramDeps = {
+export type ProgramDeps = WayOutDeps & {
   /** Confines them. */
   readonly sandbox: Sandbox;
   /** Starts those that are trusted by name; limits and a built environment are all it holds them by. */
@@ -19,8 +20,8 @@ export type ProgramDeps = {
 const limits = { cpuSeconds: 24 * 60 * 60 };
 
 /**
- * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and the paths its entry names; its environment is
- * built from what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not trusted, `unavailable` where
+ * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and the paths its entry names; it reaches the hosts
+ * its entry names; its environment is built from what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not trusted, `unavailable` where
  * the program is not there.
  */
 export async function startProgram(server: ProgramServer, deps: ProgramDeps): Promise<SandboxProcess> {
@@ -37,13 +38,25 @@ export async function startProgram(server: ProgramServer, deps: ProgramDeps): Pr
   const paths = await visiblePaths(server, program, cwd);
   // Run by the name it was asked for, as some programs are several in one.
   const argv = [program.path, ...server.args];
-  return sandbox.spawn({
+  const command = {
     argv: cwd === undefined ? argv : ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", cwd, ...argv],
     workspace: folder,
     env: server.env,
     paths,
     limits,
-  });
+  };
+  if (trusted || server.network.length === 0) return sandbox.spawn({ ...command, network: "none" });
+  const way = await openWayOut(server, sandbox.user, deps);
+  try {
+    const started = await sandbox.spawn({ ...command, network: way.proxy });
+    started.exited.then(way.close).catch((error: unknown) => {
+      deps.log.warn({ server: server.name, err: error }, "what let an MCP server out was not taken away");
+    });
+    return started;
+  } catch (error) {
+    await way.close();
+    throw error;
+  }
 }
 
 async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {

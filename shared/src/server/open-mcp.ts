@@ -45,6 +45,7 @@ export async function openMcp(
     sandbox,
     unconfined,
     egress,
+    policy,
     proxy,
     log: {
       info: (fields, message) => logger.info(fields, message),
