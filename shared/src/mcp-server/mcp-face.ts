@@ -1,5 +1,4 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
 import { AppError } from "../errors.ts";
 import { type McpServerDeps, mcpServer } from "./mcp-server.ts";
 
@@ -8,23 +7,27 @@ export type McpFaceDeps = McpServerDeps & {
   readonly identify: (request: Request) => Promise<string> | string;
 };
 
+/** Answers a request. Rejects as `identify` does, and with `invalid_input`. */
+export type McpFace = (request: Request, body?: unknown) => Promise<Response>;
+
 const largestBody = 10 * 1024 * 1024;
 const longestContext = 200;
 
 /**
  * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025. A caller may name its conversation by the header
- * `Manyhands-Context`.
+ * `Manyhands-Context`. `body` is the request's, parsed, where it has been read already.
  */
-export function mcpFace(deps: McpFaceDeps): (c: Context) => Promise<Response> {
+export function mcpFace(deps: McpFaceDeps): McpFace {
   const handler = createMcpHandler(
     ({ era, authInfo, requestInfo }) =>
       mcpServer(deps, era, { principal: authInfo?.clientId ?? "", contextId: contextOf(requestInfo) }),
     { maxRequestBodySize: largestBody, onerror: (error) => deps.report(error) },
   );
-  return async (c) => {
-    const principal = await deps.identify(c.req.raw);
-    contextOf(c.req.raw);
-    return handler.fetch(c.req.raw, { authInfo: { token: "", clientId: principal, scopes: [] } });
+  return async (request, body) => {
+    const principal = await deps.identify(request);
+    contextOf(request);
+    const parsed = body === undefined ? {} : { parsedBody: body };
+    return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [] }, ...parsed });
   };
 }
 

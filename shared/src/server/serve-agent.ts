@@ -7,7 +7,6 @@ import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { mcpFace } from "../mcp-server/mcp-face.ts";
 import { serveOverStdio } from "../mcp-server/serve-over-stdio.ts";
 import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
 import { serve } from "../serve.ts";
@@ -15,6 +14,8 @@ import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
+import { mcpApp } from "./mcp-app.ts";
+import { mountKey } from "./mount-key.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
@@ -56,7 +57,7 @@ async function start(
     ...crashPoint(process.env.CRASH_AT),
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
-  await checkServers(name, agentConfig.mcp, mcp);
+  await Promise.all([checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
   const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
@@ -93,7 +94,7 @@ async function start(
   const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
-    ...(agentConfig.serveMcp && { mcp: mcpFace({ ...tools, identify }) }),
+    mcp: mcpApp({ agent: name, config: agentConfig, host: mcp, home, identify, served: tools, log: logger }),
     facts: {
       publicUrl,
       model: { name: model.name, provider: model.provider },

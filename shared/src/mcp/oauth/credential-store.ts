@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { errnoOf } from "../../errno.ts";
 import { AppError } from "../../errors.ts";
+import { ownSecret, unlessMissing } from "../own-secret.ts";
 import type { RemoteServer } from "../server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */
@@ -59,27 +59,8 @@ function keyOf({ name, url }: RemoteServer): string {
   return JSON.stringify([name, new URL(url).href]);
 }
 
-/** The key, made when there is none. Of several processes that make one, the first wins. */
-async function keyIn(home: string): Promise<Buffer> {
-  const file = join(home, "mcp-key");
-  const there = await readFile(file).catch(unlessMissing);
-  if (there !== undefined) return there;
-  await mkdir(home, { recursive: true });
-  const staged = `${file}.${crypto.randomUUID()}`;
-  await writeFile(staged, randomBytes(32), { mode: 0o600 });
-  try {
-    await link(staged, file);
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-  } finally {
-    await rm(staged);
-  }
-  return readFile(file);
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (errnoOf(error) === "ENOENT") return undefined;
-  throw error;
+function keyIn(home: string): Promise<Buffer> {
+  return ownSecret(join(home, "mcp-key"), () => randomBytes(32));
 }
 
 const ivBytes = 12;
