@@ -1,6 +1,8 @@
 import {
   type CallToolResult,
   type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -46,6 +48,7 @@ export function mcpServer(deps: McpServerDeps, era: Era, caller: Pick<Call, "pri
     try {
       return await answer({ name: params.name, given: params.arguments ?? {}, context }, { deps, era, call });
     } catch (error) {
+      if (error instanceof ProtocolError) throw error;
       if (!(error instanceof AppError) && !call.signal.aborted) report(error);
       const { code, message } = publicError(error);
       return { content: [{ type: "text", text: `${message} (${code})` }], isError: true };
@@ -67,6 +70,7 @@ async function answer(
   const { deps, call } = serving;
   if (deps.tools?.has(name)) return callDirectly(deps.tools, { name, given, context }, serving);
   if (isRunTool(name)) return runResult(await onRun(name, given, serving));
+  if (deps.runnables.all().every((one) => one.name !== name)) throw invalid(`Unknown tool: ${name}`);
   const fitting = checked(name, runArguments, given);
   const waiting = context.mcpReq.requestState<string>();
   const started =
@@ -88,10 +92,17 @@ async function callDirectly(
   if (answered?.allow === false) return refusal("The person did not allow the call; it was not made.");
   const outcome = await tools.call(name, given, call, answered?.code);
   if ("result" in outcome) return outcome.result;
+  const state = context.mcpReq.requestState<string>();
+  if (state !== undefined && state !== outcome.code) throw invalid("The requestState is not that of this call.");
   if (canAnswer(context, era)) return decision(outcome.decide, outcome.code);
   return refusal(
     `Not done: a person has to decide about this call, and this client cannot ask one. Give the agent the whole task instead: its run asks, and run_answer answers. The call was:\n\n${outcome.decide}`,
   );
+}
+
+/** What the protocol has a client told as an error of its own, not as a result that a model reads. */
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 function refusal(text: string): CallToolResult {
@@ -113,7 +124,11 @@ async function onRun(name: keyof typeof runTools, given: unknown, { deps, call }
 /** Gives the answer that came with a repeated call to the run that asked. */
 async function goOn(runId: string, { mcpReq }: ServerContext, { deps, call }: Serving): Promise<RunRecord> {
   const { runs } = deps;
-  const run = await runs.own(runId, call.principal);
+  const run = await runs.own(runId, call.principal).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "not_found")
+      throw invalid("The requestState names no run of yours.");
+    throw error;
+  });
   const given = personsAnswer.safeParse(mcpReq.inputResponses?.answer).data;
   if (given === undefined) return run;
   const text = given.action === "accept" ? (given.content?.answer ?? "") : "(The person did not want to answer.)";

@@ -5,7 +5,7 @@ import { createEgress } from "../egress/egress.ts";
 import { AppError } from "../errors.ts";
 import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
 import { createCredentialStore } from "../mcp/oauth/credential-store.ts";
-import { authorizeBy, signIn } from "../mcp/oauth/sign-in.ts";
+import { authorizeBy, signIn, widenScope } from "../mcp/oauth/sign-in.ts";
 import { isProgram } from "../mcp/server-config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -52,6 +52,7 @@ export async function openMcp(
       warn: (fields, message) => logger.warn(fields, message),
     },
     authorize: (server) => authorizeBy(server, identity),
+    widenScope: (server, scope) => widenScope(server, scope, identity.store),
   });
   return {
     ...host,

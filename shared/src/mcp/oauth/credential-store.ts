@@ -8,8 +8,10 @@ import type { RemoteServer } from "../server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */
 const credentials = z.strictObject({
-  tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
+  tokens: z.looseObject({ access_token: z.string(), token_type: z.string(), scope: z.string().optional() }).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
+  /** What the server wanted more of than the tokens allow. */
+  wanted: z.string().optional(),
 });
 const stored = z.record(z.string(), credentials);
 
