@@ -22,7 +22,7 @@ export type ConnectDeps = ProgramDeps & {
   readonly egress: Egress;
   readonly proxy: string | undefined;
   /** What a remote server is told of who we are; undefined where its entry has a header for that. */
-  authorize(server: RemoteServer): AuthProvider | undefined;
+  authorize(server: RemoteServer): Promise<AuthProvider | undefined>;
 };
 
 /** Who hears of a client: `ready` before it connects, to set its handlers, `toolsChanged` when the server says that its list did. */
@@ -97,7 +97,7 @@ async function remote(
 ): Promise<Connected> {
   const url = new URL(server.url);
   const { headers, maxMessageBytes } = server;
-  const authProvider = deps.authorize(server);
+  const authProvider = await deps.authorize(server);
   const transport: Transport = new Kind(url, {
     fetch: httpFetch({ url, egress: deps.egress, proxy: deps.proxy, maxMessageBytes }),
     requestInit: { headers },

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import type pino from "pino";
+import { agentApp } from "../a2a/agent-app.ts";
+import { agentRun } from "../agent/agent-run.ts";
+import { releasingEngine } from "../agent/release-tools.ts";
+import type { Config } from "../config/config.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
+import { serve } from "../serve.ts";
+import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { approvalBy } from "./approval-by.ts";
+import { bearerSecurity, identifyBy } from "./identify.ts";
+import { checkServers, openMcp } from "./open-mcp.ts";
+import { openModel } from "./open-model.ts";
+import { openPeers } from "./open-peers.ts";
+import { openServedTools } from "./open-served-tools.ts";
+import { crashPoint, reachable, type ServerOptions } from "./run-server.ts";
+import type { AgentServerSpec } from "./serve-agent.ts";
+import { chosenToolbox, withFamilies } from "./tool-families.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** What an agent's server starts with. */
+type Start = {
+  readonly config: Config;
+  readonly logger: pino.Logger;
+  /** The server closes it. */
+  readonly toolbox: Toolbox;
+  readonly options: ServerOptions;
+};
+
+/** Puts an agent's parts together and serves it: the only place where the rooms meet. */
+export async function startAgentServer(
+  { name, define }: AgentServerSpec,
+  { config, logger, toolbox, options: { mcpStdio } }: Start,
+): Promise<void> {
+  const { home, server } = config;
+  const agentConfig = config.agents[name];
+  const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
+  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  await checkServers(name, agentConfig.mcp, mcp);
+  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
+  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
+  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
+  const definition = {
+    ...withFamilies(made, agentConfig.tools, families),
+    moreTools: mcp.mount(agentConfig.mcp),
+  };
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
+  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
+  const approval = approvalBy(agentConfig.approve, definition);
+  const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
+  const served = serve(
+    { fetch: (request) => app.fetch(request) },
+    {
+      port: server.port ?? agentConfig.port,
+      hostname: server.host,
+      async close() {
+        asking?.close();
+        try {
+          await engine.close({ graceMs: 5_000 });
+        } finally {
+          await mcp.close();
+          await Promise.all([toolbox.close(), closeModel()]);
+        }
+      },
+    },
+  );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
+  const identify = identifyBy(server.token);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
+  const app = agentApp({
+    definition,
+    ...(face && { mcp: face.mcpFace({ ...tools, identify }) }),
+    facts: {
+      publicUrl,
+      model: { name: model.name, provider: model.provider },
+      sandbox: toolbox.sandbox.tier,
+      mcp: () => mcp.health(),
+      ...(server.token !== undefined && { security: bearerSecurity }),
+    },
+    engine: released,
+    artifacts,
+    identify,
+    report,
+    hostname: server.host,
+  });
+  const task = agentRun(definition, deps);
+  engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
+  for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
+  logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
+  if (mcpStdio) (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
+  else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function factsOf({ sandbox, browsing }: Toolbox) {
+  return { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
+}
