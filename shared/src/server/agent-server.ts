@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
+import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
+import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
 import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
@@ -16,9 +18,14 @@ import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
 import { openServedTools } from "./open-served-tools.ts";
 import { crashPoint, reachable, type ServerOptions } from "./run-server.ts";
-import type { AgentServerSpec } from "./serve-agent.ts";
-import { chosenToolbox, withFamilies } from "./tool-families.ts";
+import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import type { Toolbox } from "./toolbox.ts";
+
+/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
+export type AgentServerSpec = {
+  readonly name: AgentName;
+  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
+};
 
 /** What an agent's server starts with. */
 type Start = {

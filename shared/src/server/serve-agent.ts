@@ -1,20 +1,12 @@
 import { join } from "node:path";
-import type { AgentDefinition } from "../agent/agent.ts";
-import type { AgentName } from "../config/agents.ts";
-import type { Config } from "../config/config.ts";
+import type { AgentServerSpec } from "./agent-server.ts";
 import { runServer } from "./run-server.ts";
-import type { AgentToolbox } from "./tool-families.ts";
 import { openToolbox } from "./toolbox.ts";
-
-/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
-export type AgentServerSpec = {
-  readonly name: AgentName;
-  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
-};
 
 /**
  * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens, and prints
- * `ready URL`. With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ * `ready URL`. With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad
+ * configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
 export function serveAgent(spec: AgentServerSpec): Promise<void> {
   return runServer(spec.name, async (config, logger, options) => {
