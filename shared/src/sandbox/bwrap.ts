@@ -26,15 +26,15 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
     user,
     temporary: () => "/tmp",
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
-      const { workspace, group } = command;
+      const { workspace, group, paths } = command;
       const guard = await names.guard(workspace);
       return {
         argv: [
           ...joinGroupArgv(group),
-          ...(await openWayArgv(workspace, user)),
+          ...(await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user)),
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...pathMounts(command.paths), ...extras.mounts, ...guard.argv])),
+          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...extras.mounts, ...guard.argv])),
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...extras.inner,
           ...command.argv,
