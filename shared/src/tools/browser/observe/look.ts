@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame, Page } from "playwright";
 import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
 import { AppError } from "../../../errors.ts";
-import { findUnseenText } from "../in-page/find-unseen-text.ts";
+import { type FieldFacts, findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
 import { type AriaNode, outlinePage } from "./aria-node.ts";
@@ -10,6 +10,7 @@ import { drawnItems } from "./drawn-items.ts";
 import { createHider } from "./hide-unseen.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
+import { unseenTextOf } from "./unseen-text.ts";
 
 /** What a look at the active page found. */
 export type Look = {
@@ -37,12 +38,13 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
     const [measure, title] = await Promise.all([page.evaluate(measurePage), page.title()]);
     const seen = { tab, url: page.url(), title, measure };
     if (measure.elements > mostElements) {
-      const items = await crowdedItems(page, looks, { tab: tab.id, measure });
-      return { ...seen, items, unseen: 0, crowded: true };
+      const { items, unseen } = await crowdedItems(page, looks, { tab: tab.id, measure });
+      return { ...seen, items, unseen, crowded: true };
     }
-    const [nodes, unseen, drawn] = await Promise.all([
+    const [nodes, unseen, fields, drawn] = await Promise.all([
       outlinePage(page, options.timeoutMs),
-      page.evaluate(findUnseenText),
+      unseenTextOf(page),
+      page.evaluate(findFields),
       drawnItems(page, looks, { tab: tab.id, measure }),
     ]);
     const frames = await readFrames(page, nodes);
@@ -53,6 +55,7 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
       frame: page.mainFrame(),
       measure,
       unseen,
+      fields,
       left: 0,
       top: 0,
       of: measure,
@@ -61,7 +64,12 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
   }, options);
 }
 
-type Document = { readonly frame: Frame; readonly measure: PageMeasure; readonly unseen: readonly string[] };
+type Document = {
+  readonly frame: Frame;
+  readonly measure: PageMeasure;
+  readonly unseen: readonly string[];
+  readonly fields: readonly FieldFacts[];
+};
 
 /** The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not answer at once are left out. */
 async function readFrames(page: Page, nodes: readonly (string | AriaNode)[]): Promise<ReadonlyMap<string, Document>> {
@@ -72,8 +80,12 @@ async function readFrames(page: Page, nodes: readonly (string | AriaNode)[]): Pr
         const handle = (await page.$(`aria-ref=${ref}`)) as ElementHandle | null;
         const frame = await handle?.contentFrame();
         if (!frame) return undefined;
-        const [measure, unseen] = await Promise.all([frame.evaluate(measurePage), frame.evaluate(findUnseenText)]);
-        return [ref, { frame, measure, unseen }] as const;
+        const [measure, unseen, fields] = await Promise.all([
+          frame.evaluate(measurePage),
+          unseenTextOf(frame),
+          frame.evaluate(findFields),
+        ]);
+        return [ref, { frame, measure, unseen, fields }] as const;
       })
       .map((reading) => reading.catch(() => undefined)),
   );
@@ -100,12 +112,14 @@ type Place = Document & {
 
 function settingOf(place: Place): Setting {
   const { tab, looks, frame, measure, unseen, left, top, of } = place;
+  const fields = new Map(place.fields.map((field) => [field.box, field]));
   return {
     hider: createHider(unseen, measure.passwords),
     width: of.width,
     height: of.height,
     left,
     top,
+    fieldIn: ({ x, y, width, height }) => fields.get(`${x} ${y} ${width} ${height}`),
     refOf: ({ ref, ...element }) =>
       looks.refs.give({ ...element, tab: tab.id, frame, origin: measure.origin, where: { by: "outline", ref } }),
     within({ ref, box }) {
