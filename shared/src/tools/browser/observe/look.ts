@@ -1,12 +1,13 @@
-import type { ElementHandle, Frame, Page } from "playwright";
 import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
 import { AppError } from "../../../errors.ts";
-import { type FieldFacts, findFields } from "../in-page/find-fields.ts";
+import { findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
-import { type AriaNode, outlinePage } from "./aria-node.ts";
+import { outlinePage } from "./aria-node.ts";
 import { crowdedItems } from "./crowded-page.ts";
+import { type Document, readFrames } from "./documents.ts";
 import { drawnItems } from "./drawn-items.ts";
+import { followRedrawn } from "./follow-redrawn.ts";
 import { createHider } from "./hide-unseen.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
@@ -27,7 +28,6 @@ export type Look = {
 
 /** Above this many elements a page is not outlined whole: the time that takes grows faster than their number. */
 const mostElements = 10_000;
-const mostFrames = 12;
 
 /** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
 export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
@@ -48,6 +48,7 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
       drawnItems(page, looks, { tab: tab.id, measure }),
     ]);
     const frames = await readFrames(page, nodes);
+    followRedrawn(looks, nodes, { main: { frame: page.mainFrame(), measure }, frames, looked: true });
     const setting = settingOf({
       tab,
       looks,
@@ -62,42 +63,6 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
     });
     return { ...seen, items: [...toItems(nodes, setting), ...drawn], unseen: unseen.length, crowded: false };
   }, options);
-}
-
-type Document = {
-  readonly frame: Frame;
-  readonly measure: PageMeasure;
-  readonly unseen: readonly string[];
-  readonly fields: readonly FieldFacts[];
-};
-
-/** The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not answer at once are left out. */
-async function readFrames(page: Page, nodes: readonly (string | AriaNode)[]): Promise<ReadonlyMap<string, Document>> {
-  const refs = iframesIn(nodes).slice(0, mostFrames);
-  const found = await Promise.all(
-    refs
-      .map(async (ref) => {
-        const handle = (await page.$(`aria-ref=${ref}`)) as ElementHandle | null;
-        const frame = await handle?.contentFrame();
-        if (!frame) return undefined;
-        const [measure, unseen, fields] = await Promise.all([
-          frame.evaluate(measurePage),
-          unseenTextOf(frame),
-          frame.evaluate(findFields),
-        ]);
-        return [ref, { frame, measure, unseen, fields }] as const;
-      })
-      .map((reading) => reading.catch(() => undefined)),
-  );
-  return new Map(found.filter((one) => one !== undefined));
-}
-
-function iframesIn(nodes: readonly (string | AriaNode)[]): string[] {
-  return nodes.flatMap((node) => {
-    if (typeof node === "string") return [];
-    const own = node.role === "iframe" && node.ref !== undefined && node.children !== undefined ? [node.ref] : [];
-    return [...own, ...iframesIn(node.children ?? [])];
-  });
 }
 
 type Place = Document & {
