@@ -41,6 +41,8 @@ export function recalling(definition: RunDefinition, peers: Peers): RunDefinitio
   return {
     kind: definition.kind,
     async execute(run, input) {
+      // An execution that was put away to wait never came to its end: what it counted is counted again by the replay.
+      peers.underWay.forget(run.id);
       try {
         return await settled(run, input);
       } finally {
