@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
+import { pushRun } from "../a2a/push/push-run.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
@@ -16,6 +17,7 @@ import { bearerSecurity, identifyBy } from "./identify.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
+import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, reachable, runServer } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import { openToolbox } from "./toolbox.ts";
@@ -77,10 +79,12 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
       },
     },
   );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const webhooks = openWebhooks(config);
   const app = agentApp({
     definition,
     facts: {
-      publicUrl: server.publicUrl ?? reachable(served.url),
+      publicUrl,
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
       mcp: () => mcp.health(),
@@ -88,6 +92,7 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
     },
     engine: releasingEngine(cancelling, definition, { openWorkspace: open }),
     artifacts,
+    webhooks,
     identify: identifyBy(server.token),
     report: (bug) => logger.error({ err: bug }, "unexpected failure"),
     hostname: server.host,
@@ -95,6 +100,7 @@ async function start({ name, define }: AgentServerSpec, config: Config, logger: 
   const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
   const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
+  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
   const { sandbox, browsing } = toolbox;
   const facts = { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
