@@ -293,7 +293,9 @@ test("keys like __proto__ and constructor travel through metadata as data", asyn
 test("what the card does not offer is refused by name", async () => {
   const code = async (method: string, params: object) => (await rpc(server.url, method, params)).body.error.code;
   for (const verb of ["Create", "Get", "Delete"]) {
-    expect(await code(`${verb}TaskPushNotificationConfig`, { taskId: "x", id: "y" })).toBe(-32003);
+    expect(await code(`${verb}TaskPushNotificationConfig`, { taskId: "x", id: "y", url: "https://x.test" })).toBe(
+      -32003,
+    );
   }
   expect(await code("ListTaskPushNotificationConfigs", { taskId: "x" })).toBe(-32003);
   const push = { taskPushNotificationConfig: { url: "https://x.test" } };

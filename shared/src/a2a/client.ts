@@ -34,6 +34,9 @@ export type OutgoingMessage = {
   readonly outputSchema?: AgentInput["outputSchema"];
 };
 
+/** Where an agent tells of a task, and what it then sends along. */
+export type NotificationAddress = { readonly id: string; readonly url: string; readonly token: string };
+
 /** Options of every call. */
 export type CallOptions = { readonly signal?: AbortSignal };
 
@@ -56,6 +59,8 @@ export type A2aClient = {
   watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Sends a message and resolves when the task has ended or asks something. */
   send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
+  /** Has the agent tell of a task at an address, by notifications. Not repeated. */
+  notify(taskId: string, receiver: NotificationAddress, options?: CallOptions): Promise<void>;
   /** Sends the answer to a task that asked something. */
   answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
   get(taskId: string, options?: CallOptions): Promise<Task>;
@@ -137,6 +142,11 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
     send,
     get,
     watch: (taskId, options = {}) => followTask(peer, { taskId, ...options }),
+    notify: (taskId, receiver, options = {}) =>
+      retrying({ ...retry, retries: 0 }, options.signal, async () => {
+        const config = { tenant: "", taskId, ...receiver, authentication: undefined };
+        await sdk.createTaskPushNotificationConfig(config, requestOptions(options));
+      }),
     answer: (taskId, text, options) => send({ taskId, text }, options),
     cancel: (id, options = {}) =>
       retrying(retry, options.signal, () =>

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
+import { pushRun } from "../a2a/push/push-run.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
@@ -17,6 +18,7 @@ import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
 import { openServedTools } from "./open-served-tools.ts";
+import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, reachable, type ServerOptions } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -82,6 +84,7 @@ export async function startAgentServer(
     },
   );
   const publicUrl = server.publicUrl ?? reachable(served.url);
+  const webhooks = openWebhooks(config);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
   const identify = identifyBy(server.token);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
@@ -99,12 +102,14 @@ export async function startAgentServer(
     },
     engine: released,
     artifacts,
+    webhooks,
     identify,
     report,
     hostname: server.host,
   });
   const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
+  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
   if (mcpStdio) (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());

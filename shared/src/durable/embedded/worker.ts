@@ -25,6 +25,9 @@ export type WorkerOptions = {
 
 type Held = { readonly execution: Execution; readonly lease: Lease };
 
+/** Kinds whose bodies share a bound of their own. */
+type Crew = { readonly kinds: Set<string>; concurrency: number; running: number };
+
 /** Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no longer its own. */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -32,7 +35,8 @@ export class Worker {
   readonly #definitions = new Map<string, RunDefinition>();
   readonly #held = new Map<string, Held>();
   readonly #running = new Set<Promise<void>>();
-  #concurrency = 0;
+  readonly #crew: Crew = { kinds: new Set(), concurrency: 0, running: 0 };
+  readonly #apart: Crew = { kinds: new Set(), concurrency: 0, running: 0 };
   #claiming = false;
   #claimAgain = false;
   #draining = false;
@@ -50,11 +54,15 @@ export class Worker {
     });
   }
 
-  /** Takes on these kinds, besides those it has. */
-  add(definitions: readonly RunDefinition[], concurrency: number): void {
+  /** Takes on these kinds, besides those it has; those taken on `apart` take no room from the others. */
+  add(definitions: readonly RunDefinition[], { concurrency, apart }: { concurrency: number; apart: boolean }): void {
     if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
-    for (const definition of definitions) this.#definitions.set(definition.kind, definition);
-    this.#concurrency = concurrency;
+    const crew = apart ? this.#apart : this.#crew;
+    for (const definition of definitions) {
+      this.#definitions.set(definition.kind, definition);
+      crew.kinds.add(definition.kind);
+    }
+    crew.concurrency = concurrency;
     if (this.#stopWatching === undefined) {
       this.#stopWatching = this.#options.watch.need();
       this.#heartbeat.start();
@@ -130,26 +138,31 @@ export class Worker {
       while (this.#claimAgain) {
         this.#claimAgain = false;
         const owner = this.#heartbeat.id;
-        const room = this.#concurrency - this.#running.size;
-        if (this.#draining || room <= 0 || owner === undefined) return;
-        for (const row of await this.#claim(owner, room)) this.#begin(row, owner);
+        if (this.#draining || owner === undefined) return;
+        for (const crew of [this.#crew, this.#apart]) {
+          if (crew.running >= crew.concurrency) continue;
+          for (const row of await this.#claim(owner, crew)) this.#begin(row, owner, crew);
+        }
       }
     } finally {
       this.#claiming = false;
     }
   }
 
-  #begin(row: RunRow, owner: string): void {
+  #begin(row: RunRow, owner: string, crew: Crew): void {
+    crew.running++;
     const running = this.#execute(row, owner).finally(() => {
+      crew.running--;
       this.#running.delete(running);
       this.wake();
     });
     this.#running.add(running);
   }
 
-  async #claim(owner: string, room: number): Promise<readonly RunRow[]> {
+  async #claim(owner: string, crew: Crew): Promise<readonly RunRow[]> {
     const { writer, live, clock } = this.#options;
-    const kinds = JSON.stringify([...this.#definitions.keys()]);
+    const kinds = JSON.stringify([...crew.kinds]);
+    const room = crew.concurrency - crew.running;
     const any = await writer.read((tables) => {
       this.#nextDue = tables.claims.nextDue();
       return tables.claims.any(kinds, clock());
