@@ -23,6 +23,9 @@ export type WorkerOptions = {
   readonly stopMs: number;
 };
 
+/** Room for one run in this worker: begin it, once it is accepted as this owner's, then leave. */
+export type Place = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+
 type Held = { readonly execution: Execution; readonly lease: Lease };
 
 /** Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no longer its own. */
@@ -33,6 +36,7 @@ export class Worker {
   readonly #held = new Map<string, Held>();
   readonly #running = new Set<Promise<void>>();
   #concurrency = 0;
+  #reserved = 0;
   #claiming = false;
   #claimAgain = false;
   #draining = false;
@@ -60,6 +64,31 @@ export class Worker {
       this.#heartbeat.start();
     }
     this.wake();
+  }
+
+  /** A place for a run that is about to be accepted; none while there may be others to claim, or no room. */
+  reserve(kind: string): Place | undefined {
+    const owner = this.#heartbeat.id;
+    if (owner === undefined || this.#draining || this.#claiming || !this.#definitions.has(kind) || this.#room <= 0) {
+      return undefined;
+    }
+    this.#reserved++;
+    let isTaken = false;
+    return {
+      owner,
+      begin: (row) => {
+        isTaken = true;
+        this.#begin(row, owner);
+      },
+      leave: () => {
+        this.#reserved--;
+        if (!isTaken) this.wake();
+      },
+    };
+  }
+
+  get #room(): number {
+    return this.#concurrency - this.#running.size - this.#reserved;
   }
 
   /** There may be something to claim. */
@@ -122,7 +151,8 @@ export class Worker {
 
   async #settledWithin(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds;
-    while ((this.#claiming || this.#running.size > 0) && performance.now() < deadline) await Bun.sleep(5);
+    const isBusy = () => this.#claiming || this.#reserved > 0 || this.#running.size > 0;
+    while (isBusy() && performance.now() < deadline) await Bun.sleep(5);
   }
 
   async #claimAll(): Promise<void> {
@@ -130,9 +160,8 @@ export class Worker {
       while (this.#claimAgain) {
         this.#claimAgain = false;
         const owner = this.#heartbeat.id;
-        const room = this.#concurrency - this.#running.size;
-        if (this.#draining || room <= 0 || owner === undefined) return;
-        for (const row of await this.#claim(owner, room)) this.#begin(row, owner);
+        if (this.#draining || this.#room <= 0 || owner === undefined) return;
+        for (const row of await this.#claim(owner, this.#room)) this.#begin(row, owner);
       }
     } finally {
       this.#claiming = false;
