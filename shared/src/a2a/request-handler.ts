@@ -6,9 +6,10 @@ import { callFacts, noteFailure } from "./call-context.ts";
 import { cancelRun } from "./cancel-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
+import { mayWaitMs } from "./task-options.ts";
 import { isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
-import { untilSettled, watchTask } from "./watch-task.ts";
+import { untilSettled, watchTask, whileQuiet } from "./watch-task.ts";
 import { toA2AError } from "./wire-error.ts";
 
 /** What a request handler needs beside its tasks. */
@@ -56,8 +57,10 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     },
     sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
       const { principal, signal } = callFacts(context);
+      const waitMs = mayWaitMs(request.metadata);
       const run = await acceptMessage(deps, request, principal);
       if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
+      else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
     sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
