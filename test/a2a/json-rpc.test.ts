@@ -309,6 +309,7 @@ test("budget and hops of a task are checked; a task that went through nine agent
   expect((await withMetadata({ "manyhands/budget": { usd: 0.5 }, "manyhands/hops": 8 })).result).toBeDefined();
   expect((await withMetadata({ "manyhands/hops": 9 })).error.code).toBe(-32004);
   expect((await withMetadata({ "manyhands/budget": { usd: "much" } })).error.code).toBe(-32602);
+  expect((await withMetadata({ "manyhands/wait": 60_000 })).error.code).toBe(-32602);
 });
 
 test("a caller who goes away while it waits costs the task nothing", async () => {

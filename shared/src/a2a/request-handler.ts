@@ -7,9 +7,10 @@ import { cancelRun } from "./cancel-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { pushMethods, withoutPush } from "./push/push-methods.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
+import { mayWaitMs } from "./task-options.ts";
 import { isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
-import { untilSettled, watchTask } from "./watch-task.ts";
+import { untilSettled, watchTask, whileQuiet } from "./watch-task.ts";
 import { toA2AError } from "./wire-error.ts";
 
 /** What a request handler needs beside its tasks. */
@@ -57,8 +58,10 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     },
     sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
       const { principal, signal } = callFacts(context);
+      const waitMs = mayWaitMs(request.metadata);
       const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
       if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
+      else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
     sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {

@@ -126,18 +126,6 @@ test("an agent's question is asked under its name, and the answer goes to its ta
   expect(await helper.tasks()).toHaveLength(1);
 });
 
-test("a run that was put away while an agent's question waited knows at its end that nothing is left open", async () => {
-  await using helper = await agentServerForTest({ script: [question, { text: "It is 2026." }] });
-  await using asker = await askerForTest(async (run, peers) => {
-    const { answer } = await askAgent(run, to(helper.url), peers);
-    return { answer, nothingOpen: peers.underWay.isNone(run.id) };
-  });
-  const id = await asker.start();
-  await asker.until(id, "waiting");
-  await asker.say(id, "2026");
-  expect((await asker.until(id, "completed")).output).toEqual({ answer: "It is 2026.", nothingOpen: true });
-});
-
 test("an approval an agent needs is asked for in its own words, and is not taken for a question", async () => {
   await using helper = await agentServerForTest({
     script: [create("a.txt", "x"), { text: "ok" }],
