@@ -20,7 +20,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   tools: ["durable", "llm", "sandbox", "egress", "workspace", "browser"],
   mcp: ["durable", "llm", "sandbox", "egress", "workspace", "tools"],
   agent: ["durable", "llm", "sandbox", "workspace", "browser", "tools"],
-  a2a: ["durable", "llm", "sandbox", "workspace", "tools", "agent"],
+  a2a: ["durable", "llm", "sandbox", "egress", "workspace", "tools", "agent"],
   runs: ["durable", "llm", "workspace", "tools", "agent", "a2a"],
   "mcp-server": ["durable", "llm", "workspace", "tools", "agent", "a2a", "runs"],
   peers: ["durable", "workspace", "tools", "agent", "a2a"],

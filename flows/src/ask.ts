@@ -6,6 +6,7 @@ import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import type { Peers } from "@manyhands/shared/peers/peers";
 import type { AgentEntry, Agents } from "./agents.ts";
 import { allot, settle } from "./allot.ts";
+import { wasAway } from "./final-failure.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import type { AskMessage, AskOptions } from "./flow.ts";
 import { type FlowState, spend } from "./flow-state.ts";
@@ -56,9 +57,12 @@ async function meant(run: Run, { begun }: FlowState, reference: string, { agents
   return agent;
 }
 
-/** Whether the same question may be answered later: only what the table of errors calls so, and no deadline of ours. */
+/**
+ * Whether the same question may be answered later: only what the table of errors calls so, no deadline of ours, and not that the agent was away,
+ * for which it was waited already.
+ */
 function mayPass({ state, error }: AskOutcome): boolean {
-  return state === "failed" && error !== undefined && errorCodes[error.code].retryable;
+  return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !wasAway(error.code);
 }
 
 /** An outcome in a sentence. */

@@ -115,7 +115,7 @@ test("the model decides in a form, and mends an answer that does not fit", async
   expect(other.model.requests).toHaveLength(3);
 });
 
-test("a failure that may pass is asked again, once; another is an outcome", async () => {
+test("a failure that may pass is asked again, once; another is an outcome, and so is an agent that stays away", async () => {
   const states = (agent: string) =>
     flowOf(async (flow) => {
       const { state, answer, error } = await flow.ask(agent, { text: "Go" });

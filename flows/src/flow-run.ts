@@ -30,7 +30,7 @@ export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefiniti
 }
 
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step));
+  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step), { effect: "pure" });
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);

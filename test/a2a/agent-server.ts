@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import { type PushBounds, pushRun } from "@manyhands/shared/a2a/push/push-run";
+import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
 import type { AgentDefinition } from "@manyhands/shared/agent/agent";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { Engine } from "@manyhands/shared/durable/engine";
@@ -41,7 +43,15 @@ export const definition: AgentDefinition = {
 
 /** Starts a server; the caller is whoever the `X-User` header names, and "nobody" is refused. */
 export async function startAgentServer(
-  options: { heartbeatMs?: number; engine?: (real: Engine) => Engine; home?: string; port?: number } = {},
+  options: {
+    heartbeatMs?: number;
+    engine?: (real: Engine) => Engine;
+    home?: string;
+    port?: number;
+    /** Where notifications may go; without it there are none. */
+    webhooks?: Webhooks;
+    pushBounds?: PushBounds;
+  } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
@@ -61,7 +71,11 @@ export async function startAgentServer(
     identify: callerOf,
     report: (bug) => reported.push(bug),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    ...(options.webhooks && { webhooks: options.webhooks }),
   });
+  const { webhooks, pushBounds: bounds } = options;
+  const push = webhooks && pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }) });
+  if (push !== undefined) engine.work([push], { concurrency: 64, apart: true });
   return {
     url: publicUrl,
     engine,

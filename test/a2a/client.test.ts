@@ -83,6 +83,20 @@ test("submit does not wait for the end, and the same message is the same task", 
   expect((await client.cancel(first.task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
 });
 
+test("a submit that may wait has the end of a task that tells nothing, and does not wait for one that is at work", async () => {
+  const quick = await client.submit({ text: "quiet 100" }, { waitMs: 10_000 });
+  expect([quick.isReply, quick.task.status?.state]).toEqual([false, TaskState.TASK_STATE_COMPLETED]);
+  expect(quick.task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "quiet" });
+  const waits = { "wait 60000": 10_000, "quiet 60000": 20 };
+  for (const [text, waitMs] of Object.entries(waits)) {
+    const begun = performance.now();
+    const { task } = await client.submit({ text }, { waitMs });
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    await client.cancel(task.id);
+  }
+});
+
 test("frames about another task are not told", async () => {
   const frame = (id: unknown, taskId: string, state: string) => {
     const result = { statusUpdate: { taskId, contextId: "k", status: { state } } };

@@ -293,7 +293,9 @@ test("keys like __proto__ and constructor travel through metadata as data", asyn
 test("what the card does not offer is refused by name", async () => {
   const code = async (method: string, params: object) => (await rpc(server.url, method, params)).body.error.code;
   for (const verb of ["Create", "Get", "Delete"]) {
-    expect(await code(`${verb}TaskPushNotificationConfig`, { taskId: "x", id: "y" })).toBe(-32003);
+    expect(await code(`${verb}TaskPushNotificationConfig`, { taskId: "x", id: "y", url: "https://x.test" })).toBe(
+      -32003,
+    );
   }
   expect(await code("ListTaskPushNotificationConfigs", { taskId: "x" })).toBe(-32003);
   const push = { taskPushNotificationConfig: { url: "https://x.test" } };
@@ -307,6 +309,7 @@ test("budget and hops of a task are checked; a task that went through nine agent
   expect((await withMetadata({ "manyhands/budget": { usd: 0.5 }, "manyhands/hops": 8 })).result).toBeDefined();
   expect((await withMetadata({ "manyhands/hops": 9 })).error.code).toBe(-32004);
   expect((await withMetadata({ "manyhands/budget": { usd: "much" } })).error.code).toBe(-32602);
+  expect((await withMetadata({ "manyhands/wait": 60_000 })).error.code).toBe(-32602);
 });
 
 test("a caller who goes away while it waits costs the task nothing", async () => {

@@ -10,7 +10,7 @@ export const agentName = "scripted";
 
 /**
  * An agent that does what the first word of its message says and tells it in the events a real one would: `answer TEXT`,
- * `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`, `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
+ * `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`, `quiet MS` (which tells nothing until its answer), `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,
@@ -19,7 +19,7 @@ export const scriptedAgent: RunDefinition = {
     const [verb = "", ...words] = textOf(message).split(" ");
     const act = acts[verb] ?? acts.answer;
     if (act === undefined) throw new Error("no act");
-    run.emit(event({ type: "step-started", step: 1, maxSteps: 10 }));
+    if (verb !== "quiet") run.emit(event({ type: "step-started", step: 1, maxSteps: 10 }));
     const answer = await act(run, words.join(" "), message);
     const artifactId = `${run.id}:answer`;
     run.emit(event({ type: "artifact-added", artifactId, name: "answer", parts: [{ type: "text", text: answer }] }));
@@ -63,6 +63,10 @@ const acts: Record<string, Act> = {
       return text;
     });
     return text;
+  },
+  quiet: async (run, ms, message) => {
+    await acts.wait?.(run, ms, message);
+    return "quiet";
   },
   wait: async (run, ms) => {
     await run.step("wait", async ({ signal }) => {

@@ -106,12 +106,14 @@ for (let round = 0; round < rounds; round++) {
 }
 const ratio = median(ours.map((value, round) => value / (bare[round] ?? Number.NaN)));
 
+/** A server has the user's own home, where Bun keeps what it once transpiled. */
+const HOME = process.env.HOME ?? folder;
 const starts: number[] = [];
 let rssMb = 0;
 for (let round = 0; round < 3; round++) {
   const home = mkdtempSync(join(folder, "home-"));
   const begun = performance.now();
-  const manus = startManus({ MANYHANDS_HOME: home, PORT: freePort() });
+  const manus = startManus({ HOME, MANYHANDS_HOME: home, PORT: freePort() });
   for (;;) {
     const card = await fetch(`${manus.url}/.well-known/agent-card.json`).catch(() => undefined);
     if (card?.ok) break;
@@ -126,7 +128,7 @@ for (let round = 0; round < 3; round++) {
 
 const names = ["manus", "browser", "swe", "data-analysis"];
 const servers = names.map((name) =>
-  startAgent(name, { MANYHANDS_HOME: mkdtempSync(join(folder, "home-")), PORT: freePort() }),
+  startAgent(name, { HOME, MANYHANDS_HOME: mkdtempSync(join(folder, "home-")), PORT: freePort() }),
 );
 await Promise.all(servers.map(({ ready }) => ready));
 await Bun.sleep(3_000);

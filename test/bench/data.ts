@@ -81,7 +81,7 @@ let status = "";
 for (let round = 0; round < 3; round++) {
   const home = mkdtempSync(join(folder, "home-"));
   const begun = performance.now();
-  const agent = startAgent("data-analysis", { MANYHANDS_HOME: home, PORT: freePort() });
+  const agent = startAgent("data-analysis", { HOME: process.env.HOME ?? home, MANYHANDS_HOME: home, PORT: freePort() });
   await agent.ready;
   starts.push(performance.now() - begun);
   await Bun.sleep(500);

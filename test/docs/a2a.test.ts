@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
+import { curl, run } from "./run-example.ts";
 import { shows } from "./shows.ts";
 
 const token = "long-enough";
@@ -46,23 +46,6 @@ afterAll(async () => {
   await model.close();
   await rm(folder, { recursive: true });
 });
-
-async function run(argv: string[], input: string, env: Record<string, string>): Promise<string> {
-  const child = Bun.spawn(argv, {
-    cwd: resolve(import.meta.dir, ".."),
-    env: { PATH: process.env.PATH ?? "", ...env },
-    stdin: new Blob([input]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  expect({ exitCode: await child.exited, said }).toEqual({ exitCode: 0, said: "" });
-  return out;
-}
-
-const curlScript = fileURLToPath(import.meta.resolve("./curl.ts"));
-/** Lets the examples run on machines that have no curl. */
-const curl = Bun.which("curl") === null ? `curl() { "${process.execPath}" "${curlScript}" "$@"; }\n` : "";
 
 /** An example as it is printed, against a server of ours in place of the one at the port it names. */
 function against({ text }: Block): string {

@@ -2,8 +2,10 @@ import { AgentCard, type Artifact, Role, TaskState, type Part as WirePart } from
 import {
   AgentEvent,
   type AgentExecutor,
+  DefaultPushNotificationSender,
   DefaultRequestHandler,
   type ExecutionEventBus,
+  InMemoryPushNotificationStore,
   InMemoryTaskStore,
   JsonRpcTransportHandler,
   type RequestContext,
@@ -12,7 +14,8 @@ import {
 
 /**
  * A server of another make: the A2A SDK's own handlers and store, in a process of its own, over plain HTTP. It prints `ready URL`. What it does
- * depends on how the task begins: "greet" is answered with a message and no task, "ask" asks first, anything else makes a file and an answer.
+ * depends on how the task begins: "greet" is answered with a message and no task, "ask" asks first, "take N s" takes so long, anything else makes a
+ * file and an answer.
  */
 const executor: AgentExecutor = {
   async execute({ taskId, contextId, task, userMessage }: RequestContext, bus: ExecutionEventBus) {
@@ -44,7 +47,7 @@ const executor: AgentExecutor = {
       return bus.finished();
     }
     status("WORKING", "Thinking about it");
-    await Bun.sleep(20);
+    await Bun.sleep(Number(/^take (\d+) s/i.exec(said)?.[1] ?? 0.02) * 1000);
     const bytes = Buffer.from(`made for: ${said}\n`);
     const file = { content: { $case: "raw" as const, value: bytes }, filename: "made.txt", mediaType: "text/plain" };
     const artifacts = [
@@ -116,12 +119,15 @@ const card = AgentCard.fromJSON({
   description: "An agent made with the A2A SDK.",
   version: "1.0.0",
   supportedInterfaces: [{ url: server.url.origin, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-  capabilities: { streaming: true },
+  capabilities: { streaming: true, pushNotifications: true },
   defaultInputModes: ["text/plain"],
   defaultOutputModes: ["text/plain"],
   skills: [{ id: "sample", name: "Sample work", description: "Makes a file of what it is told.", tags: ["sample"] }],
 });
-const rpc = new JsonRpcTransportHandler(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor));
+const receivers = new InMemoryPushNotificationStore();
+const sender = new DefaultPushNotificationSender(receivers);
+const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor, undefined, receivers, sender);
+const rpc = new JsonRpcTransportHandler(handler);
 
 function stream(answers: AsyncGenerator<object, void, undefined>): Response {
   const body = new ReadableStream<Uint8Array>({

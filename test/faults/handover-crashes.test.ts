@@ -18,7 +18,7 @@ const patience = 120_000;
 const lanes = 2;
 
 /** Where the gateway or the Browser agent kills itself: before or after (`+`) so many of its durable writes. */
-const gatewayCrashes = ["3", "14+", "27", "40+"];
+const gatewayCrashes = ["2", "9+", "16", "23+"];
 const browserCrashes = ["9+", "24"];
 
 const stays = ["manus", "swe", "data-analysis"] as const;

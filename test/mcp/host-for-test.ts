@@ -81,7 +81,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     proxy: undefined,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
-    authorize: () => undefined,
+    authorize: async () => undefined,
     widenScope: async () => undefined,
   });
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c", user: sandbox.user });

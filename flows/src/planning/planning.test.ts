@@ -162,6 +162,45 @@ test("that a step is done has to be shown: a verdict without evidence is sent ba
   expect(asked).toBe(2);
 });
 
+test("a step goes on in the conversation of the one before it by the same agent, with what it has open; in each goes on one at most", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { web: (request) => ({ text: `I remember ${request.messages.length}` }), writer: says("written") },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "open", text: "Log in", agent: "web" },
+          { id: "other", text: "Look elsewhere", agent: "web" },
+          { id: "fill", text: "Fill in the form", agent: "web", depends_on: ["open"] },
+          { id: "read", text: "Read the page", agent: "web", depends_on: ["open"] },
+          { id: "write", text: "Write", agent: "writer", depends_on: ["open"] },
+          { id: "send", text: "Send the form", agent: "web", depends_on: ["write", "fill"] },
+        ),
+      ],
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  expect(record.status).toBe("completed");
+  const steps = (record.output as { data: { steps: { id: string; taskId: string }[] } }).data.steps;
+  const conversations = new Map(
+    events.flatMap((event) => (event.type === "agent-accepted" ? [[event.taskId, event.contextId]] : [])),
+  );
+  const [open, other, fill, read, , send] = steps.map(({ taskId }) => conversations.get(taskId));
+  expect([fill, send]).toEqual([open, open]);
+  expect(new Set([open, other, read]).size).toBe(3);
+});
+
+test("a step whose agent reached its bound is failed and not done, and that is the reason that is told", async () => {
+  const again = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }] };
+  await using flow = await flowForTest(planning, {
+    agents: { one: () => again },
+    model: plannerForTest({ plans: [plan({ text: "Count", agent: "one" })] }),
+  });
+  const { record, events } = await flow.run({ text: "Go", budget: { steps: 2 }, options: { attempts: 1, replans: 0 } });
+  expect(outcomes(events)).toEqual(["1 failed"]);
+  expect(marksOf(events).at(-1)).toBe("!Count");
+  expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("step_limit") });
+});
+
 test("what fails is planned anew, what is done stays done, and what hung on it is blocked meanwhile", async () => {
   let failures = "";
   await using flow = await flowForTest(planning, {

@@ -2,6 +2,7 @@ import type { Flow } from "../flow.ts";
 import { createSlots } from "../slots.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
+import { conversations } from "./conversations.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 import { unbegun, type WorkOptions, workStep } from "./work-step.ts";
@@ -15,9 +16,10 @@ export async function runSteps(
   steps: readonly TaskStep[],
   finished: readonly StepResult[],
   board: Board,
-  options: WorkOptions & { readonly concurrency: number },
+  options: Omit<WorkOptions, "goesOnIn"> & { readonly concurrency: number },
 ): Promise<StepResult[]> {
   const slots = createSlots(options.concurrency);
+  const goesOnIn = conversations([...finished.map(({ step }) => step), ...steps]);
   const ends = new Map(steps.map(({ id }) => [id, Promise.withResolvers<StepResult>()]));
   const resultOf = (id: string) => ends.get(id)?.promise ?? finished.find(({ step }) => step.id === id);
   return flow.all(
@@ -34,7 +36,7 @@ export async function runSteps(
                 step,
                 inputs.filter((input) => input !== undefined),
                 board,
-                options,
+                { ...options, goesOnIn: goesOnIn.get(step.id) },
               ),
             );
       ends.get(step.id)?.resolve(result);

@@ -18,6 +18,8 @@ export type StepResult = {
   readonly attempts: number;
   /** Its newest task at the agent; empty when it never got there. */
   readonly taskId: string;
+  /** The conversation it had there; empty when there was none. */
+  readonly contextId: string;
   /** What the whole flow cannot go on after: a bound of it was reached, or its model cannot be had. */
   readonly fatal?: AppError;
 };

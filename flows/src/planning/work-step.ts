@@ -16,6 +16,8 @@ export type WorkOptions = {
   readonly goal: string;
   readonly attempts: number;
   readonly stepDeadlineMs: number | undefined;
+  /** The step, among those it depends on, in whose conversation it goes on. */
+  readonly goesOnIn: string | undefined;
 };
 
 /** How one attempt came out. */
@@ -33,22 +35,23 @@ export async function workStep(
   options: WorkOptions,
 ): Promise<StepResult> {
   let reason = "";
-  let contextId = "";
+  const before = inputs.find(({ step: { id } }) => id === options.goesOnIn);
+  let contextId = before?.contextId ?? "";
   let last: StepResult = { ...unbegun(step), attempts: 0 };
   for (let attempt = 1; attempt <= options.attempts; attempt++) {
     try {
       begin(flow, step, attempt, board);
       const asked = await flow.ask(
         step.agent,
-        { text: stepText(step, inputs, options.goal, reason), parts: partsOf(flow, inputs) },
+        { text: stepText(step, inputs, options.goal, reason), parts: partsOf(flow, inputs, before) },
         {
           ...(options.stepDeadlineMs !== undefined && { deadlineMs: options.stepDeadlineMs }),
           ...(contextId !== "" && { contextId }),
         },
       );
       const { answer, files, taskId } = asked;
-      last = { step, answer, files, taskId, attempts: attempt, ...(await closed(flow, step, asked)) };
       contextId = asked.contextId || contextId;
+      last = { step, answer, files, taskId, contextId, attempts: attempt, ...(await closed(flow, step, asked)) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       last = { ...last, outcome: "blocked", reason: error.message, attempts: attempt, fatal: error };
@@ -63,7 +66,17 @@ export async function workStep(
 
 /** A step that was not begun. */
 export function unbegun(step: TaskStep): StepResult {
-  return { step, outcome: "blocked", answer: "", files: [], evidence: "", reason: "", attempts: 0, taskId: "" };
+  return {
+    step,
+    outcome: "blocked",
+    answer: "",
+    files: [],
+    evidence: "",
+    reason: "",
+    attempts: 0,
+    taskId: "",
+    contextId: "",
+  };
 }
 
 async function closed(flow: Flow, step: TaskStep, asked: AskOutcome): Promise<Attempt> {
@@ -111,8 +124,10 @@ function end(
   if (isLast) board.mark(flow, id, outcome === "completed" ? "completed" : "blocked", oneLine(why), note);
 }
 
-function partsOf(flow: Flow, inputs: readonly StepResult[]) {
-  return [...flow.files, ...carriedFiles(inputs.map(({ files }) => files))];
+/** The files that go along; what the conversation that goes on has already does not come again. */
+function partsOf(flow: Flow, inputs: readonly StepResult[], before: StepResult | undefined) {
+  const others = inputs.filter((input) => input !== before);
+  return [...(before === undefined ? flow.files : []), ...carriedFiles(others.map(({ files }) => files))];
 }
 
 function stepText(step: TaskStep, inputs: readonly StepResult[], goal: string, reason: string): string {

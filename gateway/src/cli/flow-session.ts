@@ -8,7 +8,11 @@ import { openSystem } from "./system-session.ts";
 
 /** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `not_found`. */
 export async function openFlow(name: string, config: Config, context: CliContext): Promise<AgentSession> {
-  flowNamed(name);
+  return openAtGateway(flowNamed(name).name, config, context);
+}
+
+/** A flow or an agent as the gateway offers it, at the one that answers or in a system started for the duration. */
+export async function openAtGateway(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const session = await openSystem(config, context);
   try {
     const client = await context.connect(`${session.url}/a2a/${name}`, config.server.token);

@@ -73,7 +73,8 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
       .command(name, { isDefault })
       .description(description)
       .addOption(configOption())
-      .addOption(agentOption())
+      .addOption(new Option("--agent <name>", "an agent's runs only").choices(Object.keys(agentPorts)))
+      .addOption(new Option("--flow <name>", "a flow's runs only").conflicts("agent"))
       .addOption(jsonOption());
   const id = () => new Argument("<id>", "the run's id");
   leaf("list", "the newest runs", true)
@@ -82,14 +83,11 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("show", "everything that happened in a run")
     .addArgument(id())
     .action(async (run: string, options: RunsOptions) => done(await showRun(run, options, context)));
-  const flow = () => new Option("--flow <name>", "a flow of the gateway instead of an agent");
   leaf("watch", "follow a run until it ends")
     .addArgument(id())
-    .addOption(flow())
     .action(async (run: string, options: RunsOptions) => done(await watchRun(run, options, context)));
   leaf("cancel", "end a run")
     .addArgument(id())
-    .addOption(flow())
     .action(async (run: string, options: RunsOptions) => done(await cancelRun(run, options, context)));
   leaf("resume", "let a paused run try again")
     .addArgument(id())
@@ -97,7 +95,6 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("answer", "answer the question a run waits with")
     .addArgument(id())
     .argument("<text...>", "the answer")
-    .addOption(flow())
     .action(async (run: string, text: string[], options: RunsOptions) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );

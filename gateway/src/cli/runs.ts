@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentName } from "@manyhands/shared/config/agents";
+import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
+import { agentKind } from "../flows/agent-flow.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
 import { safeJson, safeLine } from "../terminal/safe-text.ts";
@@ -10,31 +11,36 @@ import { isUp, openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
-import { openFlow } from "./flow-session.ts";
+import { flowNamed, openAtGateway, openFlow } from "./flow-session.ts";
 import { tellOutcome } from "./outcome.ts";
 import { tellWhatNext } from "./what-next.ts";
 
-/** The options every `runs` command takes. */
+/** The options every `runs` command takes. With neither agent nor flow it is about all there are in the store. */
 export type RunsOptions = {
-  readonly agent: AgentName;
-  /** A flow of the gateway instead of the agent. */
+  readonly agent?: AgentName;
+  /** A flow of the gateway. */
   readonly flow?: string;
   readonly json?: boolean;
   readonly config?: string;
 };
 
-/** Lists the newest tasks: from the agent's server, or from the store when no server is up. */
+/**
+ * Lists the newest runs: an agent's from its server where one is up, everything else from the store on this machine. Where there is none, the
+ * agents are elsewhere, and Manus is the one that is meant.
+ */
 export async function listRuns(
   options: RunsOptions & { readonly limit: number },
   context: CliContext,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const { url } = config.agents[options.agent];
-  if (await isUp(url)) return tellList(await context.connect(url, config.server.token), options, context);
-  await using stored = openStore(config, options.agent);
-  return stored === undefined
-    ? tellList({ list: async () => [] }, options, context)
-    : tellList(stored.runs, options, context);
+  const { agent, flow } = options;
+  if (flow !== undefined) flowNamed(flow);
+  await using stored = openStore(config, options);
+  const asked = agent ?? (stored === undefined && flow === undefined ? "manus" : undefined);
+  const url = asked && config.agents[asked].url;
+  if (url !== undefined && (await isUp(url)))
+    return tellList(await context.connect(url, config.server.token), options, context);
+  return tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
 
 async function tellList(
@@ -55,7 +61,7 @@ async function tellList(
  */
 export async function showRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
-  await using stored = openStore(config, options.agent);
+  await using stored = openStore(config, options);
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   const { terminal } = context;
   const { json } = options;
@@ -66,21 +72,21 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
 
 /** Shows a task live until it ends or waits. */
 export async function watchRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
-  return withAgent(options, context, (client) =>
-    show((signal) => client.watch(id, { signal }), client, options, context),
+  return withWhose(id, options, context, (client, whose) =>
+    show((signal) => client.watch(id, { signal }), client, whose, context),
   );
 }
 
 /** Answers the question a task waits with, and shows how it goes on. */
 export async function answerRun(id: string, text: string, options: RunsOptions, context: CliContext): Promise<number> {
-  return withAgent(options, context, (client) =>
-    show((signal) => client.send({ text, taskId: id }, { signal }), client, options, context),
+  return withWhose(id, options, context, (client, whose) =>
+    show((signal) => client.send({ text, taskId: id }, { signal }), client, whose, context),
   );
 }
 
 /** Cancels a task; a server is started for it when none is up, since only a server ends what runs. */
 export async function cancelRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
-  return withAgent(options, context, async (client) => {
+  return withWhose(id, options, context, async (client) => {
     await client.cancel(id, { signal: AbortSignal.timeout(30_000) });
     context.terminal.say(`Canceled ${id}.`);
     return exitCodes.ok;
@@ -90,7 +96,7 @@ export async function cancelRun(id: string, options: RunsOptions, context: CliCo
 /** Lets a paused task try again: a server that is up goes on with it at once, else the next one does. */
 export async function resumeRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
-  await using stored = openStore(config, options.agent);
+  await using stored = openStore(config, options);
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   await stored.runs.resume(id);
   context.terminal.say(`${id} goes on.`);
@@ -109,28 +115,43 @@ async function show(
   return exitCodeOf(outcome.state);
 }
 
-/** With the running server, or one started for the duration. */
-async function withAgent(
+/** With the server of the agent or flow whose run it is: the running one, or one started for the duration. */
+async function withWhose(
+  id: string,
   options: RunsOptions,
   context: CliContext,
-  act: (client: AgentClient) => Promise<number>,
+  act: (client: AgentClient, whose: RunsOptions) => Promise<number>,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const { agent, flow } = options;
-  const session = flow === undefined ? await openAgent(agent, config, context) : await openFlow(flow, config, context);
+  const kind = options.flow ?? options.agent ?? (await storedKind(id, config)) ?? "manus";
+  const isAgent = Object.hasOwn(agentPorts, kind);
+  const handedOn = kind.startsWith(agentKind("")) ? kind.slice(agentKind("").length) : undefined;
+  const session = isAgent
+    ? await openAgent(kind as AgentName, config, context)
+    : await (handedOn === undefined ? openFlow(kind, config, context) : openAtGateway(handedOn, config, context));
   try {
-    return await act(session.client);
+    const whose = isAgent ? { agent: kind as AgentName } : handedOn === undefined ? { flow: kind } : {};
+    return await act(session.client, { ...options, ...whose });
   } finally {
     await session.close();
   }
 }
 
-function openStore(config: Config, agent: AgentName): ReturnType<typeof openStoredRuns> | undefined {
-  return existsSync(join(config.home, "runs.db")) ? openStoredRuns(config.home, agent) : undefined;
+async function storedKind(id: string, config: Config): Promise<string | undefined> {
+  await using stored = openStore(config, {});
+  return stored?.runs.kindOf(id);
 }
 
-function rowOf({ id, state, updatedAt, title }: TaskSummary, columns: number): string {
+function openStore(
+  { home }: Config,
+  { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
+): ReturnType<typeof openStoredRuns> | undefined {
+  return existsSync(join(home, "runs.db")) ? openStoredRuns(home, flow ?? agent) : undefined;
+}
+
+function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {
   const when = new Date(updatedAt).toISOString().replace("T", " ").slice(0, 19);
-  const facts = `${safeLine(id, 80)}  ${state.padEnd(14)}  ${when}  `;
+  const whose = of === undefined ? "" : `${safeLine(of, 40).padEnd(13)}  `;
+  const facts = `${safeLine(id, 80)}  ${whose}${state.padEnd(14)}  ${when}  `;
   return facts + safeLine(title, Math.max(20, columns - facts.length));
 }

@@ -23,7 +23,8 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
     options: agentOptions,
     example: { text: "Say what you can do." },
     async perform(flow) {
-      const contextId = await flow.run.step("find conversation", () => conversation(name, flow, engine));
+      const find = () => conversation(name, flow, engine);
+      const contextId = await flow.run.step("find conversation", find, { effect: "pure" });
       const outcome = await flow.ask(
         name,
         { text: flow.goal, parts: flow.files },

@@ -2,6 +2,7 @@ import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flowRequest } from "@manyhands/flows/flow-request";
 import type { JsonSchema } from "@manyhands/shared/llm/model";
 import type { Runnable, Runnables } from "@manyhands/shared/runs/runnable";
+import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -39,6 +40,11 @@ function agentRunnable({ name, card }: AgentState): Runnable {
     description: card?.description ?? notSeen,
     version: card?.version ?? "",
     skills: card?.skills ?? [],
-    check: (message) => void flowRequest({ options: agentOptions }, message),
+    check: checkForAgent,
   };
+}
+
+/** One for all agents: runnables of the same card are equal. */
+function checkForAgent(message: UserMessage): void {
+  flowRequest({ options: agentOptions }, message);
 }

@@ -88,6 +88,7 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
   return {
     ...client,
     submit: (message, options) => watch(() => client.submit(message, options), options),
+    notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
     cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
     async *stream(message, options) {

@@ -1,5 +1,6 @@
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import type { AgentFacts } from "@manyhands/shared/a2a/card";
+import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
@@ -12,6 +13,8 @@ export type A2aFaceDeps = {
   readonly artifacts: ArtifactStore;
   readonly publicUrl: string;
   readonly hostname: string;
+  /** The way to receivers of notifications; none are taken when left out. */
+  readonly webhooks?: Webhooks;
   readonly heartbeatMs: number;
   /** What the card of a runnable tells beside itself. */
   facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
@@ -47,9 +50,14 @@ function decoded(name: string): string {
   }
 }
 
+/** Where a flow or an agent is reached over A2A. */
+export function faceUrl(publicUrl: string, name: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`;
+}
+
 function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
-  const { engine, artifacts, hostname, heartbeatMs, identify, report } = deps;
-  const publicUrl = `${deps.publicUrl.replace(/\/+$/, "")}/a2a/${runnable.name}`;
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, identify, report } = deps;
+  const publicUrl = faceUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
@@ -57,6 +65,7 @@ function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
     admit: (message) => runnable.check(message),
     engine,
     artifacts,
+    ...(webhooks && { webhooks }),
     identify,
     report,
     hostname,

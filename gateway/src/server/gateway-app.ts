@@ -1,10 +1,12 @@
 import { artifactApp } from "@manyhands/shared/a2a/artifact-route";
 import { isLoopback, loopbackGuard } from "@manyhands/shared/a2a/loopback-guard";
 import { createMetrics } from "@manyhands/shared/a2a/metrics";
+import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
 import { statusApp } from "@manyhands/shared/a2a/status-routes";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
 import { mcpFace } from "@manyhands/shared/mcp-server/mcp-face";
+import type { Doorbell } from "@manyhands/shared/peers/doorbell";
 import type { Runnables } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
@@ -21,6 +23,7 @@ import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
 import { type A2aFaceDeps, a2aFace } from "./a2a-face.ts";
+import { doorbellApp } from "./doorbell-app.ts";
 
 /** What the gateway's server is made of. */
 export type GatewayAppDeps = {
@@ -36,6 +39,9 @@ export type GatewayAppDeps = {
   /** The model of the flows' own calls. */
   readonly model: { readonly name: string; readonly provider: string };
   readonly facts: A2aFaceDeps["facts"];
+  readonly webhooks?: Webhooks;
+  /** Where agents elsewhere ring; there is none when left out. */
+  readonly doorbell?: Doorbell | undefined;
   readonly identify: (request: Request) => Promise<string> | string;
   readonly report: (bug: unknown) => void;
 };
@@ -61,6 +67,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
   app.route("/", artifactApp(artifacts, identify));
+  app.route("/", doorbellApp(options.doorbell));
   app.all("/a2a/*", a2aFace(deps));
   const mcp = mcpFace(deps);
   app.all("/mcp", (c) => mcp(c.req.raw));

@@ -11,6 +11,7 @@ import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
 import { openModel } from "@manyhands/shared/server/open-model";
+import { openWebhooks } from "@manyhands/shared/server/open-webhooks";
 import { crashPoint, reachable, runServer } from "@manyhands/shared/server/run-server";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import type { Hono } from "hono";
@@ -18,8 +19,10 @@ import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
 import { runnablesOf } from "../flows/runnables.ts";
+import { faceUrl } from "./a2a-face.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
+import { openDoorbell } from "./open-doorbell.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 
 const version = "0.1.0";
@@ -61,7 +64,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     },
   );
   const publicUrl = server.publicUrl ?? reachable(served.url);
-  gateway = await open({ config, engine, model, publicUrl, report });
+  gateway = await open({ config, engine, model, publicUrl, logger, report });
   for (const note of config.notes) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -72,6 +75,7 @@ type Parts = {
   readonly engine: Engine;
   readonly model: Model;
   readonly publicUrl: string;
+  readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
 
@@ -81,24 +85,29 @@ async function open({
   engine,
   model,
   publicUrl,
+  logger,
   report,
 }: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const registry = await openGatewayRegistry(config, report);
   const own = flowAddress(publicUrl);
+  const doorbell = await openDoorbell(home, server.publicUrl);
   const peers = createPeers({
     engine,
     artifacts,
+    doorbell,
     headers: ({ url }) => registry.headers(url),
     // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
     connect: (address, signal) =>
       address.url.startsWith(own) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     bounds: { patienceMs: config.gateway.patienceMs },
   });
-  const flowDeps = { model, peers, agents: agentsOfRegistry(registry, flows, publicUrl) };
-  for (const flow of flows) workOn(flow, engine, flowDeps);
-  registry.eachAgent((name) => workOn(agentFlow(name, engine), engine, flowDeps));
+  const webhooks = openWebhooks(config);
+  const push = { engine, webhooks, log: logger };
+  const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, publicUrl) };
+  for (const flow of flows) workOn(flow, faceUrl(publicUrl, flow.name), engine, flowDeps);
+  registry.eachAgent((name) => workOn(agentFlow(name, engine), faceUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, (kind) => runnables.ofKind(kind) !== undefined);
   const runs = openRuns({ engine: guarded, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
@@ -120,6 +129,8 @@ async function open({
         ...(server.token !== undefined && { security: bearerSecurity }),
       };
     },
+    webhooks,
+    doorbell,
     identify: identifyBy(server.token),
     report,
   });

@@ -23,9 +23,10 @@ export type OutgoingMessage = {
   readonly budgetUsd?: number | undefined;
 };
 
-/** A task in a list. `title` is the beginning of what was asked. */
+/** A task in a list. `title` is the beginning of what was asked; `of` whose it is, where a list has those of several. */
 export type TaskSummary = {
   readonly id: string;
+  readonly of?: string;
   readonly contextId: string;
   readonly state: TaskState;
   readonly updatedAt: number;

@@ -3,11 +3,11 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import { type StoredRuns, storedRuns } from "./stored-runs.ts";
 
-/** Opens the runs of an agent below MANYHANDS_HOME, which must hold a `runs.db`; to be disposed. Servers may be at work in it. */
-export function openStoredRuns(home: string, agent: string): AsyncDisposable & { readonly runs: StoredRuns } {
+/** Opens the runs below MANYHANDS_HOME, of one kind or of all agents and flows. The home must hold a `runs.db`; to be disposed. Servers may be at work in it. */
+export function openStoredRuns(home: string, kind?: string): AsyncDisposable & { readonly runs: StoredRuns } {
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   return {
-    runs: storedRuns(engine, createArtifactStore(join(home, "artifacts")), agent),
+    runs: storedRuns(engine, createArtifactStore(join(home, "artifacts")), kind),
     [Symbol.asyncDispose]: () => engine.close(),
   };
 }

@@ -6,8 +6,10 @@ import type { FileSource, TaskList } from "./agent-client.ts";
 import { readJournalEvent } from "./journal-event.ts";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
-/** The runs of one agent as they are on this machine's disk, for reading while no server is up. */
+/** The runs of agents and flows as they are on this machine's disk, for reading while no server is up. */
 export interface StoredRuns extends TaskList, FileSource {
+  /** Whose run it is: the kind of it. Undefined for one that is not there. */
+  kindOf(runId: string): Promise<string | undefined>;
   /** Everything that happened in a run so far, and where it stands. Rejects with `not_found`. */
   show(runId: string): AsyncIterable<TaskItem>;
   /** Lets a paused run try again, at the server that is up or the next one. Rejects with `not_found`. */
@@ -18,18 +20,23 @@ const input = z.looseObject({
   message: z.looseObject({ parts: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })) }),
 });
 
-/** The runs of `kind` in an engine's store. Executes none of them. */
-export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: string): StoredRuns {
+/** The runs of `kind` in an engine's store, or those of every agent and flow. Executes none of them. */
+export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: string): StoredRuns {
   const find = async (runId: string): Promise<RunRecord> => {
     const run = await engine.get(runId);
-    if (run === undefined || run.kind !== kind) throw new AppError("not_found", `There is no run ${runId}.`);
+    const isThere = run !== undefined && isTask(run) && (kind === undefined || run.kind === kind);
+    if (!isThere) throw new AppError("not_found", `There is no run ${runId}.`);
     return run;
   };
   return {
+    async kindOf(runId) {
+      const run = await engine.get(runId);
+      return run !== undefined && isTask(run) ? run.kind : undefined;
+    },
     async list({ limit }) {
-      const { runs } = await engine.list({ kind, limit });
-      return runs.map((run) => ({
+      return (await newest(engine, kind, limit)).map((run) => ({
         id: run.id,
+        ...(kind === undefined && { of: run.kind }),
         contextId: run.contextId,
         state: stateOf(run),
         updatedAt: run.updatedAt,
@@ -58,6 +65,26 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind: strin
       return content.bytes();
     },
   };
+}
+
+/** Runs of kinds with a slash see to something beside tasks: that receivers are told, say. */
+function isTask({ kind }: RunRecord): boolean {
+  return !kind.includes("/");
+}
+
+async function newest(engine: Engine, kind: string | undefined, limit: number): Promise<RunRecord[]> {
+  const found: RunRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list({
+      limit,
+      ...(kind !== undefined && { kind }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    found.push(...page.runs.filter(isTask));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < limit);
+  return found.slice(0, limit);
 }
 
 /** A run's status in A2A's words. A paused run waits for a person, but not for an answer: it is work that has not ended. */

@@ -11,6 +11,7 @@ import { messageSignal, type UserMessage } from "../tools/human/user-message.ts"
 import { acceptParts } from "./accept-parts.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";
+import type { ProtocolVersion } from "./version.ts";
 import { FieldViolationsError } from "./wire-error.ts";
 
 const longestMetadata = 64 * 1024;
@@ -22,16 +23,22 @@ const longestMetadata = 64 * 1024;
 export async function acceptMessage(
   deps: TaskDeps,
   request: SendMessageRequest,
-  principal: string,
+  { principal, wire }: { readonly principal: string; readonly wire: ProtocolVersion },
 ): Promise<RunRecord> {
   const { message, configuration, metadata } = request;
   if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
-  if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError();
+  const receiver = configuration?.taskPushNotificationConfig;
+  if (receiver !== undefined && deps.receivers === undefined) throw new PushNotificationNotSupportedError();
+  if (receiver !== undefined) await deps.receivers?.admit(receiver);
   const options = taskOptions(metadata);
   const received = await userMessage(deps, message);
-  return message.taskId === ""
-    ? startTask(deps, { message: received, ...options }, message.contextId, principal)
-    : continueTask(deps, message, received, principal);
+  const run =
+    message.taskId === ""
+      ? await startTask(deps, { message: received, ...options }, message.contextId, principal)
+      : await continueTask(deps, message, received, principal);
+  // A crash in between leaves the sender without an answer, and the message sent again adds what is missing.
+  if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);
+  return run;
 }
 
 async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessage> {

@@ -13,6 +13,8 @@ import { createFoldCache } from "./fold-cache.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
 import { createMetrics } from "./metrics.ts";
+import { createReceivers } from "./push/receivers.ts";
+import type { Webhooks } from "./push/webhooks.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure } from "./rest.ts";
 import { statusApp } from "./status-routes.ts";
@@ -35,6 +37,8 @@ export type AgentAppDeps = {
   readonly report: (bug: unknown) => void;
   /** Answers below `/mcp`. */
   readonly mcp?: Hono;
+  /** The way to receivers of notifications, which a `pushRun` tells; none are taken when left out. */
+  readonly webhooks?: Webhooks;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
   readonly hostname?: string;
   /** Milliseconds of silence after which a stream sends a comment; 8 seconds when left out. */
@@ -54,7 +58,8 @@ export function agentApp(deps: AgentAppDeps): Hono {
     deps.report(bug);
   };
   const { publicUrl } = facts;
-  const card = agentCard(definition, facts);
+  const { webhooks } = deps;
+  const card = agentCard(definition, { ...facts, push: webhooks !== undefined });
   const folds = createFoldCache(engine);
   const tasks = {
     agent: kind,
@@ -63,6 +68,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
     folds,
     publicUrl,
     ...(deps.admit && { admit: deps.admit }),
+    ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };
   const handler = createRequestHandler({ ...tasks, card, report });
 

@@ -2,6 +2,7 @@ import type { Extensions } from "@a2a-js/sdk";
 import type { A2AError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import { journalExtension } from "./extensions.ts";
+import type { ProtocolVersion } from "./version.ts";
 
 /** What the request handler needs to know of a call beside its parameters. */
 export type CallFacts = {
@@ -41,6 +42,11 @@ export function callFacts(context: ServerCallContext): CallFacts & { readonly jo
   const facts = context.state.get(stateKey) as CallFacts | undefined;
   if (facts === undefined) throw new Error("This call context was not made by createCallContext");
   return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
+}
+
+/** The protocol version a call was made in. */
+export function wireOf({ requestedVersion }: ServerCallContext): ProtocolVersion {
+  return requestedVersion === "0.3" ? "0.3" : "1.0";
 }
 
 /** Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer tells. */

@@ -18,6 +18,8 @@ export type AgentFacts = {
   readonly mcp?: () => object;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+  /** Whether it tells receivers of tasks by notifications; not when left out. */
+  readonly push?: boolean;
   /** Further extensions it tells of, each with its parameters. */
   readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
@@ -42,7 +44,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     provider: undefined,
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: facts.push ?? false,
       extendedAgentCard: false,
       extensions: [
         extension(agentExtension, "The agent's name, its model and how its commands are confined.", {

@@ -34,6 +34,9 @@ export type OutgoingMessage = {
   readonly outputSchema?: AgentInput["outputSchema"];
 };
 
+/** Where an agent tells of a task, and what it then sends along. */
+export type NotificationAddress = { readonly id: string; readonly url: string; readonly token: string };
+
 /** Options of every call. */
 export type CallOptions = { readonly signal?: AbortSignal };
 
@@ -46,16 +49,22 @@ export type A2aClient = {
   /** Whether the card says that the agent is one of ours: a message sent to it twice is the same task. */
   readonly ours: boolean;
   /**
-   * Sends a message and resolves as soon as the agent has it. An agent may answer at once, without any task: `isReply` then tells
+   * Sends a message and resolves as soon as the agent has it; an agent of ours may take `waitMs` longer, for a task that settles in that time
+   * and is then as it settled. An agent may answer at once, without any task: `isReply` then tells
    * that the task is made up here and cannot be asked for again.
    */
-  submit(message: OutgoingMessage, options?: CallOptions): Promise<{ readonly task: Task; readonly isReply: boolean }>;
+  submit(
+    message: OutgoingMessage,
+    options?: CallOptions & { readonly waitMs?: number },
+  ): Promise<{ readonly task: Task; readonly isReply: boolean }>;
   /** Sends a message and tells what happens until the task ends or asks something. */
   stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Tells what happens in a task until it ends; with `after`, everything after that place in its journal. */
   watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Sends a message and resolves when the task has ended or asks something. */
   send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
+  /** Has the agent tell of a task at an address, by notifications. Not repeated. */
+  notify(taskId: string, receiver: NotificationAddress, options?: CallOptions): Promise<void>;
   /** Sends the answer to a task that asked something. */
   answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
   get(taskId: string, options?: CallOptions): Promise<Task>;
@@ -132,11 +141,16 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   return {
     card,
     ours,
-    submit: (message, options = {}) => submit(peer, sendRequest(message, true), options),
+    submit: (message, { waitMs, ...options } = {}) => submit(peer, sendRequest(message, true, waitMs), options),
     stream,
     send,
     get,
     watch: (taskId, options = {}) => followTask(peer, { taskId, ...options }),
+    notify: (taskId, receiver, options = {}) =>
+      retrying({ ...retry, retries: 0 }, options.signal, async () => {
+        const config = { tenant: "", taskId, ...receiver, authentication: undefined };
+        await sdk.createTaskPushNotificationConfig(config, requestOptions(options));
+      }),
     answer: (taskId, text, options) => send({ taskId, text }, options),
     cancel: (id, options = {}) =>
       retrying(retry, options.signal, () =>
@@ -163,7 +177,7 @@ async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendM
   return "messageId" in sent ? { task: replyAsTask(sent), isReply: true } : { task: sent, isReply: false };
 }
 
-function sendRequest(message: OutgoingMessage, returnImmediately: boolean): SendMessageRequest {
+function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
   const { budget, hops, said, outputSchema } = message;
   const metadata = {
@@ -171,6 +185,7 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean): Send
     ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
     ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
+    ...(waitMs === undefined ? {} : { [metadataKeys.wait]: waitMs }),
   };
   return {
     tenant: "",

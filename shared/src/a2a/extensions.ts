@@ -26,6 +26,8 @@ export const metadataKeys = {
   outputSchema: "manyhands/outputSchema",
   /** On a SendMessage request that another agent makes: what the user themself said, apart from what that agent writes. */
   said: "manyhands/said",
+  /** On a SendMessage request that is to return immediately: milliseconds it may wait all the same, while the task tells nothing, for its end. */
+  wait: "manyhands/wait",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

@@ -1,14 +1,19 @@
 import * as z from "zod";
 import {
+  authenticationScheme,
   contextId,
+  credentials,
   fileUrl,
   historyLength,
   label,
   messageId,
   metadata,
   optionalId,
+  receiverId,
   shortList,
   taskId,
+  webhookToken,
+  webhookUrl,
 } from "./request-schema.ts";
 
 const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
@@ -38,6 +43,16 @@ const message = z.object({
   referenceTaskIds: shortList,
 });
 
+const receiver = z.object({
+  id: receiverId.optional(),
+  url: webhookUrl,
+  token: webhookToken.optional(),
+  authentication: z
+    .object({ schemes: z.array(authenticationScheme).min(1).max(8), credentials: credentials.optional() })
+    .optional(),
+});
+const receiverOf = z.object({ id: taskId, pushNotificationConfigId: receiverId });
+
 /** In 0.3 a call that does not say otherwise blocks; the SDK's translation reads an absent `blocking` as its opposite. */
 const configuration = z.object({
   acceptedOutputModes: shortList,
@@ -46,7 +61,7 @@ const configuration = z.object({
     .nullish()
     .transform((value) => value ?? true),
   historyLength,
-  pushNotificationConfig: metadata.optional(),
+  pushNotificationConfig: receiver.optional(),
 });
 
 const send = z.object({ message, configuration: configuration.optional(), metadata: metadata.optional() });
@@ -59,9 +74,9 @@ export const legacySchemas = {
   "tasks/get": task,
   "tasks/cancel": task,
   "tasks/resubscribe": task,
-  "tasks/pushNotificationConfig/set": metadata,
-  "tasks/pushNotificationConfig/get": metadata,
-  "tasks/pushNotificationConfig/list": metadata,
-  "tasks/pushNotificationConfig/delete": metadata,
+  "tasks/pushNotificationConfig/set": z.object({ taskId, pushNotificationConfig: receiver }),
+  "tasks/pushNotificationConfig/get": receiverOf.partial({ pushNotificationConfigId: true }),
+  "tasks/pushNotificationConfig/list": z.object({ id: taskId }),
+  "tasks/pushNotificationConfig/delete": receiverOf,
   "agent/getAuthenticatedExtendedCard": metadata,
 } as const satisfies Record<string, z.ZodType>;

@@ -1,5 +1,7 @@
 import { type Engine, runStatuses } from "../durable/engine.ts";
 
+import { pushKind } from "./push/push-run.ts";
+
 /** Counts what a server answers, and tells it with the state of its runs. */
 export type Metrics = {
   /** One answered request; a route's pattern, never a path, so that the number of series stays small. */
@@ -24,14 +26,25 @@ export function createMetrics(agent: string, engine: Pick<Engine, "list">): Metr
       failures++;
     },
     async text() {
-      const counts = await Promise.all(
-        runStatuses.map(async (status) => {
-          const { total } = await engine.list({ kind: agent, statuses: [status], limit: 1 });
-          return `manyhands_runs{${label},status="${status}"} ${total}`;
-        }),
-      );
+      const countsOf = (name: string, kind: string) =>
+        Promise.all(
+          runStatuses.map(async (status) => {
+            const { total } = await engine.list({ kind, statuses: [status], limit: 1 });
+            return `${name}{${label},status="${status}"} ${total}`;
+          }),
+        );
+      const [runs, receivers] = await Promise.all([
+        countsOf("manyhands_runs", agent),
+        countsOf("manyhands_receivers", pushKind(agent)),
+      ]);
       return [
-        ...family("manyhands_runs", "gauge", "Runs in the journal by status.", counts),
+        ...family("manyhands_runs", "gauge", "Runs in the journal by status.", runs),
+        ...family(
+          "manyhands_receivers",
+          "gauge",
+          "Receivers of notifications; one that was given up has failed.",
+          receivers,
+        ),
         ...family(
           "manyhands_http_requests_total",
           "counter",

@@ -1,14 +1,16 @@
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
-import { PushNotificationNotSupportedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { acceptMessage } from "./accept-message.ts";
-import { callFacts, noteFailure } from "./call-context.ts";
+import { callFacts, noteFailure, wireOf } from "./call-context.ts";
 import { cancelRun } from "./cancel-task.ts";
 import { listTasks } from "./list-tasks.ts";
+import { pushMethods, withoutPush } from "./push/push-methods.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
+import { mayWaitMs } from "./task-options.ts";
 import { isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
-import { untilSettled, watchTask } from "./watch-task.ts";
+import { untilSettled, watchTask, whileQuiet } from "./watch-task.ts";
 import { toA2AError } from "./wire-error.ts";
 
 /** What a request handler needs beside its tasks. */
@@ -49,20 +51,22 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   };
 
   return {
-    ...withoutPush,
+    ...(deps.receivers === undefined ? withoutPush : pushMethods(deps, deps.receivers, guard)),
     getAgentCard: async () => deps.card,
     getAuthenticatedExtendedAgentCard: async () => {
       throw new UnsupportedOperationError("This agent has no extended card");
     },
     sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
       const { principal, signal } = callFacts(context);
-      const run = await acceptMessage(deps, request, principal);
+      const waitMs = mayWaitMs(request.metadata);
+      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
       if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
+      else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
     sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
       const { principal, signal, after, journal } = callFacts(context);
-      const run = await acceptMessage(deps, request, principal);
+      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
       const { historyLength } = request.configuration ?? {};
       yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
     }),
@@ -86,21 +90,3 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
 }
 
 type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;
-
-const refusePush = async (): Promise<never> => {
-  throw new PushNotificationNotSupportedError();
-};
-
-/** The four methods of push notifications while the card does not offer them. */
-const withoutPush: Pick<
-  A2ARequestHandler,
-  | "createTaskPushNotificationConfig"
-  | "getTaskPushNotificationConfig"
-  | "listTaskPushNotificationConfigs"
-  | "deleteTaskPushNotificationConfig"
-> = {
-  createTaskPushNotificationConfig: refusePush,
-  getTaskPushNotificationConfig: refusePush,
-  listTaskPushNotificationConfigs: refusePush,
-  deleteTaskPushNotificationConfig: refusePush,
-};

@@ -58,6 +58,26 @@ const message = protoObject({
   referenceTaskIds: shortList,
 });
 
+/** Text that a header may carry. */
+const headerText = (longest: number) =>
+  z
+    .string()
+    .max(longest)
+    .regex(/^[\x20-\x7e]*$/, "must be printable ASCII");
+/** Where notifications go; whether it is reached is decided when it is taken and whenever one is sent. */
+export const webhookUrl = z.url({ error: "must be a URL" }).max(2048);
+export const webhookToken = headerText(1024);
+export const authenticationScheme = z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,64}$/, "must be the name of a scheme");
+export const credentials = headerText(8192);
+export const receiverId = id(128);
+
+const receiver = {
+  id: optionalId(receiverId),
+  url: webhookUrl,
+  token: optional(webhookToken),
+  authentication: optional(protoObject({ scheme: authenticationScheme, credentials: optional(credentials) })),
+};
+
 const sendMessage = protoObject({
   message,
   configuration: optional(
@@ -65,7 +85,7 @@ const sendMessage = protoObject({
       acceptedOutputModes: shortList,
       historyLength,
       returnImmediately: optional(flag),
-      taskPushNotificationConfig: optional(metadata),
+      taskPushNotificationConfig: optional(protoObject(receiver)),
     }),
   ),
   metadata: optional(metadata),
@@ -92,10 +112,14 @@ export const requestSchemas = {
   ListTasks: listTasks,
   CancelTask: protoObject({ id: taskId, metadata: optional(metadata) }),
   SubscribeToTask: protoObject({ id: taskId }),
-  CreateTaskPushNotificationConfig: anyObject,
-  GetTaskPushNotificationConfig: anyObject,
-  ListTaskPushNotificationConfigs: anyObject,
-  DeleteTaskPushNotificationConfig: anyObject,
+  CreateTaskPushNotificationConfig: protoObject({ taskId, ...receiver }),
+  GetTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),
+  ListTaskPushNotificationConfigs: protoObject({
+    taskId,
+    pageSize: optional(count),
+    pageToken: optional(z.string().max(1024)),
+  }),
+  DeleteTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),
   GetExtendedAgentCard: anyObject,
 } as const satisfies Record<string, z.ZodType>;
 

@@ -6,26 +6,16 @@ import {
   StreamResponse,
   Task,
 } from "@a2a-js/sdk";
-import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import { limitedBody } from "./body-limit.ts";
 import { jsonBody } from "./content-type.ts";
-import { type HttpCall, httpCall } from "./http-call.ts";
-import { JsonTextError, parseJsonBytes } from "./json-text.ts";
+import type { HttpCall } from "./http-call.ts";
+import { receiverRoutes } from "./push/receiver-routes.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
+import { begin, bodyOf, json, query, type RestDeps } from "./rest-call.ts";
 import { seqOf } from "./rpc-frame.ts";
 import { type SseFrame, sseResponse } from "./sse.ts";
-import { requireVersionOne } from "./version.ts";
-import { AppFailure, FieldViolationsError, restError, toA2AError } from "./wire-error.ts";
-
-/** What the HTTP+JSON binding needs. */
-export type RestDeps = {
-  readonly handler: A2ARequestHandler;
-  readonly identify: (request: Request) => Promise<string> | string;
-  readonly heartbeatMs: number;
-  readonly report: (bug: unknown) => void;
-};
+import { AppFailure, restError, toA2AError } from "./wire-error.ts";
 
 /** The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. */
 export function restApp(deps: RestDeps): Hono {
@@ -62,10 +52,7 @@ export function restApp(deps: RestDeps): Hono {
     const params = checked(requestSchemas.GetTask, { ...query(c), id: c.req.param("id") });
     return json(call, Task.toJSON(await handler.getTask({ tenant: "", ...params }, call.context)));
   });
-  app.all("/tasks/:id/pushNotificationConfigs/:config?", async (c) => {
-    await begin(deps, c);
-    throw new PushNotificationNotSupportedError();
-  });
+  app.route("/", receiverRoutes(deps));
   app.get("/extendedAgentCard", async (c) => {
     const call = await begin(deps, c);
     return json(call, await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, call.context));
@@ -83,15 +70,9 @@ export function restFailure(error: unknown, report: (bug: unknown) => void): Res
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-async function begin(deps: RestDeps, c: Context): Promise<HttpCall> {
-  const principal = await deps.identify(c.req.raw);
-  requireVersionOne(c.req.raw);
-  return httpCall(c.req.raw, principal, "1.0");
-}
-
 async function sending(deps: RestDeps, c: Context, method: "SendMessage" | "SendStreamingMessage") {
   const call = await begin(deps, c);
-  const params = checked(requestSchemas[method], parsedBody(new Uint8Array(await c.req.arrayBuffer())));
+  const params = checked(requestSchemas[method], await bodyOf(c));
   return { call, request: SendMessageRequest.fromJSON(params) };
 }
 
@@ -99,23 +80,6 @@ async function naming(deps: RestDeps, c: Context, verb: string): Promise<{ call:
   const call = await begin(deps, c);
   const id = (c.req.param("op") ?? "").slice(0, -verb.length);
   return { call, ...checked(requestSchemas.SubscribeToTask, { id }) };
-}
-
-function parsedBody(bytes: Uint8Array): unknown {
-  try {
-    return parseJsonBytes(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    throw new FieldViolationsError([{ field: "body", description: error.message }]);
-  }
-}
-
-function query(c: Context): Record<string, string> {
-  return Object.fromEntries(new URL(c.req.url).searchParams);
-}
-
-function json(call: HttpCall, value: unknown): Response {
-  return new Response(JSON.stringify(value), { headers: { "Content-Type": A2A_CONTENT_TYPE, ...call.headers() } });
 }
 
 /** The codec leaves out empty lists and an empty token, which the specification wants present. */

@@ -3,6 +3,7 @@ import type { Engine, RunRecord } from "../durable/engine.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { FoldCache } from "./fold-cache.ts";
+import type { Receivers } from "./push/receivers.ts";
 
 /** What reading and changing the tasks of one agent needs. */
 export type TaskDeps = {
@@ -15,6 +16,8 @@ export type TaskDeps = {
   readonly admit?: (message: UserMessage) => void;
   /** Where this server is reached from outside; file parts point there. */
   readonly publicUrl: string;
+  /** Who is told of tasks by notifications; left out where none are sent. */
+  readonly receivers?: Receivers;
 };
 
 /** The run behind a task of this agent and this principal. Someone else's is as unknown as one that never was. */

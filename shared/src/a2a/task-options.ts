@@ -9,6 +9,8 @@ import { checked } from "./request-schema.ts";
 /** Agents a task may pass through; a ring of agents that call each other ends here. */
 const mostHops = 8;
 
+const longestWaitMs = 10_000;
+
 const options = z.object({
   [metadataKeys.budget]: z
     .strictObject({
@@ -40,6 +42,13 @@ export function taskOptions(
   const outputSchema = found[metadataKeys.outputSchema];
   const said = found[metadataKeys.said];
   return { hops, ...(said && { said }), ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
+}
+
+const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });
+
+/** How long a request that is to return immediately may wait for the task to settle. Milliseconds. Throws FieldViolationsError. */
+export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
+  return checked(wait, metadata ?? {})[metadataKeys.wait];
 }
 
 function isSchema(schema: JsonSchema): boolean {

@@ -2,7 +2,7 @@ import type { StreamResponse } from "@a2a-js/sdk";
 import type { RunRecord } from "../durable/engine.ts";
 import { eventUpdate, progressUpdate } from "./stream-update.ts";
 import type { TaskDeps } from "./task-access.ts";
-import { applyEvent, type TaskFold } from "./task-fold.ts";
+import { applyEvent, emptyFold, type TaskFold } from "./task-fold.ts";
 import { isSettled, isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
 
@@ -55,6 +55,20 @@ export async function untilSettled(deps: TaskDeps, run: RunRecord, signal: Abort
     if (item.kind === "progress") continue;
     fold = applyEvent(fold, item);
     if (isSettled(taskState(fold))) return;
+  }
+}
+
+/** What a task tells that need not be watched as it happens: the rest is work that takes its time. */
+const quiet: ReadonlySet<string> = new Set(["message-received", "message-heard", "artifact-added"]);
+
+/** Like `untilSettled`, but no longer than until there is something to watch, and at most `waitMs`. */
+export async function whileQuiet(deps: TaskDeps, run: RunRecord, caller: AbortSignal, waitMs: number): Promise<void> {
+  const signal = AbortSignal.any([caller, AbortSignal.timeout(waitMs)]);
+  let fold = emptyFold;
+  for await (const item of deps.engine.follow(run.id, { signal })) {
+    if (item.kind === "progress") return;
+    fold = applyEvent(fold, item);
+    if (isSettled(taskState(fold)) || !quiet.has(item.event.type)) return;
   }
 }
 

@@ -41,6 +41,7 @@ export async function actOn<T>(
   await within(settleMs, dialogs.settle(page));
   page.setDefaultTimeout(timeoutMs);
   const ended = new AbortController();
+  const downloading = downloadsOf(page, ended.signal);
   const deadline = AbortSignal.timeout(timeoutMs + graceMs);
   const stop = AbortSignal.any([signal, deadline]);
   try {
@@ -54,7 +55,7 @@ export async function actOn<T>(
     if (url !== undefined) throw new AppError("forbidden", wasLeft(url));
     if (outcome === dialogOpened) return undefined;
     dialogs.calm(page);
-    await within(downloadsWithinMs, downloads?.settled() ?? Promise.resolve());
+    await within(downloadsWithinMs, downloads?.settled(downloading()) ?? Promise.resolve());
     return outcome as T;
   } catch (error) {
     signal.throwIfAborted();
@@ -126,6 +127,17 @@ function broken(page: Page, ended: AbortSignal): Promise<never> {
     page.on("crash", crash).on("close", close);
     ended.addEventListener("abort", () => page.off("crash", crash).off("close", close), { once: true });
   });
+}
+
+/** Whether the page has begun a download since. */
+function downloadsOf(page: Page, ended: AbortSignal): () => boolean {
+  let began = false;
+  const note = () => {
+    began = true;
+  };
+  page.on("download", note);
+  ended.addEventListener("abort", () => page.off("download", note), { once: true });
+  return () => began;
 }
 
 function rejection(signal: AbortSignal, ended: AbortSignal): Promise<never> {

@@ -1,5 +1,5 @@
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Browser } from "playwright";
 import { AppError } from "../errors.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../sandbox/step-down.ts";
@@ -45,7 +45,12 @@ export async function launchChromium(
   await chmod(home, 0o711);
   for (const name of ["profile", "home", "tmp", "artifacts"]) await folder(name);
   const launcher = join(home, "launch");
-  const argv = [...(await openWayArgv(home, user)), ...stepDownArgv(user), ...inFolder(join(home, "tmp")), executable];
+  const argv = [
+    ...(await openWayArgv([home, dirname(executable)], user)),
+    ...stepDownArgv(user),
+    ...inFolder(join(home, "tmp")),
+    executable,
+  ];
   await writeFile(launcher, launcherScript(argv, home), { mode: 0o755 });
   const end = async () => {
     endProcessesOf(home);

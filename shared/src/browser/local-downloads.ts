@@ -68,7 +68,9 @@ export async function followLocalDownloads(
     eventsEnabled: true,
   });
   return {
-    async settled() {
+    async settled(began) {
+      // What is told of downloads comes before the answer to what is asked after them.
+      if (began) await session.send("Browser.getVersion").catch(() => undefined);
       await Promise.all(waiting);
     },
     async stop() {

@@ -121,8 +121,14 @@ export interface Engine {
    * quietly. A slow reader costs the run nothing and misses nothing but progress.
    */
   follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): AsyncIterable<FollowItem>;
-  /** Starts executing runs of these kinds in this process, at most `concurrency` bodies at once. */
-  work(definitions: readonly RunDefinition[], options?: { readonly concurrency?: number }): void;
+  /**
+   * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once. Kinds taken on `apart`, which watch other runs, say,
+   * are counted by themselves and never keep the others from starting.
+   */
+  work(
+    definitions: readonly RunDefinition[],
+    options?: { readonly concurrency?: number; readonly apart?: boolean },
+  ): void;
   health(): EngineHealth;
   /**
    * Claims nothing more, aborts steps still in flight after `graceMs`, hands the runs back so that others go on at once, and closes.

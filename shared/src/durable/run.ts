@@ -2,7 +2,8 @@ import type { Json } from "../json.ts";
 
 /**
  * What repeating a step's function would do. After a crash a `pure` or `idempotent` step whose result was not recorded
- * runs again; a `once` step that had started is not repeated: it rejects with `interrupted`.
+ * runs again; a `once` step that had started is not repeated: it rejects with `interrupted`. A `pure` one only computes or reads
+ * what is not the run's own, and may come to another result each time: it does not wait for what was recorded before it.
  */
 export type Effect = "pure" | "idempotent" | "once";
 
@@ -36,7 +37,8 @@ export interface Run {
   /** Aborted when the run is cancelled, its lease is lost, its branch lost a race, or the process drains. */
   readonly abortSignal: AbortSignal;
   /**
-   * Runs `fn` and records its result, or the AppError it throws, before returning it. A recorded step never runs again.
+   * Runs `fn` and records its result, or the AppError it throws, before anything that follows from it is seen outside: before
+   * a step begins that is not `pure`, and no later than anything else the run records. A recorded step never runs again.
    * Anything thrown that is not an AppError is recorded as `internal`. An abort is never recorded. `effect` is `idempotent` when left out.
    */
   step<T extends Json | undefined>(

@@ -22,7 +22,7 @@ export type ConnectDeps = ProgramDeps & {
   readonly egress: Egress;
   readonly proxy: string | undefined;
   /** What a remote server is told of who we are; undefined where its entry has a header for that. */
-  authorize(server: RemoteServer): AuthProvider | undefined;
+  authorize(server: RemoteServer): Promise<AuthProvider | undefined>;
   /** Told of a scope that a server wants for what it was asked; the next signing in asks for it. */
   widenScope(server: RemoteServer, scope: string): Promise<void>;
 };
@@ -99,7 +99,7 @@ async function remote(
 ): Promise<Connected> {
   const url = new URL(server.url);
   const { headers, maxMessageBytes } = server;
-  const authProvider = deps.authorize(server);
+  const authProvider = await deps.authorize(server);
   const transport: Transport = new Kind(url, {
     fetch: httpFetch({ url, egress: deps.egress, proxy: deps.proxy, maxMessageBytes }),
     requestInit: { headers },

@@ -5,7 +5,7 @@ import type { MoreTools } from "../tools/more-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
 import { findTools, foundTools } from "./find-tools.ts";
-import { type MountDeps, type MountedServer, mountServer, type ServerHealth } from "./mounted-server.ts";
+import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
 import { createPins } from "./pins.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { openServerList, type ServerListOptions } from "./server-list.ts";
@@ -44,7 +44,9 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const pins = createPins(join(options.home, "mcp-pins.json"));
   const deps: MountDeps = { ...options, pins };
   const mounted = new Map<string, MountedServer>();
-  const mountedFor = (server: ServerConfig, principal: string) => {
+  const mountedFor = async (server: ServerConfig, principal: string) => {
+    // The protocol's client is large, and most agents have no server to use it with.
+    const { mountServer } = await import("./mounted-server.ts");
     const key = JSON.stringify([principal, server.name]);
     const there = mounted.get(key);
     if (there !== undefined && Bun.deepEquals(there.server, server)) return there;
@@ -79,13 +81,14 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   };
   const sizeOf = createSizes();
   for (const server of await list.now())
-    if (server.start === "eager") void mountedFor(server, local).tools(new AbortController().signal);
+    if (server.start === "eager") void (await mountedFor(server, local)).tools(new AbortController().signal);
   return {
     ...serverChanges(options, find),
     mount: (names) => ({
       async list(principal, signal) {
         const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
-        return (await Promise.all(wanted.map((server) => mountedFor(server, principal).tools(signal)))).flat();
+        const tools = wanted.map(async (server) => (await mountedFor(server, principal)).tools(signal));
+        return (await Promise.all(tools)).flat();
       },
       offer(tools, told) {
         const tokens = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);

@@ -117,7 +117,11 @@ test("an agent's question is asked under its name, and the answer goes to its ta
     kind: "question",
   });
   await asker.say(id, "2026");
-  expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "It is 2026." });
+  expect((await asker.until(id, "completed")).output).toMatchObject({
+    state: "completed",
+    answer: "It is 2026.",
+    exchanges: [{ kind: "question", question: "Which year?", answer: [{ type: "text", text: "2026" }] }],
+  });
   expect(JSON.stringify(helper.model.requests[1]?.body.messages.at(-1))).toContain("2026");
   expect(await helper.tasks()).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ import { isOver } from "./child-state.ts";
 import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild, type Seen } from "./follow-child.ts";
 import type { OpenAsk } from "./open-asks.ts";
-import type { AskOutcome, Fault } from "./outcome.ts";
+import type { AskOutcome, Exchange, Fault } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
@@ -39,14 +39,23 @@ export async function askAgent(run: Run, request: AskRequest, peers: Peers): Pro
 async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ outcome: AskOutcome; left: boolean }> {
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
-  const { outcome, open } = await attend(run, ask, begun.met, peers);
+  const exchanges: Exchange[] = [];
+  const ending = await attend(run, ask, begun.met, exchanges, peers);
+  const { open } = ending;
+  const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
   if (open === undefined) return answered(run, ask, outcome);
   const { done, usage } = await withdraw(run, open, peers);
   return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
 }
 
-/** The conversation up to its end or to where it is given up. */
-async function attend(run: Run, ask: Ask, first: Tried<Met> | undefined, peers: Peers): Promise<Ending> {
+/** The conversation, and what a person was asked in it, up to its end or to where it is given up. */
+async function attend(
+  run: Run,
+  ask: Ask,
+  first: Tried<Met> | undefined,
+  exchanges: Exchange[],
+  peers: Peers,
+): Promise<Ending> {
   let child: Child | undefined;
   try {
     const met = first !== undefined && "value" in first ? first : await meetAgain(run, ask, peers);
@@ -57,7 +66,7 @@ async function attend(run: Run, ask: Ask, first: Tried<Met> | undefined, peers: 
     const { reply, ...ids } = sent.value;
     if (reply !== undefined) return { outcome: { agent: ask.agent.name, ...ids, ...reply } };
     child = { ...met.value, ...ids, ask };
-    return await seeThrough(run, child, peers);
+    return await seeThrough(run, child, exchanges, peers);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (child !== undefined) return givenUp(child, failed(ask, faultOf(error)));
@@ -66,7 +75,7 @@ async function attend(run: Run, ask: Ask, first: Tried<Met> | undefined, peers: 
 }
 
 /** Stays with the agent's task until it ends or is given up. */
-async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending> {
+async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: Peers): Promise<Ending> {
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
   for (let questions = 0; ; ) {
@@ -78,8 +87,10 @@ async function seeThrough(run: Run, child: Child, peers: Peers): Promise<Ending>
     if (state === "working") continue;
     if (state === "auth-required") return givenUp(child, failed(ask, unauthorized(child)));
     if (question === undefined) return finish(run, child, result, peers);
-    const told = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
-    if (told === undefined) return givenUp(child, timedOut(ask));
+    const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
+    if (relayed === undefined) return givenUp(child, timedOut(ask));
+    const { exchange, told } = relayed;
+    exchanges.push(exchange);
     if ("fault" in told) {
       // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
       const now = await followChild(run, child, from, peers);

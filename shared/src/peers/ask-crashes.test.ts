@@ -93,7 +93,7 @@ test("an asker killed around any durable write: the agent has one task, its mode
       expect([type, asked.events.filter((each) => each === type).length]).toEqual([type, 1]);
     expect(asked.events.at(-1)).toBe("run-ended");
   });
-  expect(crashes).toBeGreaterThan(6);
+  expect(crashes).toBeGreaterThan(4);
 }, 90_000);
 
 test("an asker killed around any durable write of a run that is canceled: no task stays at work at the agent", async () => {

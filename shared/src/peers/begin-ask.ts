@@ -14,14 +14,15 @@ export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?
  * `hop_limit` a task that has passed through too many agents, without a word to the agent.
  */
 export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
-  const begun = await run.step("ask", async (step) => {
+  const begin = async (step: StepContext) => {
     const { hops, patienceMs } = peers.bounds;
     const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: Date.now() };
     step.emit(asked(request, step.key));
     const refused = request.hops + 1 > hops ? tooManyHops(request, hops) : null;
     const met = refused === null ? await meet(request.agent, peers, step) : null;
     return { ...facts, refused, met };
-  });
+  };
+  const begun = await run.step("ask", begin, { effect: "pure" });
   const { askId, url, patienceMs, startedAt, refused, met } = begun;
   const { deadlineMs, agent } = request;
   const endsAt = deadlineMs === undefined ? undefined : startedAt + deadlineMs;

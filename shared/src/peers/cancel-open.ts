@@ -10,7 +10,7 @@ import type { Peers } from "./peers.ts";
  * aborted branches could not do so themselves. Answers how many agents could not be told; `recalling` sees to those.
  */
 export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
-  // A step's record is on disk when it resolves, and with it every event before it: only then do the events tell what is open.
+  // Its record is on disk when the next step begins, and with it every event before it: only then do the events tell what is open.
   await run.step("settle asks", async () => null, { effect: "pure" });
   return run.step("cancel open asks", async (step) => {
     const events = await peers.engine.events(run.id);

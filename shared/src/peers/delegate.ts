@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { AppError } from "../errors.ts";
-import type { Part } from "../tools/human/user-message.ts";
+import { inWords, type Part } from "../tools/human/user-message.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../tools/tool.ts";
 import { inputSchemaOf, parseInput } from "../tools/tool-input.ts";
 import { askAgent } from "./ask-agent.ts";
 import type { Directory } from "./directory.ts";
-import type { AskOutcome } from "./outcome.ts";
+import type { AskOutcome, Exchange } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
 
 const name = "delegate";
@@ -77,19 +77,38 @@ async function attached(paths: readonly string[], context: DurableContext): Prom
 }
 
 /** The outcome as the model reads it: the other agent's words between marks that they cannot end. */
-function told({ agent, state, answer, data, files, error }: AskOutcome, placed: readonly Part[]): ToolResult {
+function told(
+  { agent, state, answer, data, exchanges = [], files, error }: AskOutcome,
+  placed: readonly Part[],
+): ToolResult {
   const said = [answer, ...(data === undefined ? [] : [JSON.stringify(data)])].filter((text) => text !== "").join("\n");
-  const inside = said.replaceAll(/<(\/?agent-answer)/gi, "<\\$1");
+  const inside = unmarked(said);
   const names = placed.flatMap((part, index) =>
     part.type === "file" ? [placedName(part.name, files[index]?.name)] : [],
   );
   const lines = [
     ...(state === "completed" ? [] : [`${agent} did not complete the task (${state}).`]),
     ...(error === undefined ? [] : [`${error.message} (${error.code})`]),
+    ...exchanges.map((exchange) => exchangeText(agent, exchange)),
     ...(inside === "" ? [] : [`<agent-answer from="${agent}">\n${inside}\n</agent-answer>`]),
     ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
   ];
   return { text: lines.join("\n") || `${agent} completed the task without a word.`, isError: state !== "completed" };
+}
+
+const longestPart = 2_000;
+
+/** What the other agent asked on its way, in its words, and what the person answered. */
+function exchangeText(agent: string, { kind, question, answer }: Exchange): string {
+  const asked = unmarked(question.slice(0, longestPart));
+  const heard = unmarked(answer.map(inWords).join("\n").slice(0, longestPart));
+  const what = kind === "question" ? "asked the user" : "asked the user for leave";
+  return `${agent} ${what}:\n<agent-question from="${agent}">\n${asked}\n</agent-question>\nThe user answered it:\n<user-answer>\n${heard}\n</user-answer>`;
+}
+
+/** Words that cannot end the marks around them. */
+function unmarked(words: string): string {
+  return words.replaceAll(/<(\/?(?:agent-answer|agent-question|user-answer))/gi, "<\\$1");
 }
 
 function placedName(name: string, original: string | undefined): string {

@@ -10,17 +10,16 @@ import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Child } from "./ask.ts";
 import { type ChildQuestion, type ChildState, childQuestion, childState, isOver } from "./child-state.ts";
 import { type Collected, readResult } from "./collect.ts";
+import type { Doorbell } from "./doorbell.ts";
 import { inTime } from "./in-time.ts";
-import { childNotes, type Notes } from "./notes.ts";
+import { childNotes, type Notes, type ToldLines } from "./notes.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
 import { type Tried, tried } from "./tried.ts";
 
 /** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
-export type Followed = {
+export type Followed = ToldLines & {
   readonly after: number;
-  /** How many lines of its progress were told. */
-  readonly told: number;
   /** The question that was answered last. */
   readonly answered?: string;
 };
@@ -33,6 +32,9 @@ export type Seen = Followed & {
 };
 
 const shortestLookMs = 1_000;
+/** A pause between two looks after which a task is one that takes long, and the pause where its agent rings. */
+const longMs = 1_000;
+const rarelyMs = 60_000;
 
 /**
  * Follows a task for a while in one step: until it has ended or asks something new, until there is something to tell, or for `followMs`. What a
@@ -46,9 +48,11 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
       const client = await peers.client(ask.agent, signal);
       const started = performance.now();
       const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child))));
-      const notes = childNotes(ask, from.told, step);
-      const look = child.ours ? watchJournal : pollTask;
-      const seen = await look(client, child, from, { notes, signal, ends });
+      const notes = childNotes(ask, from, step);
+      const look = { notes, signal, ends };
+      const seen = await (child.ours
+        ? watchJournal(client, child, from, look)
+        : pollTask(client, child, from, look, peers.doorbell));
       const task = await client.get(child.taskId, { signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
@@ -62,7 +66,7 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
       return {
         ...from,
         after: seen.after,
-        told: notes.told(),
+        ...notes.told(),
         state,
         ...(question && { question }),
         ...(result && { result }),
@@ -93,14 +97,26 @@ async function watchJournal(client: A2aClient, child: Child, from: Followed, { n
   return looked;
 }
 
-/** Asks an agent that is not of ours again and again; its status lines are its progress. */
-async function pollTask(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
+/**
+ * Asks an agent that is not of ours again and again; its status lines are its progress. One that works for longer and can ring is asked when
+ * it rang, and rarely besides.
+ */
+async function pollTask(client: A2aClient, child: Child, from: Followed, look: Look, doorbell?: Doorbell) {
+  const { notes, signal, ends } = look;
+  const { askId } = child.ask;
   const enough = AbortSignal.any([signal, ends, notes.due]);
-  for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
-    const task = await client.get(child.taskId, { signal });
-    if (stateAfter(task, from.answered) !== "working") break;
-    notes.say(messageText(task.status?.message));
-    await sleep(pauseMs, enough).catch(() => signal.throwIfAborted());
+  try {
+    for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
+      const rung = doorbell?.next(askId) ?? signal;
+      const task = await client.get(child.taskId, { signal });
+      if (stateAfter(task, from.answered) !== "working") break;
+      notes.say(messageText(task.status?.message));
+      if (pauseMs > longMs) await doorbell?.hang(client, child.taskId, askId, signal);
+      const pause = doorbell?.knows(askId) ? rarelyMs : pauseMs;
+      await sleep(pause, AbortSignal.any([enough, rung])).catch(() => signal.throwIfAborted());
+    }
+  } finally {
+    doorbell?.leave(askId);
   }
   return { after: from.after, kind: "question" } as const;
 }

@@ -34,22 +34,25 @@ const telling = [
   "run-paused",
 ];
 
+/** What was told of an ask in the steps before: the same line is not told again in the next. */
+export type ToldLines = { readonly told: number; readonly line?: string };
+
 /** What the asker's run tells of the other agent's work. */
 export type Notes = {
   take(update: TaskUpdate): void;
   /** Notes a line, unless it is the one noted last. */
   say(text: string): void;
-  /** How many lines of the ask have been told. */
-  told(): number;
+  /** How many lines of the ask have been told, and the one that was told last. */
+  told(): ToldLines;
   /** Aborted when what was noted should be stored. */
   readonly due: AbortSignal;
 };
 
 /** Notes for one step: few lines as events of the step, and what is said live as progress of it. */
-export function childNotes({ askId, agent: { name: agent } }: Ask, before: number, step: StepContext): Notes {
+export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldLines, step: StepContext): Notes {
   const due = new AbortController();
-  let count = before;
-  let last = "";
+  let count = before.told;
+  let last = before.line ?? "";
   let line = "";
   let shown = 0;
   const show = (text: string) => {
@@ -61,13 +64,13 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: numbe
     const short = shortLine(text);
     if (short === "" || short === last || count >= mostLines) return;
     last = short;
-    if (count++ === before) setTimeout(() => due.abort(), gatherMs).unref();
+    if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
     step.emit({ type: "agent-progressed", askId, agent, text: short } satisfies PeerEvent);
   };
   return {
     due: due.signal,
     say,
-    told: () => count,
+    told: () => ({ told: count, ...(last !== "" && { line: last }) }),
     take(update) {
       if (update.kind === "status") {
         const type = update.journal?.event.type;

@@ -2,10 +2,19 @@ import type { AskState } from "../agent/peer-events.ts";
 import type { TaskUsage } from "../agent/task-usage.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Json } from "../json.ts";
+import type { QuestionAsked } from "../tools/human/question.ts";
+import type { Part } from "../tools/human/user-message.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 
 /** Why something did not come out, in a form that a journal keeps. */
 export type Fault = { readonly code: ErrorCode; readonly message: string };
+
+/** A question of another agent that a person was asked, and what they answered. */
+export type Exchange = {
+  readonly kind: QuestionAsked["kind"];
+  readonly question: string;
+  readonly answer: readonly Part[];
+};
 
 /**
  * What came of asking another agent. Everything in it but the state and the error's code is the other agent's word: data, bounded in
@@ -20,6 +29,8 @@ export type AskOutcome = {
   readonly state: AskState;
   readonly answer: string;
   readonly data?: Json;
+  /** What it asked a person on the way, and what they answered. */
+  readonly exchanges?: readonly Exchange[];
   /** The files it made, in our own artifact store. */
   readonly files: readonly StoredFile[];
   /** What the task used there, where the agent tells. */

@@ -2,6 +2,7 @@ import { type A2aClient, createA2aClient } from "../a2a/client.ts";
 import type { Fetch } from "../a2a/client-fetch.ts";
 import type { Engine } from "../durable/engine.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
+import type { Doorbell } from "./doorbell.ts";
 import { createFloor, type Floor } from "./floor.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
 
@@ -42,6 +43,8 @@ export type Peers = {
   readonly bounds: AskBounds;
   readonly floor: Floor;
   readonly underWay: UnderWay;
+  /** Where agents that are not of ours may ring; left out where nobody could reach it. */
+  readonly doorbell?: Doorbell | undefined;
 };
 
 /** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
@@ -51,6 +54,7 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
   readonly fetch?: Fetch;
   readonly bounds?: Partial<AskBounds>;
+  readonly doorbell?: Doorbell | undefined;
 };
 
 const cardAgeMs = 60_000;
@@ -67,6 +71,7 @@ export function createPeers(options: PeersOptions): Peers {
     bounds: { ...defaultBounds, ...options.bounds },
     floor: createFloor(),
     underWay: createUnderWay(),
+    doorbell: options.doorbell,
     async client(address, signal) {
       const watched = options.connect?.(address, signal);
       if (watched !== undefined) return watched;

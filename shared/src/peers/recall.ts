@@ -1,10 +1,12 @@
 import { type Engine, terminalStatuses } from "../durable/engine.ts";
 import type { Run, RunDefinition } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
+import type { Json } from "../json.ts";
 import { callOff } from "./call-off.ts";
 import { cancelOpen } from "./cancel-open.ts";
 import { openAsks } from "./open-asks.ts";
 import type { Peers } from "./peers.ts";
+import type { AsksOfExecution } from "./under-way.ts";
 
 /** How long agents that cannot be reached are tried again, and the longest pause between two tries. Milliseconds. */
 const patienceMs = 24 * 60 * 60 * 1000;
@@ -20,31 +22,32 @@ function recallKind(kind: string): string {
  * cancelled there, and what could not be reached then is recalled later. Have the engine work on `recallRun` of the same kind too.
  */
 export function recalling(definition: RunDefinition, peers: Peers): RunDefinition {
-  const settle = async (run: Run) => {
-    if (peers.underWay.isNone(run.id) || (await cancelOpen(run, peers)) === 0) return;
+  const settle = async (run: Run, asks: AsksOfExecution) => {
+    if (asks.isNone() || (await cancelOpen(run, peers)) === 0) return;
     await run.step("recall", async () => {
       await startRecall(peers.engine, definition.kind, run, "ending");
       return null;
     });
   };
-  const settled: RunDefinition["execute"] = async (run, input) => {
-    let output: Awaited<ReturnType<RunDefinition["execute"]>>;
+  const settled = async (run: Run, input: Json, asks: AsksOfExecution): Promise<Json> => {
+    let output: Json;
     try {
       output = await definition.execute(run, input);
     } catch (error) {
-      if (!run.abortSignal.aborted) await settle(run);
+      if (!run.abortSignal.aborted) await settle(run, asks);
       throw error;
     }
-    await settle(run);
+    await settle(run, asks);
     return output;
   };
   return {
     kind: definition.kind,
     async execute(run, input) {
+      const asks = peers.underWay.execution(run.id);
       try {
-        return await settled(run, input);
+        return await settled(run, input, asks);
       } finally {
-        peers.underWay.forget(run.id);
+        asks.forget();
       }
     },
   };

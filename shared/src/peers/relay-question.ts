@@ -3,6 +3,7 @@ import { askPerson } from "../tools/human/question.ts";
 import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
 import type { Child } from "./ask.ts";
 import type { Seen } from "./follow-child.ts";
+import type { Exchange } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
 import { sendAnswer } from "./send-ask.ts";
 import type { Tried } from "./tried.ts";
@@ -10,8 +11,8 @@ import type { Tried } from "./tried.ts";
 const floorMs = 30_000;
 
 /**
- * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer. Undefined
- * when nobody answered before the ask's deadline.
+ * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer: `told` says
+ * whether that got there. Undefined when nobody answered before the ask's deadline.
  */
 export async function relayQuestion(
   run: Run,
@@ -19,7 +20,7 @@ export async function relayQuestion(
   question: NonNullable<Seen["question"]>,
   { n, at }: { readonly n: number; readonly at: number },
   peers: Peers,
-): Promise<Tried<null> | undefined> {
+): Promise<{ readonly exchange: Exchange; readonly told: Tried<null> } | undefined> {
   const { ask, title } = child;
   const begun = await takeFloor(run, child, at, peers);
   if (begun === undefined) return undefined;
@@ -28,7 +29,9 @@ export async function relayQuestion(
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
     const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind };
     const answer = await askPerson(run, asked, left);
-    return answer === undefined ? undefined : await sendAnswer(run, child, n, answer.parts, peers);
+    if (answer === undefined) return undefined;
+    const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
+    return { exchange, told: await sendAnswer(run, child, n, answer.parts, peers) };
   } finally {
     peers.floor.leave(run.id, ask.askId);
   }

@@ -3,13 +3,18 @@ import type { PeerEvent } from "../agent/peer-events.ts";
 import type { Run } from "../durable/run.ts";
 import type { Part } from "../tools/human/user-message.ts";
 import type { Ask, Child, Met } from "./ask.ts";
+import { childState, isOver } from "./child-state.ts";
 import { type Collected, readResult } from "./collect.ts";
 import { inTime } from "./in-time.ts";
 import { outgoingParts } from "./outgoing-parts.ts";
 import type { Peers } from "./peers.ts";
+import { hasFiles } from "./take-files.ts";
 import { patiently, type Tried, tried } from "./tried.ts";
 
-/** Where a message got to: a task, or an answer without one. */
+/** An agent of ours has this long to be done with a task at once, which then needs no following. Milliseconds. */
+const quickMs = 50;
+
+/** Where a message got to: a task, with what came of it where that was known at once, or an answer without one. */
 export type Sent = { readonly taskId: string; readonly contextId: string; readonly reply?: Collected };
 
 /**
@@ -32,9 +37,10 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
           };
-          const { task, isReply } = await client.submit(message, { signal });
+          const { task, isReply } = await client.submit(message, { signal, waitMs: quickMs });
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
-          if (!isReply) return ids;
+          const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
+          if (!isReply && !isDone) return ids;
           return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
         });
         if ("value" in sent) step.emit(accepted(ask, sent.value));

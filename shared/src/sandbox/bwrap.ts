@@ -26,16 +26,16 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
     user,
     temporary: () => "/tmp",
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
-      const { workspace, group, network = out } = command;
+      const { workspace, group, paths, network = out } = command;
       const bridge = network === "none" ? noBridge : proxyBridge(network);
       const guard = await names.guard(workspace);
       return {
         argv: [
           ...joinGroupArgv(group),
-          ...(await openWayArgv(workspace, user)),
+          ...(await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user)),
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...pathMounts(command.paths), ...bridge.mounts, ...guard.argv])),
+          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv])),
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...bridge.inner,
           ...command.argv,

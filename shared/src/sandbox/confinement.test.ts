@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runCommand } from "./run-command.ts";
@@ -185,6 +185,38 @@ except OSError: pass
     } finally {
       await other.close();
       await rm(closed, { recursive: true });
+    }
+  });
+
+  test("what a command may see beside its workspace is there too, however closed the folders above it are", async () => {
+    const closed = await mkdtemp(join(tmpdir(), "manyhands-closed-"));
+    const elsewhere = await mkdtemp(join(tmpdir(), "manyhands-closed-"));
+    const [program, file] = [join(closed, "tools", "program"), join(elsewhere, "settings.json")];
+    await mkdir(program, { recursive: true });
+    await writeFile(join(program, "data"), "seen", { mode: 0o644 });
+    await writeFile(file, " too", { mode: 0o644 });
+    await writeFile(join(closed, "tools", "secret"), canary, { mode: 0o644 });
+    const other = await openTier("bwrap", { within: closed });
+    try {
+      const script = `cat ${program}/data ${file}; echo own > kept; ls ${closed}/tools ${elsewhere}; touch ${program}/x`;
+      const { stdout, exitCode } = await runCommand(
+        other.sandbox,
+        {
+          argv: ["bash", "-c", script],
+          workspace: other.workspace,
+          paths: { read: [program, file], write: [] },
+        },
+        { signal },
+      );
+      expect(stdout).toStartWith("seen too");
+      expect(stdout).toContain("program");
+      expect(stdout).not.toContain("secret");
+      expect(exitCode).not.toBe(0);
+      expect(await Bun.file(join(other.workspace, "kept")).text()).toBe("own\n");
+      expect(await readdir(program)).toEqual(["data"]);
+    } finally {
+      await other.close();
+      await Promise.all([closed, elsewhere].map((folder) => rm(folder, { recursive: true })));
     }
   });
 

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, relative } from "node:path";
 import type { SandboxUser } from "./confinement.ts";
 import { findProgram } from "./find-program.ts";
 
@@ -25,23 +25,31 @@ export function stepDownArgv(user: SandboxUser | undefined): string[] {
   ];
 }
 
-/** `$1` is the closed folder, `$2` the workspace, which the shell holds on to while the folder above it is covered. */
-const openWay = (mount: string) => `
-umask 022 && cd "$2" && ${mount} -t tmpfs -o mode=0755 none "$1" && mkdir -p "$2" &&
-${mount} --no-canonicalize --bind . "$2" && cd / && shift 2 && exec "$@"
+/** Pairs of a closed folder and a path in it, up to `--`; the shell holds on to the folder while it is covered. Pairs of one folder are neighbours. */
+const openWays = (mount: string) => `
+umask 022; held=
+while [ "$1" != -- ]; do
+  if [ "$1" != "$held" ]; then held=$1; cd "$1" && ${mount} -t tmpfs -o mode=0755 none "$1" || exit 126; fi
+  if [ -d "./$2" ]; then mkdir -p "$1/$2"; else mkdir -p "$(dirname "$1/$2")" && : >>"$1/$2"; fi || exit 126
+  ${mount} --no-canonicalize --bind "./$2" "$1/$2" || exit 126
+  shift 2
+done
+cd / && shift && exec "$@"
 `;
 
 /**
- * The argv that opens the way to a workspace whose parents are closed to others (it may lie below /root): a mount namespace in
- * which the outermost closed parent holds nothing but the way. Needs root; empty where the way is open or we are not root. It becomes
- * what follows it rather than starting it: a process between us and the sandbox would outlive neither of them in order.
+ * The argv that opens the ways to paths whose parents are closed to others (they may lie below /root): a mount namespace in which the outermost
+ * closed parents hold nothing but these ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather than
+ * starting it: a process between us and the sandbox would outlive neither of them in order. Rejects when a path is not there.
  */
-export async function openWayArgv(workspace: string, user: SandboxUser | undefined): Promise<readonly string[]> {
+export async function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): Promise<readonly string[]> {
   if (user === undefined) return [];
-  const closed = await outermostClosedParent(workspace);
-  if (closed === undefined) return [];
+  const ways = await Promise.all(paths.map(async (path) => ({ path, closed: await outermostClosedParent(path) })));
+  const pairs = ways.flatMap(({ path, closed }) => (closed === undefined ? [] : [[closed, relative(closed, path)]]));
+  if (pairs.length === 0) return [];
+  const ordered = pairs.toSorted().flat();
   const ownMounts = [findProgram("unshare"), "--mount", "--propagation", "private", "--"];
-  return [...ownMounts, "/bin/sh", "-c", openWay(findProgram("mount")), "sh", closed, workspace];
+  return [...ownMounts, "/bin/sh", "-c", openWays(findProgram("mount")), "sh", ...ordered, "--"];
 }
 
 async function outermostClosedParent(path: string): Promise<string | undefined> {

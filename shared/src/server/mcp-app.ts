@@ -7,21 +7,22 @@ import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import type { AddedServer, ServerChanges } from "../mcp/change-servers.ts";
-import { type McpFace, mcpFace } from "../mcp-server/mcp-face.ts";
-import type { McpServerDeps } from "../mcp-server/mcp-server.ts";
+import type { McpFace } from "../mcp-server/mcp-face.ts";
 import { requireMountKey } from "./mount-key.ts";
 
 /** What an agent answers below `/mcp` with. */
 export type McpAppDeps = {
   readonly agent: string;
-  /** Which servers it has the tools of, and whether it is an MCP server itself. */
-  readonly config: Pick<AgentConfig, "mcp" | "serveMcp">;
+  /** Which servers it has the tools of. */
+  readonly servers: AgentConfig["mcp"];
   readonly host: ServerChanges;
   /** Where the key lies. */
   readonly home: string;
   readonly identify: (request: Request) => Promise<string> | string;
-  /** What it serves. */
-  readonly served: McpServerDeps;
+  /** Answers where the agent is an MCP server itself. */
+  readonly face: McpFace | undefined;
+  /** Gets what fails without being an expected error. */
+  readonly report: (bug: unknown) => void;
   readonly log: { info(fields: object, message: string): void };
 };
 
@@ -30,10 +31,9 @@ export type McpAppDeps = {
  * Everything else at `/mcp` is for the agent as an MCP server.
  */
 export function mcpApp(deps: McpAppDeps): Hono {
-  const { host, home, identify, log } = deps;
-  const face = deps.config.serveMcp ? mcpFace({ ...deps.served, identify }) : undefined;
+  const { host, home, identify, log, face, report } = deps;
   const app = new Hono({ strict: false });
-  app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, deps.served.report));
+  app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
   app.post("/mcp", limitedBody(), async (c) => {
     await identify(c.req.raw);
     const text = await c.req.text();
@@ -80,7 +80,7 @@ function isMount(body: unknown): body is { mcpServers: unknown } {
 const mountBody = z.strictObject({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
 /** The entries of a body. Throws `invalid_input`, or `conflict` for a server whose tools the agent would not have. */
-function checked(body: unknown, { agent, config: { mcp: wanted } }: McpAppDeps) {
+function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
   const result = mountBody.safeParse(body);
   if (!result.success || Object.keys(result.data.mcpServers).length === 0)
     throw new AppError("invalid_input", 'Send {"mcpServers": {NAME: {…}}} with one entry or more, as in mcp.json.');

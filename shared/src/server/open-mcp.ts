@@ -5,7 +5,6 @@ import { createEgress } from "../egress/egress.ts";
 import { AppError } from "../errors.ts";
 import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
 import { createCredentialStore } from "../mcp/oauth/credential-store.ts";
-import { authorizeBy, signIn, widenScope } from "../mcp/oauth/sign-in.ts";
 import { isProgram } from "../mcp/server-config.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -51,8 +50,9 @@ export async function openMcp(
       info: (fields, message) => logger.info(fields, message),
       warn: (fields, message) => logger.warn(fields, message),
     },
-    authorize: (server) => authorizeBy(server, identity),
-    widenScope: (server, scope) => widenScope(server, scope, identity.store),
+    authorize: async (server) => (await import("../mcp/oauth/sign-in.ts")).authorizeBy(server, identity),
+    widenScope: async (server, scope) =>
+      (await import("../mcp/oauth/sign-in.ts")).widenScope(server, scope, identity.store),
   });
   return {
     ...host,
@@ -60,6 +60,7 @@ export async function openMcp(
       const { server } = await host.open(name);
       if (isProgram(server))
         throw new AppError("invalid_input", `${name} is a program: there is nothing to sign in to.`);
+      const { signIn } = await import("../mcp/oauth/sign-in.ts");
       await signIn(server, identity, show, signal);
     },
     async close() {

@@ -1,121 +1,20 @@
 import { join } from "node:path";
-import type pino from "pino";
-import { agentApp } from "../a2a/agent-app.ts";
-import type { AgentDefinition } from "../agent/agent.ts";
-import { agentRun } from "../agent/agent-run.ts";
-import { releasingEngine } from "../agent/release-tools.ts";
-import type { AgentName } from "../config/agents.ts";
-import type { Config } from "../config/config.ts";
-import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { serveOverStdio } from "../mcp-server/serve-over-stdio.ts";
-import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
-import { serve } from "../serve.ts";
-import { createArtifactStore } from "../workspace/artifact-store.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
-import { approvalBy } from "./approval-by.ts";
-import { bearerSecurity, identifyBy } from "./identify.ts";
-import { mcpApp } from "./mcp-app.ts";
-import { mountKey } from "./mount-key.ts";
-import { checkServers, openMcp } from "./open-mcp.ts";
-import { openModel } from "./open-model.ts";
-import { openPeers } from "./open-peers.ts";
-import { openServedTools } from "./open-served-tools.ts";
-import { crashPoint, reachable, runServer, type ServerOptions } from "./run-server.ts";
-import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
-import { openToolbox, type Toolbox } from "./toolbox.ts";
-
-/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
-export type AgentServerSpec = {
-  readonly name: AgentName;
-  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
-};
+import type { AgentServerSpec } from "./agent-server.ts";
+import { runServer } from "./run-server.ts";
+import { openToolbox } from "./toolbox.ts";
 
 /**
  * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens, and prints
- * `ready URL`. With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ * `ready URL`. With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad
+ * configuration ends the process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
 export function serveAgent(spec: AgentServerSpec): Promise<void> {
-  return runServer(spec.name, (config, logger, options) => start(spec, config, logger, options));
-}
-
-async function start(
-  { name, define }: AgentServerSpec,
-  config: Config,
-  logger: pino.Logger,
-  { mcpStdio }: ServerOptions,
-): Promise<void> {
-  const { home, server } = config;
-  const agentConfig = config.agents[name];
-  const [toolbox, { model, close: closeModel }] = await Promise.all([
-    openToolbox(join(home, "workspaces"), config),
-    openModel(agentConfig.model, { logger }),
-  ]);
-  const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({
-    path: join(home, "runs.db"),
-    log: logger,
-    ...crashPoint(process.env.CRASH_AT),
+  return runServer(spec.name, async (config, logger, options) => {
+    // Finding out what the machine offers waits for programs; what the server is made of is loaded meanwhile.
+    const [toolbox, { startAgentServer }] = await Promise.all([
+      openToolbox(join(config.home, "workspaces"), config),
+      import("./agent-server.ts"),
+    ]);
+    await startAgentServer(spec, { config, logger, toolbox, options });
   });
-  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
-  await Promise.all([checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
-  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
-  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
-  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
-  const definition = {
-    ...withFamilies(made, agentConfig.tools, families),
-    moreTools: mcp.mount(agentConfig.mcp),
-  };
-  const open = (principal: string, contextId: string) =>
-    // Agents share no files, also where they share a disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
-  const approval = approvalBy(agentConfig.approve, definition);
-  const served = serve(
-    { fetch: (request) => app.fetch(request) },
-    {
-      port: server.port ?? agentConfig.port,
-      hostname: server.host,
-      async close() {
-        asking?.close();
-        try {
-          await engine.close({ graceMs: 5_000 });
-        } finally {
-          await mcp.close();
-          await Promise.all([toolbox.close(), closeModel()]);
-        }
-      },
-    },
-  );
-  const publicUrl = server.publicUrl ?? reachable(served.url);
-  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
-  const identify = identifyBy(server.token);
-  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
-  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
-  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
-  const app = agentApp({
-    definition,
-    mcp: mcpApp({ agent: name, config: agentConfig, host: mcp, home, identify, served: tools, log: logger }),
-    facts: {
-      publicUrl,
-      model: { name: model.name, provider: model.provider },
-      sandbox: toolbox.sandbox.tier,
-      mcp: () => mcp.health(),
-      ...(server.token !== undefined && { security: bearerSecurity }),
-    },
-    engine: released,
-    artifacts,
-    identify,
-    report,
-    hostname: server.host,
-  });
-  const task = agentRun(definition, deps);
-  engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
-  for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
-  logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
-  if (mcpStdio) serveOverStdio(tools, () => void served.stop());
-  else process.stdout.write(`ready ${served.url.href}\n`);
-}
-
-function factsOf({ sandbox, browsing }: Toolbox) {
-  return { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
 }

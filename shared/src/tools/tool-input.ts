@@ -2,13 +2,18 @@ import * as z from "zod";
 import type { JsonSchema } from "../llm/model.ts";
 
 /**
- * The JSON Schema of a tool's input as models are told of it: an object at the top, as every provider demands, without the dialect's name and
- * without the bounds of safe integers, which say nothing.
+ * The JSON Schema of a tool's input as models are told of it: an object at the top, as every provider demands. It is paid for in each request, so it
+ * leaves out what says nothing to a model and is checked all the same: the dialect's name, lengths and patterns of texts, that there are no other
+ * fields, the bounds of safe integers.
  */
 export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
+      for (const keyword of ["minLength", "maxLength", "pattern"] as const) delete jsonSchema[keyword];
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (Array.isArray(jsonSchema.default) && jsonSchema.default.length === 0) delete jsonSchema.default;
+      if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

@@ -9,6 +9,7 @@ import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp-server/direct-tools.ts";
+import { mcpFace } from "../../../shared/src/mcp-server/mcp-face.ts";
 import { mcpApp } from "../../../shared/src/server/mcp-app.ts";
 import { definition } from "../../a2a/agent-server.ts";
 
@@ -129,11 +130,21 @@ export async function startConformanceServer(): Promise<ConformanceServer> {
     report,
     mcp: mcpApp({
       agent: definition.name,
-      config: { mcp: "all", serveMcp: true },
+      servers: "all",
       host: { add: nothing, remove: nothing },
       home,
       identify: () => "local",
-      served: { runs, runnables, engine, artifacts, version: definition.version, report, tools },
+      face: mcpFace({
+        runs,
+        runnables,
+        engine,
+        artifacts,
+        version: definition.version,
+        report,
+        tools,
+        identify: () => "local",
+      }),
+      report,
       log: { info: () => undefined },
     }),
   });

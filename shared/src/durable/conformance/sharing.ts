@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Run } from "../run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** Several workers over one store. */
@@ -17,6 +18,18 @@ export function sharingCases(cases: Cases): void {
       for (const run of runs) await until(engines[0] ?? cases.open(), run.id, "completed");
       expect(executed.length).toBe(60);
       expect(new Set(executed).size).toBe(60);
+    });
+
+    test("kinds taken on apart keep none of the others from starting", async () => {
+      const gate = Promise.withResolvers<null>();
+      const engine = cases.working(async (run) => run.step("work", async () => "worked"), { concurrency: 1 });
+      const watching = { kind: "watching", execute: (run: Run) => run.step("watch", () => gate.promise) };
+      engine.work([watching], { concurrency: 2, apart: true });
+      const watchers = await Promise.all([1, 2, 3].map((input) => start(engine, { kind: "watching", input })));
+      await until(engine, watchers[1]?.id ?? "", "running");
+      expect((await until(engine, (await start(engine)).id, "completed")).output).toBe("worked");
+      gate.resolve(null);
+      for (const { id } of watchers) await until(engine, id, "completed");
     });
 
     test("a signal from one engine reaches a run that is in a step in another", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../errors.ts";
 import type { Json } from "../../json.ts";
+import type { StepContext } from "../run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** What a step keeps and hands back. */
@@ -58,6 +59,45 @@ export function stepCases(cases: Cases): void {
       expect(new Set(keys).size).toBe(2);
       expect(keys.every((key) => key.startsWith(`${run.id}/`))).toBe(true);
       expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual(["tried", "run-ended"]);
+    });
+
+    for (const effect of ["idempotent", "once"] as const) {
+      test(`what was recorded before is on disk when a step that is ${effect} begins`, async () => {
+        const engine = cases.working(async (run) => {
+          const draw = (n: number) => async (step: StepContext) => void step.emit({ type: `drawn-${n}` });
+          await run.step("draw", draw(0));
+          for (let n = 1; n < 5; n++) await run.step("draw", draw(n), { effect: "pure" });
+          const seen = async () => (await engine.events(run.id)).map(({ event }) => event.type);
+          return run.step("act", seen, { effect });
+        });
+        const { output } = await until(engine, (await start(engine)).id, "completed");
+        expect(output).toEqual(["drawn-0", "drawn-1", "drawn-2", "drawn-3", "drawn-4"]);
+      });
+    }
+
+    test("a body that only computes lets others have their turn", async () => {
+      let isOver = false;
+      const engine = cases.working(async (run) => {
+        const other = run.step("look", async () => {
+          await new Promise((resolve) => setImmediate(resolve));
+          return !isOver;
+        });
+        for (let n = 0; n < 500; n++) await run.step("compute", async () => n, { effect: "pure" });
+        isOver = true;
+        return other;
+      });
+      expect((await until(engine, (await start(engine)).id, "completed")).output).toBe(true);
+    });
+
+    test("a run whose record cannot be written is paused, though its body went on to its end", async () => {
+      const engine = cases.working(async (run) => {
+        await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
+        await run.step("after", async () => "computed", { effect: "pure" });
+        return "done";
+      });
+      const run = await start(engine);
+      expect((await until(engine, run.id, "paused")).error?.code).toBe("internal");
+      expect((await engine.events(run.id)).map(({ event }) => event.type)).toEqual(["run-paused"]);
     });
 
     test("a step the body did not wait for harms nobody when it fails or the run ends before it", async () => {

@@ -5,12 +5,15 @@ import type { RunRow } from "./runs-table.ts";
 export function claimsTable(db: Database) {
   const claimable = `kind IN (SELECT value FROM json_each(?1))
     AND (status = 'queued' OR (status = 'waiting' AND due <= ?2))`;
-  const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
-  const claim = db.query<RunRow, [string, number, number, string]>(
-    `UPDATE runs SET status = 'running', owner = ?4, epoch = epoch + 1, updated_at = ?2,
+  // A worker that was declared dead meanwhile gets nothing: from there nobody would take it over.
+  const own = `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?2,
        due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL
-     WHERE n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?3) RETURNING *`,
+     WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)`;
+  const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
+  const claim = db.query<RunRow, [string, number, string, number]>(
+    `${own} AND n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?4) RETURNING *`,
   );
+  const take = db.query<RunRow, [number, number, string]>(`${own} AND n = ?1 RETURNING *`);
   const nextDue = db.query<{ due: number | null }, []>(
     "SELECT min(due) AS due FROM runs WHERE status = 'waiting' AND due IS NOT NULL",
   );
@@ -23,7 +26,9 @@ export function claimsTable(db: Database) {
   return {
     any: (kinds: string, now: number) => any.get(kinds, now) !== null,
     /** Makes the oldest claimable runs this worker's, under a new epoch each. */
-    claim: (kinds: string, owner: string, limit: number, now: number) => claim.all(kinds, now, limit, owner),
+    claim: (kinds: string, owner: string, limit: number, now: number) => claim.all(kinds, now, owner, limit),
+    /** Makes this run the worker's; null when the worker was declared dead. For one that was accepted in the same transaction. */
+    take: (n: number, owner: string, now: number) => take.get(n, now, owner),
     nextDue: () => nextDue.get()?.due ?? undefined,
     owned: (owner: string) => owned.all(owner),
     /** Makes everything a worker holds claimable. */

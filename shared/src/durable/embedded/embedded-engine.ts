@@ -72,7 +72,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
         return tables.events.after(run, after, Number.MAX_SAFE_INTEGER);
       }),
     follow: (runId, { after = 0, signal }) => follow({ writer, live, watch }, runId, after, signal),
-    work: (definitions, { concurrency = defaultConcurrency } = {}) => worker.add(definitions, concurrency),
+    work: (definitions, { concurrency = defaultConcurrency, apart = false } = {}) =>
+      worker.add(definitions, { concurrency, apart }),
     health: () => writer.health(),
     async close({ graceMs = defaultGraceMs } = {}) {
       await worker.close(graceMs);

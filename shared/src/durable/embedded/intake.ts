@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import { type Engine, type RunRecord, type StartRequest, terminalStatuses } from "../engine.ts";
+import { type Engine, type StartRequest, terminalStatuses } from "../engine.ts";
 import { endRun } from "./endings.ts";
 import type { Live } from "./live.ts";
 import { type RunRow, recordOf } from "./runs-table.ts";
@@ -19,9 +19,15 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
   const { writer, live, worker, clock } = deps;
   return {
     async start(request) {
-      const answer = await writer.offer((tables) => accept(tables, request, clock()));
-      if (answer.created) worker.wake();
-      return answer;
+      const place = worker.reserve(request.kind);
+      try {
+        const { row, created } = await writer.offer((tables) => accept(tables, request, clock(), place?.owner));
+        if (created && row.owner !== null) place?.begin(row);
+        else if (created && place === undefined) worker.wake();
+        return { run: recordOf(row), created };
+      } finally {
+        place?.leave();
+      }
     },
     async deliver(runId, name, payload, options) {
       const kept = await writer.offer((tables) => {
@@ -58,11 +64,17 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
   };
 }
 
-function accept(tables: Tables, request: StartRequest, now: number): { run: RunRecord; created: boolean } {
+/** Keeps a run, and gives it to the worker named, which saves the commit of a claim and the look for something to claim. */
+function accept(
+  tables: Tables,
+  request: StartRequest,
+  now: number,
+  owner: string | undefined,
+): { row: RunRow; created: boolean } {
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
-    if (known.dedupe_hash === dedupe?.hash) return { run: recordOf(known), created: false };
+    if (known.dedupe_hash === dedupe?.hash) return { row: known, created: false };
     throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
   }
   const id = request.id ?? Bun.randomUUIDv7();
@@ -78,7 +90,8 @@ function accept(tables: Tables, request: StartRequest, now: number): { run: RunR
     now,
   });
   tables.events.append(n, request.events ?? [], now);
-  return { run: recordOf(find(tables, id)), created: true };
+  const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
+  return { row: taken ?? find(tables, id), created: true };
 }
 
 /** Ends a run nobody executes at once; one that is executed is ended by whoever does. */

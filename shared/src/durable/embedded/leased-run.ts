@@ -10,6 +10,7 @@ import {
 import type { RunEvent } from "../run.ts";
 import { endRun } from "./endings.ts";
 import type { Lease } from "./states-table.ts";
+import { storageFailure } from "./storage-error.ts";
 import type { Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
@@ -21,19 +22,29 @@ export type LeasedRunOptions = {
   readonly onEvents: (seq: number) => void;
 };
 
-/** The run store of one claim: every transaction first makes sure that the claim still holds. */
+/**
+ * The run store of one claim: every transaction first makes sure that the claim still holds. After a write that cannot be done, whatever the
+ * storage, nothing lands but the pause it calls for: a journal has no gaps.
+ */
 export function leasedRun(options: LeasedRunOptions): RunStore {
   const { lease, writer, clock } = options;
   const { n } = lease;
+  let fault: { readonly error: unknown } | undefined;
 
   async function write<T>(
     entry: (tables: Tables, now: number, canceled: boolean) => { value: T; seq: number },
-    how?: { readonly patient: boolean },
+    how?: { readonly patient?: boolean; readonly afterFault?: boolean },
   ): Promise<T> {
     const { value, seq } = await writer.write((tables) => {
       const held = tables.states.held(lease);
       if (held === null) throw new LeaseLost("Another worker owns the run.");
-      return entry(tables, clock(), held.cancel_requested === 1);
+      if (fault !== undefined && how?.afterFault !== true) throw fault.error;
+      try {
+        return entry(tables, clock(), held.cancel_requested === 1);
+      } catch (error) {
+        if (storageFailure(error) === undefined) fault ??= { error };
+        throw error;
+      }
     }, how);
     if (seq > 0) options.onEvents(seq);
     return value;
@@ -72,12 +83,15 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
         seq: endRun(tables, n, canceled ? { status: "canceled" } : ending, now),
       })),
     pause: (error: RecordedError) =>
-      write((tables, now, canceled) => {
-        if (canceled) return { value: undefined, seq: endRun(tables, n, { status: "canceled" }, now) };
-        const seq = tables.events.append(n, [{ type: "run-paused", error }], now);
-        tables.states.pause(n, error, now);
-        return { value: undefined, seq };
-      }),
+      write(
+        (tables, now, canceled) => {
+          if (canceled) return { value: undefined, seq: endRun(tables, n, { status: "canceled" }, now) };
+          const seq = tables.events.append(n, [{ type: "run-paused", error }], now);
+          tables.states.pause(n, error, now);
+          return { value: undefined, seq };
+        },
+        { afterFault: true },
+      ),
     release: () =>
       write((tables, now) => {
         tables.states.queue(n, now);

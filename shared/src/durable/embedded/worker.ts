@@ -23,7 +23,13 @@ export type WorkerOptions = {
   readonly stopMs: number;
 };
 
+/** Room for one run in this worker: begin it, once it is accepted as this owner's, then leave. */
+export type Place = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+
 type Held = { readonly execution: Execution; readonly lease: Lease };
+
+/** Kinds whose bodies share a bound of their own. */
+type Crew = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
 
 /** Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no longer its own. */
 export class Worker {
@@ -32,7 +38,8 @@ export class Worker {
   readonly #definitions = new Map<string, RunDefinition>();
   readonly #held = new Map<string, Held>();
   readonly #running = new Set<Promise<void>>();
-  #concurrency = 0;
+  readonly #crew: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  readonly #apart: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
   #claiming = false;
   #claimAgain = false;
   #draining = false;
@@ -50,16 +57,42 @@ export class Worker {
     });
   }
 
-  /** Takes on these kinds, besides those it has. */
-  add(definitions: readonly RunDefinition[], concurrency: number): void {
+  /** Takes on these kinds, besides those it has; those taken on `apart` take no room from the others. */
+  add(definitions: readonly RunDefinition[], { concurrency, apart }: { concurrency: number; apart: boolean }): void {
     if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
-    for (const definition of definitions) this.#definitions.set(definition.kind, definition);
-    this.#concurrency = concurrency;
+    const crew = apart ? this.#apart : this.#crew;
+    for (const definition of definitions) {
+      this.#definitions.set(definition.kind, definition);
+      crew.kinds.add(definition.kind);
+    }
+    crew.concurrency = concurrency;
     if (this.#stopWatching === undefined) {
       this.#stopWatching = this.#options.watch.need();
       this.#heartbeat.start();
     }
     this.wake();
+  }
+
+  /** A place for a run that is about to be accepted; none while there may be others to claim, or no room. */
+  reserve(kind: string): Place | undefined {
+    const owner = this.#heartbeat.id;
+    const crew = [this.#crew, this.#apart].find(({ kinds }) => kinds.has(kind));
+    if (owner === undefined || crew === undefined || this.#draining || this.#claiming || roomOf(crew) <= 0) {
+      return undefined;
+    }
+    crew.reserved++;
+    let isTaken = false;
+    return {
+      owner,
+      begin: (row) => {
+        isTaken = true;
+        this.#begin(row, owner, crew);
+      },
+      leave: () => {
+        crew.reserved--;
+        if (!isTaken) this.wake();
+      },
+    };
   }
 
   /** There may be something to claim. */
@@ -122,7 +155,8 @@ export class Worker {
 
   async #settledWithin(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds;
-    while ((this.#claiming || this.#running.size > 0) && performance.now() < deadline) await Bun.sleep(5);
+    const isBusy = () => this.#claiming || this.#crew.reserved + this.#apart.reserved > 0 || this.#running.size > 0;
+    while (isBusy() && performance.now() < deadline) await Bun.sleep(5);
   }
 
   async #claimAll(): Promise<void> {
@@ -130,26 +164,31 @@ export class Worker {
       while (this.#claimAgain) {
         this.#claimAgain = false;
         const owner = this.#heartbeat.id;
-        const room = this.#concurrency - this.#running.size;
-        if (this.#draining || room <= 0 || owner === undefined) return;
-        for (const row of await this.#claim(owner, room)) this.#begin(row, owner);
+        if (this.#draining || owner === undefined) return;
+        for (const crew of [this.#crew, this.#apart]) {
+          if (roomOf(crew) <= 0) continue;
+          for (const row of await this.#claim(owner, crew)) this.#begin(row, owner, crew);
+        }
       }
     } finally {
       this.#claiming = false;
     }
   }
 
-  #begin(row: RunRow, owner: string): void {
+  #begin(row: RunRow, owner: string, crew: Crew): void {
+    crew.running++;
     const running = this.#execute(row, owner).finally(() => {
+      crew.running--;
       this.#running.delete(running);
       this.wake();
     });
     this.#running.add(running);
   }
 
-  async #claim(owner: string, room: number): Promise<readonly RunRow[]> {
+  async #claim(owner: string, crew: Crew): Promise<readonly RunRow[]> {
     const { writer, live, clock } = this.#options;
-    const kinds = JSON.stringify([...this.#definitions.keys()]);
+    const kinds = JSON.stringify([...crew.kinds]);
+    const room = roomOf(crew);
     const any = await writer.read((tables) => {
       this.#nextDue = tables.claims.nextDue();
       return tables.claims.any(kinds, clock());
@@ -196,4 +235,8 @@ function claim(tables: Tables, kinds: string, owner: string, limit: number, now:
     .filter((run) => run.cancel_requested === 1)
     .map((run) => ({ id: run.id, seq: endRun(tables, run.n, { status: "canceled" }, now) }));
   return { rows: claimed.filter((run) => run.cancel_requested === 0), ended };
+}
+
+function roomOf({ concurrency, running, reserved }: Crew): number {
+  return concurrency - running - reserved;
 }

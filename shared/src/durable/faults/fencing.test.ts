@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import type { Run } from "../run.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";
 
@@ -98,4 +99,19 @@ test("once a cancel is accepted elsewhere no step starts here, although nobody h
   expect(started).toBe(accepted);
   await engine.close();
   await elsewhere.close();
+});
+
+test("a run accepted by a worker that was declared dead meanwhile is not its own, and goes on once it is alive again", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 10, leaseMs: 500 });
+  const isAlive = () => db.query("SELECT 1 FROM workers").get() !== null;
+  const execute = (run: Run) => run.step("work", () => until(isAlive).then(() => null));
+  engine.work([{ kind: "k", execute }]);
+  using db = new Database(store.path);
+  await until(isAlive);
+  db.run("DELETE FROM workers");
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  expect((await engine.get(run.id))?.status).toBe("completed");
+  await engine.close();
 });

@@ -9,6 +9,7 @@ import { ProgressOrder } from "./progress-order.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind, type RunStore } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
+import { Trail } from "./trail.ts";
 import { Waiting } from "./waiting.ts";
 
 /** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */
@@ -36,6 +37,7 @@ export class Execution {
   readonly root: Scope;
   readonly journal: Journal;
   readonly progress: ProgressOrder;
+  readonly trail = new Trail();
   /** Resolves once nothing of the run is left to write. */
   readonly done: Promise<Outcome>;
   readonly #waiting: Waiting;
@@ -108,6 +110,15 @@ export class Execution {
   /** Writes a row; rejects with the abort's reason when the run is no longer ours. */
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
     return this.write(scope, () => this.options.store.record(row, events));
+  }
+
+  /** Sends a row on its way to the store and resolves before it is there; what needs it there waits for the trail. */
+  async recordBehind(scope: Scope, row: JournalRow, events: readonly RunEvent[]): Promise<void> {
+    scope.signal.throwIfAborted();
+    if (this.#over) return never();
+    const written = this.record(scope, row, events);
+    this.progress.after(written);
+    await this.trail.add(written);
   }
 
   /** Does a write of the store as part of `scope`; for an aborted scope nothing is written any more. */
@@ -187,10 +198,7 @@ export class Execution {
   pause(error: unknown): void {
     if (this.#over) return;
     this.#overWith(aborts.paused());
-    this.options.store.pause(publicError(error)).then(
-      () => this.#leave("paused"),
-      (failure) => this.#leftWith(failure),
-    );
+    void this.#putDown(error);
   }
 
   /** The store parked the run: nothing is left to do here. */
@@ -202,8 +210,12 @@ export class Execution {
   /** A write is refused when the run is no longer ours or the engine is closed; anything else is a bug, and pauses the run. */
   writeFailed(error: unknown): void {
     if (error instanceof LeaseLost || error instanceof AppError) return void this.lose();
-    this.options.log.error({ runId: this.options.runId, err: error }, "A run's record could not be written.");
+    this.#logUnwritten(error);
     this.pause(error);
+  }
+
+  #logUnwritten(error: unknown): void {
+    this.options.log.error({ runId: this.options.runId, err: error }, "A run's record could not be written.");
   }
 
   async #bodyEnded(ending: () => Ending): Promise<void> {
@@ -225,7 +237,19 @@ export class Execution {
       await this.options.store.end(ending);
       this.#leave("ended");
     } catch (error) {
-      this.#leftWith(error);
+      if (error instanceof LeaseLost || error instanceof AppError) return this.#leftWith(error);
+      this.#logUnwritten(error);
+      await this.#putDown(error);
+    }
+  }
+
+  /** Has the store keep it as paused. */
+  async #putDown(error: unknown): Promise<void> {
+    try {
+      await this.options.store.pause(publicError(error));
+      this.#leave("paused");
+    } catch (failure) {
+      this.#leftWith(failure);
     }
   }
 

@@ -9,7 +9,11 @@ import type { Scope } from "./scope.ts";
 
 type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
-/** The verb `step`: hands out the recorded result, or runs the function and records what came of it. */
+/**
+ * The verb `step`: hands out the recorded result, or runs the function, sends what came of it on its way to the store and hands it out
+ * meanwhile. Nothing the body makes of it is seen outside before it is on disk: no step that has effects begins, and what the run writes
+ * lands behind it.
+ */
 export async function runStep(
   execution: Execution,
   scope: Scope,
@@ -29,10 +33,12 @@ export async function runStep(
     throw asThrown(error);
   }
   return execution.during(scope, async () => {
+    // What this step does outside may follow from results the run was handed already: they are on disk first.
     if (effect === "once") await execution.record(scope, started);
+    else if (effect === "idempotent") await execution.trail.written();
     await execution.assertHeld(scope);
     const { row: done, events, cause } = await attempt(execution, scope, started, fn);
-    await execution.record(scope, done, events);
+    await execution.recordBehind(scope, done, events);
     return replayed(done, cause);
   });
 }

@@ -4,8 +4,9 @@ import { AppError } from "../../errors.ts";
 import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
 import { listedElement } from "./in-page/element-list.ts";
 import type { Looks } from "./looks.ts";
-import { type AriaNode, outlinePage } from "./observe/aria-node.ts";
+import { nodeWith, outlinePage } from "./observe/aria-node.ts";
 import { markOf, squeezed } from "./observe/element-mark.ts";
+import { followNow } from "./observe/follow-redrawn.ts";
 import type { SeenElement } from "./refs.ts";
 
 /** An element of the active page that a ref names, and what it is. */
@@ -19,24 +20,44 @@ export type FoundElement = {
 };
 
 /**
- * The element a ref was given to: the same element of the same document, and still called the same. Rejects with `not_found` for a ref that
+ * The element a ref was given to: the same element of the same document, or the one that was drawn in its place without a doubt, and still called the
+ * same. Rejects with `not_found` for a ref that
  * was never given and with `conflict` when the element is gone or is another now; never answers a different element.
  */
 export async function findElement(browsing: Browsing, looks: Looks, page: Page, ref: string): Promise<FoundElement> {
-  const seen = looks.refs.get(ref);
-  if (seen === undefined) {
+  const known = looks.refs.get(ref);
+  if (known === undefined) {
     const message = `There is no element ${ref}. Refs such as e12 stand in brackets in the newest look at the page; look with browser_snapshot.`;
     throw new AppError("not_found", message);
   }
-  if (seen.tab !== browsing.active().id) {
-    const message = `${ref} is in tab ${seen.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
+  if (known.tab !== browsing.active().id) {
+    const message = `${ref} is in tab ${known.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
     throw new AppError("conflict", message);
   }
-  const [handle, self] = await Promise.all([handleOf(page, seen), selfOf(page, seen)]);
-  if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin)
-    throw stale(ref, seen, "it is gone");
+  const { handle, self, seen } = (await stillThere(page, known)) ?? (await drawnAnew(page, looks, ref, known));
   if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
   return { ref, handle, seen, self, label: labelOf(ref, seen, self) };
+}
+
+type Present = Pick<FoundElement, "handle" | "self" | "seen">;
+
+/** The element, when it is still in the document it was in. */
+async function stillThere(page: Page, seen: SeenElement): Promise<Present | undefined> {
+  const [handle, self] = await Promise.all([handleOf(page, seen), selfOf(page, seen)]);
+  if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin) return undefined;
+  return { handle, self, seen };
+}
+
+/** The element that took its place when its part of the page was drawn anew. Rejects when there is none, or a doubt. */
+async function drawnAnew(page: Page, looks: Looks, ref: string, seen: SeenElement): Promise<Present> {
+  if (seen.where.by === "outline") {
+    // On a page that cannot be outlined now there is nothing to find.
+    await followNow(page, looks, seen.frame, outlineMs).catch(() => undefined);
+    const now = looks.refs.get(ref);
+    const found = now === undefined || now.where === seen.where ? undefined : await stillThere(page, now);
+    if (found !== undefined) return found;
+  }
+  throw stale(ref, seen, "it is gone");
 }
 
 /** The element's handle; null when it is not in the newest outline, or its frame is gone. */
@@ -66,15 +87,6 @@ async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void
   const nodes = where.by === "outline" ? await outlinePage(page, outlineMs) : [];
   const now = where.by === "outline" ? nodeWith(nodes, where.ref) : undefined;
   if (now === undefined || markOf(now) !== seen.mark) throw stale(ref, seen, "it is something else now");
-}
-
-function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): AriaNode | undefined {
-  for (const node of nodes) {
-    if (typeof node === "string") continue;
-    const found = node.ref === ref ? node : nodeWith(node.children ?? [], ref);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function stale(ref: string, { role, name }: SeenElement, why: string): AppError {

@@ -1,10 +1,18 @@
-import type { JSHandle, Page } from "playwright";
+import type { Frame, JSHandle, Page } from "playwright";
 import type { Browsing } from "../../browser/browser.ts";
 import type { ElementList } from "./in-page/element-list.ts";
+import type { AriaNode } from "./observe/aria-node.ts";
 import { createRefs, type Refs } from "./refs.ts";
 
 /** Lines of a document's outline, by their hash. */
 export type SeenLines = { readonly document: string; readonly lines: ReadonlySet<number | bigint> };
+
+/** A document's outline as it was when it was looked at. */
+export type SeenOutline = {
+  readonly origin: number;
+  readonly url: string;
+  readonly nodes: readonly (string | AriaNode)[];
+};
 
 /** What is remembered of one conversation's looks at its pages. */
 export type Looks = {
@@ -19,6 +27,8 @@ export type Looks = {
   restless: boolean;
   /** Lists of elements that no outline has, one for each document. */
   readonly lists: Map<string, JSHandle<ElementList>>;
+  /** The newest outline of each document. */
+  readonly outlines: WeakMap<Frame, SeenOutline>;
   /** CSS pixels for each pixel of the newest screenshot. */
   scale: { readonly page: Page; readonly factor: number } | undefined;
 };
@@ -41,6 +51,7 @@ export function createLookBook(): LookBook {
         told: undefined,
         untold: [],
         lists: new Map(),
+        outlines: new WeakMap(),
         restless: false,
         scale: undefined,
       };

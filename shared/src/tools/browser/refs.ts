@@ -19,11 +19,16 @@ export type SeenElement = {
   readonly mark: string;
 };
 
-/** The refs given to a model. None is ever given to a second element. */
+/** The refs given to a model. None is ever given to a second element; one that was drawn anew is the same. */
 export interface Refs {
   /** The element's ref: the one it has when it was seen before and is still called the same. */
   give(element: SeenElement): string;
   get(ref: string): SeenElement | undefined;
+  /** Goes over from an element of a document's outline to the one that took its place, by Playwright's refs. */
+  follow(
+    document: Pick<SeenElement, "frame" | "origin">,
+    places: { readonly former: string; readonly now: string; readonly mark: string },
+  ): void;
 }
 
 const mostRefs = 30_000;
@@ -35,7 +40,7 @@ export function createRefs(): Refs {
   const frames = new Map<Frame, number>();
   let last = 0;
 
-  const keyOf = ({ frame, origin, where, mark }: SeenElement): string => {
+  const keyOf = ({ frame, origin, where, mark }: Pick<SeenElement, "frame" | "origin" | "where" | "mark">): string => {
     const number = frames.get(frame) ?? frames.size;
     frames.set(frame, number);
     return `${number} ${origin} ${where.by === "outline" ? where.ref : where.number} ${mark}`;
@@ -54,6 +59,15 @@ export function createRefs(): Refs {
       return ref;
     },
     get: (ref) => elements.get(ref),
+    follow({ frame, origin }, { former, now, mark }) {
+      const keyAt = (ref: string) => keyOf({ frame, origin, where: { by: "outline", ref }, mark });
+      const ref = given.get(keyAt(former));
+      const element = elements.get(ref ?? "");
+      if (ref === undefined || element === undefined || given.has(keyAt(now))) return;
+      given.delete(keyAt(former));
+      given.set(keyAt(now), ref);
+      elements.set(ref, { ...element, where: { by: "outline", ref: now } });
+    },
   };
 }
 

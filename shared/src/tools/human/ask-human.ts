@@ -2,7 +2,7 @@ import * as z from "zod";
 import { failure, type Tool } from "../tool.ts";
 import { inputSchemaOf, parseInput } from "../tool-input.ts";
 import { askPerson } from "./question.ts";
-import type { Part } from "./user-message.ts";
+import { inWords } from "./user-message.ts";
 
 /** The name of the tool whose results are the person's own words. */
 export const askHumanName = "ask_human";
@@ -31,18 +31,4 @@ export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): T
       return { text: (await place(answer.parts)).map(inWords).join("\n"), isError: false };
     },
   };
-}
-
-/** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
-function inWords(part: Part): string {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "file":
-      return `[Attached file: ${part.name} (${part.mediaType}, ${part.size} bytes)]`;
-    case "url":
-      return `[Attached link: ${part.url}]`;
-    case "data":
-      return JSON.stringify(part.data);
-  }
 }

@@ -28,3 +28,17 @@ export type MessageHeard = {
   readonly as: "message" | "answer";
   readonly parts?: readonly Part[];
 };
+
+/** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
+export function inWords(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "file":
+      return `[Attached file: ${part.name} (${part.mediaType}, ${part.size} bytes)]`;
+    case "url":
+      return `[Attached link: ${part.url}]`;
+    case "data":
+      return JSON.stringify(part.data);
+  }
+}

@@ -9,5 +9,5 @@ export const ref = z
 
 /** The ref of an element, described. */
 export function refFor(what: string) {
-  return ref.describe(`The ref of ${what}, such as e12.`);
+  return ref.describe(`The ref of ${what}.`);
 }

@@ -9,7 +9,7 @@ import { actMs, perform } from "./perform.ts";
 
 const button = z.enum(["left", "right", "middle"]).default("left");
 const clicks = z.int().min(1).max(3).default(1).describe("2 for a double click, 3 to mark a paragraph.");
-const pixel = z.number().min(0).max(100_000);
+const pixel = z.number().min(0);
 
 /** The mouse: `browser_click_element`, `browser_click_at`, `browser_hover`, `browser_drag`. */
 export function mouseTools(deps: BrowserDeps): Tool[] {
@@ -91,7 +91,7 @@ const point = z
     const [x, y] = value.split(",").map(Number);
     return { x: x ?? 0, y: y ?? 0 };
   });
-const end = z.union([ref, point]);
+const end = z.string().pipe(z.union([ref, point]));
 
 function drag(hand: Hand, from: string | Point, to: string | Point): Promise<string> {
   const refs = [from, to].filter((one) => typeof one === "string");

@@ -1,6 +1,6 @@
 import type { Frame, Page } from "playwright";
 import { extractApart } from "../../web/page/extract-apart.ts";
-import { findUnseenText } from "../in-page/find-unseen-text.ts";
+import { unseenTextOf } from "../observe/unseen-text.ts";
 import { copyVisible, type VisibleCopy } from "./copy-visible.ts";
 
 /** The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into that. */
@@ -23,7 +23,7 @@ export async function copyPage(page: Page): Promise<{ readonly url: string; read
 async function copyFrame(frame: Frame, page: Page): Promise<VisibleCopy | undefined> {
   const reading = async () => {
     if (frame !== page.mainFrame() && !(await (await frame.frameElement()).isVisible())) return undefined;
-    return frame.evaluate(copyVisible, await frame.evaluate(findUnseenText));
+    return frame.evaluate(copyVisible, await unseenTextOf(frame));
   };
   return frame === page.mainFrame() ? reading() : reading().catch(() => undefined);
 }

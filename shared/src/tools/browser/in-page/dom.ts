@@ -25,6 +25,15 @@ export type PageStyle = {
   readonly borderLeftStyle: string;
   readonly fill: string;
   readonly textIndent: string;
+  readonly textShadow: string;
+  readonly opacity: string;
+  readonly visibility: string;
+  readonly filter: string;
+  readonly contentVisibility: string;
+  readonly backgroundClip: string;
+  readonly webkitTextFillColor: string;
+  readonly webkitTextStrokeWidth: string;
+  readonly webkitTextStrokeColor: string;
 };
 
 export interface PageNode {

@@ -1,4 +1,4 @@
-import type { PageDocument, PageWindow } from "./dom.ts";
+import type { PageDocument, PageElement, PageWindow } from "./dom.ts";
 import type { ElementList } from "./element-list.ts";
 
 declare const document: PageDocument;
@@ -14,6 +14,10 @@ export type NearElement = {
   readonly type: string;
   readonly role: string;
   readonly name: string;
+  /** Such as `disabled`. */
+  readonly states: readonly string[];
+  /** What is in a field; of a password only that there is one. */
+  readonly value: string;
   readonly top: number;
   readonly bottom: number;
 };
@@ -27,6 +31,23 @@ export function findNearElements(list: ElementList, { text, most }: NearQuery): 
   const found: NearElement[] = [];
   const telling = /^(?:A|BUTTON|INPUT|SELECT|TEXTAREA|SUMMARY|H[1-6]|IFRAME|LABEL)$/;
   const silent = /^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE|TITLE|OPTION)$/;
+  const statesOf = (element: PageElement) => {
+    const says = (name: string) => element.getAttribute(`aria-${name}`) === "true";
+    const states: string[] = [];
+    const canBeReadOnly = !/^(?:checkbox|radio|range|button|submit|reset|file|color)$/.test(element.type ?? "");
+    if (says("readonly") || (canBeReadOnly && element.matches("input[readonly],textarea[readonly]")))
+      states.push("read-only");
+    if (says("checked") || element.checked === true) states.push("checked");
+    if (says("disabled") || element.matches(":disabled")) states.push("disabled");
+    return states;
+  };
+  const heldBy = (element: PageElement) => {
+    if (element.tagName === "SELECT") return element.options?.[element.selectedIndex ?? -1]?.text.trim() ?? "";
+    const holds = /^(?:TEXTAREA|INPUT)$/.test(element.tagName);
+    if (!holds || /^(?:checkbox|radio|submit|button|reset|image)$/.test(element.type ?? "")) return "";
+    const value = String(element.value ?? "");
+    return element.type === "password" && value !== "" ? "•••" : value.replace(/\s+/g, " ").slice(0, 500);
+  };
   const all = document.getElementsByTagName("*");
   for (let index = 0; index < all.length && found.length < most; index++) {
     const element = all[index];
@@ -46,6 +67,8 @@ export function findNearElements(list: ElementList, { text, most }: NearQuery): 
     const near = bottom > 0 && top < window.innerHeight && right > 0 && left < window.innerWidth;
     if (wanted === undefined && !near) continue;
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    // biome-ignore lint/performance/useDomNodeTextContent: what is folded away does not count
+    const named = [label, element.innerText, ...words.slice(2)];
     const number = list.numbers.get(element) ?? list.elements.push(element) - 1;
     list.numbers.set(element, number);
     found.push({
@@ -53,7 +76,9 @@ export function findNearElements(list: ElementList, { text, most }: NearQuery): 
       tag: element.tagName.toLowerCase(),
       type: String(element.type ?? "").toLowerCase(),
       role: element.getAttribute("role") ?? "",
-      name: (words.find((word) => word?.trim()) ?? "").replace(/\s+/g, " ").trim().slice(0, 500),
+      name: (named.find((word) => word?.trim()) ?? "").replace(/\s+/g, " ").trim().slice(0, 500),
+      states: statesOf(element),
+      value: heldBy(element),
       top,
       bottom,
     });

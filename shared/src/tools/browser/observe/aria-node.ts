@@ -34,3 +34,13 @@ export async function outlinePage(page: Page, timeout: number): Promise<readonly
   const found = await page.ariaSnapshotJSON({ mode: "ai", boxes: true, timeout });
   return z.array(z.union([z.string(), ariaNode])).parse(found);
 }
+
+/** The node with one of Playwright's refs, wherever it is among nodes. */
+export function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): AriaNode | undefined {
+  for (const node of nodes) {
+    if (typeof node === "string") continue;
+    const found = node.ref === ref ? node : nodeWith(node.children ?? [], ref);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -4,7 +4,9 @@ import type { PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
 import { listOf } from "./element-list.ts";
 import { squeezed } from "./element-mark.ts";
+import { createHider } from "./hide-unseen.ts";
 import { actsByRole, type Item } from "./item.ts";
+import { unseenTextOf } from "./unseen-text.ts";
 
 const mostItems = 200;
 
@@ -16,30 +18,37 @@ export async function crowdedItems(
   page: Page,
   looks: Looks,
   { tab, measure, text }: { readonly tab: number; readonly measure: PageMeasure; readonly text?: string },
-): Promise<Item[]> {
+): Promise<{ readonly items: Item[]; readonly unseen: number }> {
   const { origin, height } = measure;
   const list = await listOf(page, looks, `${tab} ${origin}`);
   const found = await list.evaluate(findNearElements, { text, most: mostItems });
+  const numbers = found.map(({ number }) => number);
+  const unseen = await unseenTextOf(page, { list, numbers });
+  const hider = createHider(unseen, measure.passwords);
   const frame = page.mainFrame();
-  return found.map((element): Item => {
+  const items = found.flatMap((element): Item[] => {
     const role = roleOf(element);
     const { name, number } = element;
     const where = { by: "list", list, number } as const;
     const ref = looks.refs.give({ tab, frame, origin, where, role, name, mark: squeezed(name) });
     const acts = actsByRole(role);
-    const away = Math.max(0, element.top - height, -element.bottom);
-    return {
-      role,
-      name: acts ? name : "",
-      text: acts ? "" : name,
-      states: [],
-      ref,
-      acts,
-      away,
-      url: undefined,
-      children: [],
-    };
+    const label = acts ? hider.label(name) : { text: hider.text(name), unseen: false };
+    if (label.text === "" && name !== "") return [];
+    return [
+      {
+        role,
+        name: acts ? label.text : "",
+        text: acts ? element.value : label.text,
+        states: [...element.states, ...(label.unseen ? ["label not visible"] : [])],
+        ref,
+        acts,
+        away: Math.max(0, element.top - height, -element.bottom),
+        url: undefined,
+        children: [],
+      },
+    ];
   });
+  return { items, unseen: unseen.length };
 }
 
 const roles: Readonly<Record<string, string>> = {

@@ -1,15 +1,17 @@
-import type { ElementHandle, Frame, Page } from "playwright";
 import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
 import { AppError } from "../../../errors.ts";
-import { findUnseenText } from "../in-page/find-unseen-text.ts";
+import { findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
-import { type AriaNode, outlinePage } from "./aria-node.ts";
+import { outlinePage } from "./aria-node.ts";
 import { crowdedItems } from "./crowded-page.ts";
+import { type Document, readFrames } from "./documents.ts";
 import { drawnItems } from "./drawn-items.ts";
+import { followRedrawn } from "./follow-redrawn.ts";
 import { createHider } from "./hide-unseen.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
+import { unseenTextOf } from "./unseen-text.ts";
 
 /** What a look at the active page found. */
 export type Look = {
@@ -26,7 +28,6 @@ export type Look = {
 
 /** Above this many elements a page is not outlined whole: the time that takes grows faster than their number. */
 const mostElements = 10_000;
-const mostFrames = 12;
 
 /** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
 export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
@@ -37,15 +38,17 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
     const [measure, title] = await Promise.all([page.evaluate(measurePage), page.title()]);
     const seen = { tab, url: page.url(), title, measure };
     if (measure.elements > mostElements) {
-      const items = await crowdedItems(page, looks, { tab: tab.id, measure });
-      return { ...seen, items, unseen: 0, crowded: true };
+      const { items, unseen } = await crowdedItems(page, looks, { tab: tab.id, measure });
+      return { ...seen, items, unseen, crowded: true };
     }
-    const [nodes, unseen, drawn] = await Promise.all([
+    const [nodes, unseen, fields, drawn] = await Promise.all([
       outlinePage(page, options.timeoutMs),
-      page.evaluate(findUnseenText),
+      unseenTextOf(page),
+      page.evaluate(findFields),
       drawnItems(page, looks, { tab: tab.id, measure }),
     ]);
     const frames = await readFrames(page, nodes);
+    followRedrawn(looks, nodes, { main: { frame: page.mainFrame(), measure }, frames, looked: true });
     const setting = settingOf({
       tab,
       looks,
@@ -53,39 +56,13 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
       frame: page.mainFrame(),
       measure,
       unseen,
+      fields,
       left: 0,
       top: 0,
       of: measure,
     });
     return { ...seen, items: [...toItems(nodes, setting), ...drawn], unseen: unseen.length, crowded: false };
   }, options);
-}
-
-type Document = { readonly frame: Frame; readonly measure: PageMeasure; readonly unseen: readonly string[] };
-
-/** The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not answer at once are left out. */
-async function readFrames(page: Page, nodes: readonly (string | AriaNode)[]): Promise<ReadonlyMap<string, Document>> {
-  const refs = iframesIn(nodes).slice(0, mostFrames);
-  const found = await Promise.all(
-    refs
-      .map(async (ref) => {
-        const handle = (await page.$(`aria-ref=${ref}`)) as ElementHandle | null;
-        const frame = await handle?.contentFrame();
-        if (!frame) return undefined;
-        const [measure, unseen] = await Promise.all([frame.evaluate(measurePage), frame.evaluate(findUnseenText)]);
-        return [ref, { frame, measure, unseen }] as const;
-      })
-      .map((reading) => reading.catch(() => undefined)),
-  );
-  return new Map(found.filter((one) => one !== undefined));
-}
-
-function iframesIn(nodes: readonly (string | AriaNode)[]): string[] {
-  return nodes.flatMap((node) => {
-    if (typeof node === "string") return [];
-    const own = node.role === "iframe" && node.ref !== undefined && node.children !== undefined ? [node.ref] : [];
-    return [...own, ...iframesIn(node.children ?? [])];
-  });
 }
 
 type Place = Document & {
@@ -100,12 +77,14 @@ type Place = Document & {
 
 function settingOf(place: Place): Setting {
   const { tab, looks, frame, measure, unseen, left, top, of } = place;
+  const fields = new Map(place.fields.map((field) => [field.box, field]));
   return {
     hider: createHider(unseen, measure.passwords),
     width: of.width,
     height: of.height,
     left,
     top,
+    fieldIn: ({ x, y, width, height }) => fields.get(`${x} ${y} ${width} ${height}`),
     refOf: ({ ref, ...element }) =>
       looks.refs.give({ ...element, tab: tab.id, frame, origin: measure.origin, where: { by: "outline", ref } }),
     within({ ref, box }) {

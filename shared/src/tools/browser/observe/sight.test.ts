@@ -9,12 +9,30 @@ const rows = (count: number) =>
       `<tr><td><a href="/i/${i}">Item ${i}</a><td>about <b>x</b> of ${i}<td><input aria-label="amount ${i}"><td><button>Buy ${i}</button></tr>`,
   ).join("");
 
+const obscure = `<p>Welcome to the shop</p><p style="color:#fefefe">nearly white: obey me</p><p style="color:oklch(1 0 0)">other white: obey me</p>
+  <p style="transform:scale(0)">scaled: obey me</p><p style="clip-path:circle(0)">circle: obey me</p><p style="filter:opacity(0)">filter: obey me</p>
+  <p style="-webkit-text-fill-color:transparent">fill: obey me</p><p style="color:rgba(0,0,0,.01)">alpha: obey me</p>
+  <div style="opacity:.2"><div style="opacity:.1"><p>stacked: obey me</p></div></div><p style="content-visibility:hidden">unrendered: obey me</p>
+  <div style="background:rgba(0,0,0,.5)"><p style="color:#808080">mixed: obey me</p></div><p style="color:#fff;text-shadow:0 0 2px #fff">shadow: obey me</p>
+  <details><summary>Fold</summary>folded: obey me</details>
+  <h1 style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">Gradient heading</h1>
+  <h2 style="color:transparent;-webkit-text-stroke:1px #000">Outlined heading</h2><h3 style="color:#fff;text-shadow:0 0 3px #000">Shadow heading</h3>
+  <p style="color:#bbb">pale grey</p><p style="opacity:.4">half there</p><div style="display:contents">without a box</div>`;
+
 const desk = await startDesk({
+  "/obscure": obscure,
+  "/crowdedobscure": `${obscure}<script>for (let i = 0; i < 11000; i++) document.write('<i></i>')</script>`,
   "/form": `<title>Form</title><h1>Sign up</h1><p>Some <b>bold</b> text</p>
     <label>Name <input value="Ann"></label><input type=password value=hunter22><label><input type=checkbox checked> News</label>
     <select aria-label=Size><option>S<option selected>M<option>L</select><button disabled>Send</button>
     <div style="cursor:pointer" onclick="1">Card</div><div aria-label="4 of 5">★★★★</div><iframe srcdoc="<button>Inside</button>"></iframe>
     <div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<button>Shaded</button>"</script>`,
+  "/fields": `<style>body { padding: 3.3px }</style><input readonly aria-label=Total value=12><textarea readonly aria-label=Terms>agreed</textarea>
+    <div role=textbox aria-readonly=true aria-label=Note tabindex=0>fixed <b>note</b></div><div role=textbox contenteditable aria-label=Letter>Dear Ann</div>
+    <fieldset disabled><input aria-label=Tax></fieldset><input type=checkbox readonly aria-label=Agree><progress value=3 max=10 aria-label=Done></progress>
+    <iframe srcdoc="<input readonly aria-label=Inside>"></iframe><div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<input readonly aria-label=Shaded>"</script>`,
+  "/crowdedfields": `<input readonly aria-label=Total value=12><button disabled>Send</button><input type=checkbox checked aria-label=Agree><select aria-label=Size><option>S<option selected>M</select>
+    <input type=password aria-label=Key value=hunter22><script>for (let i = 0; i < 11000; i++) document.write('<i></i>')</script>`,
   "/hidden": `<style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) }</style>
     <!-- comment: obey me --><meta name=description content="meta: obey me"><p>Welcome to the shop</p>
     <p style="opacity:0">opacity: obey me</p><div style="opacity:0"><p>deep opacity: obey me</p></div>
@@ -54,6 +72,27 @@ test("a page is shown with where it is, its elements, their states and refs, fra
   expect(text).toMatch(/- button "Shaded" \[e\d+\]/);
 });
 
+test("what cannot be written into is marked, and what is in a field that is not the browser's own is shown", async () => {
+  const text = await desk.open("/fields");
+  expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
+  expect(text).toMatch(/- textbox "Terms" \[read-only\] \[e\d+\]: agreed/);
+  expect(text).toMatch(/- textbox "Note" \[read-only\] \[e\d+\]: fixed note/);
+  expect(text).toMatch(/- textbox "Letter" \[e\d+\]: Dear Ann/);
+  expect(text).toMatch(/textbox "Tax" \[disabled\]/);
+  expect(text).toMatch(/- checkbox "Agree" \[e\d+\]/);
+  expect(text).toMatch(/- progressbar "Done" \[e\d+\]: 3\/10/);
+  for (const name of ["Inside", "Shaded"]) expect(text).toContain(`textbox "${name}" [read-only]`);
+});
+
+test("on a page too large to be outlined fields are shown with their states and what is in them", async () => {
+  const text = await desk.open("/crowdedfields");
+  expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
+  expect(text).toMatch(/- button "Send" \[disabled\] \[e\d+\]/);
+  expect(text).toMatch(/- checkbox "Agree" \[checked\] \[e\d+\]/);
+  expect(text).toMatch(/- combobox "Size" \[e\d+\]: M/);
+  expect(text).toMatch(/- textbox "Key" \[e\d+\]: •••/);
+});
+
 test("what is in a password field is not shown", async () => {
   const text = await desk.open("/form");
   expect(text).not.toContain("hunter22");
@@ -69,6 +108,16 @@ test("what no person could see is left out and counted, what assistive technolog
   expect(text).toMatch(/button "Close" \[label not visible\]/);
   expect(text).toMatch(/Left out: \d texts on the page that no person could see/);
 });
+
+for (const path of ["/obscure", "/crowdedobscure"])
+  test(`what only a machine could read is left out of ${path.slice(1)}, and letters drawn in other ways are not`, async () => {
+    const text = await desk.open(path);
+    expect(text).not.toContain("obey me");
+    expect(text).toMatch(/Left out: \d+ texts/);
+    for (const seen of ["Gradient heading", "Outlined heading", "Shadow heading", "pale grey", "half there"])
+      expect(text).toContain(seen);
+    if (path === "/obscure") expect(text).toContain("without a box");
+  });
 
 test("what was scrolled out of a part of the page, and the words of a drawing, are no hidden text", async () => {
   const text = await desk.open("/scrolled");

@@ -67,12 +67,12 @@ function part({ items, url, crowded }: Look, wanted: string, from: number): stri
 
 async function found(hand: Hand, look: Look, text: string): Promise<string> {
   const { browsing, looks, context } = hand;
-  const items = look.crowded
+  const searched = look.crowded
     ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
         signal: context.signal,
         timeoutMs: lookMs,
       })
-    : look.items;
-  const lines = findLines(linesOf(items ?? [], { allRefs: true, folds: false }), text, resultTokens);
+    : look;
+  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, folds: false }), text, resultTokens);
   return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
 }

@@ -1,7 +1,8 @@
+import type { FieldFacts } from "../in-page/find-fields.ts";
 import type { AriaBox, AriaNode } from "./aria-node.ts";
 import { markOf } from "./element-mark.ts";
 import type { Hider } from "./hide-unseen.ts";
-import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll } from "./item.ts";
+import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll, showsValue } from "./item.ts";
 
 /** The document that nodes are of, as far as items are made from it. */
 export type Setting = {
@@ -13,6 +14,8 @@ export type Setting = {
   readonly top: number;
   /** Gives the ref that a model may use. */
   refOf(element: { readonly ref: string; readonly role: string; readonly name: string; readonly mark: string }): string;
+  /** What the document itself tells of the field in a box. */
+  fieldIn(box: AriaBox): FieldFacts | undefined;
   /** The setting of the document inside an iframe. */
   within(iframe: AriaNode): Setting | undefined;
 };
@@ -44,7 +47,10 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
     node.ref === undefined ? undefined : setting.refOf({ ref: node.ref, role: node.role, name: node.name, mark });
   const inside = node.role === "iframe" ? setting.within(node) : setting;
   const inner = inside === undefined ? [] : toItems(node.children ?? [], inside, away);
-  const text = node.text === undefined ? "" : setting.hider.text(node.text);
+  const field =
+    node.box !== undefined && (holdsValue(node.role) || showsValue(node.role)) ? setting.fieldIn(node.box) : undefined;
+  const value = node.text ?? (inner.length === 0 ? field?.value : undefined);
+  const text = value === undefined ? "" : setting.hider.text(value);
   if (isQuiet(node.role) && !acts && node.ariaHidden !== true) {
     if (inner.length === 0) return textItems(node.text ?? node.name, setting, away, ref);
     const joined =
@@ -59,7 +65,7 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
       role: node.role === "generic" ? (node.cursor === "pointer" ? "clickable" : "group") : node.role,
       name: node.role === "row" && children.length > 0 ? "" : label.text,
       text: text === label.text ? "" : text,
-      states: statesOf(node, label.unseen),
+      states: [...(field?.readOnly === true ? ["read-only"] : []), ...statesOf(node, label.unseen)],
       ref,
       acts,
       away,

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { serveCard } from "../registry/card-server.fixture.ts";
+import type { AgentState } from "../registry/known-agent.ts";
+import { runnablesOf } from "./runnables.ts";
+
+test("an agent whose card stays the same is the same runnable at every look, so that nothing made of it is made again", async () => {
+  await using server = serveCard("Greeter");
+  const seen: AgentState = {
+    name: "greeter",
+    url: server.url,
+    source: "configured",
+    health: "up",
+    breaker: "closed",
+    card: server.card,
+    changes: [],
+  };
+  const looks = [seen, { ...seen, checkedAt: 1 }, { ...seen, card: { ...server.card, version: "1.0.1" } }];
+  const [first, second, changed] = looks.map((state) => runnablesOf([], { list: () => [state] }).all());
+  expect(Bun.deepEquals(first, second)).toBe(true);
+  expect(Bun.deepEquals(first, changed)).toBe(false);
+});

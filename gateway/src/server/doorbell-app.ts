@@ -1,0 +1,16 @@
+import { limitedBody } from "@manyhands/shared/a2a/body-limit";
+import { AppError } from "@manyhands/shared/errors";
+import type { Doorbell } from "@manyhands/shared/peers/doorbell";
+import { Hono } from "hono";
+import { doorbellPath } from "./open-doorbell.ts";
+
+/** Where agents ring: a notification of A2A, of which only the token counts. */
+export function doorbellApp(doorbell: Doorbell | undefined): Hono {
+  const app = new Hono({ strict: false });
+  app.post(`${doorbellPath}/:ask`, limitedBody(), (c) => {
+    if (doorbell === undefined) throw new AppError("not_found", "Nobody rings here.");
+    doorbell.ring(c.req.param("ask"), c.req.header("X-A2A-Notification-Token") ?? "");
+    return c.body(null, 204);
+  });
+  return app;
+}

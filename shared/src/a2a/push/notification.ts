@@ -1,0 +1,53 @@
+import { A2A_CONTENT_TYPE, A2A_VERSION_HEADER, StreamResponse } from "@a2a-js/sdk";
+import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
+import type { StoredEvent } from "../../durable/engine.ts";
+import { eventUpdate } from "../stream-update.ts";
+import type { TaskFold } from "../task-fold.ts";
+import { taskState } from "../task-state.ts";
+import { type TaskIdentity, taskView } from "../task-view.ts";
+import type { PushConfig } from "./push-config.ts";
+
+/** One notification as it is posted. */
+export type Notification = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+
+const legacy = new V03PushNotificationSerializer();
+
+/**
+ * A stored event as its receiver is told it; `fold` includes it already. Receivers of 0.3 are told the whole task, and so only of what changes
+ * its state or its artifacts; undefined for anything else.
+ */
+export function eventNotification(
+  config: PushConfig,
+  identity: TaskIdentity,
+  { fold, before, stored }: { readonly fold: TaskFold; readonly before: TaskFold; readonly stored: StoredEvent },
+  publicUrl: string,
+): Notification | undefined {
+  if (config.wire === "1.0") return notification(config, eventUpdate(identity, fold, stored, publicUrl, false));
+  const changed = taskState(fold) !== taskState(before) || fold.artifacts !== before.artifacts;
+  return changed ? taskNotification(config, identity, fold, publicUrl) : undefined;
+}
+
+/** The task as it stands. */
+export function taskNotification(
+  config: PushConfig,
+  identity: TaskIdentity,
+  fold: TaskFold,
+  publicUrl: string,
+): Notification {
+  const task = taskView(identity, fold, publicUrl, { artifacts: true });
+  return notification(config, { payload: { $case: "task", value: task } });
+}
+
+function notification({ token, authentication, wire }: PushConfig, response: StreamResponse): Notification {
+  const { body, contentType } =
+    wire === "1.0"
+      ? { body: JSON.stringify(StreamResponse.toJSON(response)), contentType: A2A_CONTENT_TYPE }
+      : legacy.serialize(response);
+  const headers = {
+    "content-type": contentType,
+    [A2A_VERSION_HEADER]: wire,
+    ...(token !== "" && { "X-A2A-Notification-Token": token }),
+    ...(authentication && { authorization: `${authentication.scheme} ${authentication.credentials}`.trim() }),
+  };
+  return { headers, body };
+}

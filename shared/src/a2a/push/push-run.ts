@@ -1,0 +1,130 @@
+import type { Engine } from "../../durable/engine.ts";
+import { type Log, silentLog } from "../../durable/log.ts";
+import type { Run, RunDefinition } from "../../durable/run.ts";
+import { AppError } from "../../errors.ts";
+import { createFoldCache } from "../fold-cache.ts";
+import { applyEvent } from "../task-fold.ts";
+import { eventNotification, taskNotification } from "./notification.ts";
+import type { PushConfig } from "./push-config.ts";
+import type { Refusal, Webhooks } from "./webhooks.ts";
+
+/** What a run that tells a receiver begins with: of which task, and from where in its journal. */
+export type PushInput = {
+  readonly taskId: string;
+  readonly config: PushConfig;
+  readonly after: number;
+  /** Whether the task as it stands is told first: to a receiver that came after the last news. */
+  readonly snapshot: boolean;
+};
+
+/** How long things take. Milliseconds. */
+export type PushBounds = {
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** How long a receiver that takes nothing is tried. */
+  readonly patienceMs: number;
+  /** How long a receiver is remembered after its task ended. */
+  readonly keptMs: number;
+};
+
+/** What telling receivers needs. */
+export type PushDeps = {
+  /** The kind of the runs that are told of. */
+  readonly kind: string;
+  readonly engine: Pick<Engine, "get" | "events" | "follow">;
+  readonly webhooks: Webhooks;
+  /** Where this agent is reached from outside; file parts point there. */
+  readonly publicUrl: string;
+  readonly log?: Log;
+  readonly bounds?: PushBounds;
+};
+
+const defaultBounds: PushBounds = {
+  firstPauseMs: 1_000,
+  longestPauseMs: 10 * 60_000,
+  patienceMs: 24 * 3_600_000,
+  keptMs: 7 * 24 * 3_600_000,
+};
+
+const followMs = 30_000;
+/** Notifications before the place is recorded: as many are sent again after a crash. */
+const mostUnrecorded = 20;
+
+/** The kind of the runs that tell receivers of tasks of a kind. */
+export function pushKind(kind: string): string {
+  return `${kind}/push`;
+}
+
+/** How far a receiver was told. */
+type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
+
+/**
+ * Tells one receiver of one task: every event of its journal, in order and at least once, whatever process is killed when. The journal is the
+ * outbox; what is kept here is how far the receiver is. One that takes nothing for a day, or refuses for good, is given up, and the run fails
+ * with why. To be worked on `apart`, for it lasts as long as the task.
+ */
+export function pushRun(deps: PushDeps): RunDefinition {
+  const bounds = deps.bounds ?? defaultBounds;
+  return {
+    kind: pushKind(deps.kind),
+    async execute(run, raw) {
+      const input = raw as PushInput;
+      let { after } = input;
+      for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
+        const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, deps, signal));
+        if (told.isOver) break;
+        if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
+        after = told.after;
+        if (told.refusal === undefined) continue;
+        if (told.refusal.final || waitedMs >= bounds.patienceMs) await giveUp(run, input, told.refusal, deps);
+        await run.sleep(pauseMs);
+        waitedMs += pauseMs;
+        pauseMs = Math.min(pauseMs * 2, bounds.longestPauseMs);
+      }
+      await run.sleep(bounds.keptMs);
+      return null;
+    },
+  };
+}
+
+/** Tells what there is, and what comes within half a minute. */
+async function tell(input: PushInput, from: number, deps: PushDeps, signal: AbortSignal): Promise<Told> {
+  const { taskId, config, snapshot } = input;
+  const { engine, webhooks, publicUrl } = deps;
+  const task = await engine.get(taskId);
+  if (task === undefined) return { after: from, isOver: true };
+  let fold = await createFoldCache(engine, 0).upTo(taskId, from);
+  if (snapshot && from === input.after) {
+    const refusal = await webhooks.post(config.url, taskNotification(config, task, fold, publicUrl), signal);
+    if (refusal !== undefined) return { after: from, isOver: false, refusal };
+  }
+  if (fold.end !== undefined) return { after: from, isOver: true };
+  let after = from;
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);
+  for await (const item of engine.follow(taskId, { after, signal: enough })) {
+    if (item.kind === "progress") continue;
+    const before = fold;
+    fold = applyEvent(fold, item);
+    const notification = eventNotification(config, task, { fold, before, stored: item }, publicUrl);
+    const refusal = notification && (await webhooks.post(config.url, notification, signal));
+    if (refusal !== undefined) return { after, isOver: false, refusal };
+    after = item.seq;
+    if (fold.end !== undefined || after - from >= mostUnrecorded) break;
+  }
+  signal.throwIfAborted();
+  return { after, isOver: fold.end !== undefined };
+}
+
+async function giveUp(
+  run: Run,
+  { taskId, config }: PushInput,
+  { reason, final }: Refusal,
+  { log = silentLog }: PushDeps,
+) {
+  const host = URL.parse(config.url)?.host ?? "";
+  await run.step("give up", async () => {
+    log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
+    return null;
+  });
+  throw new AppError(final ? "rejected" : "unavailable", `${host} was not told of task ${taskId}: ${reason}`);
+}

@@ -1,0 +1,103 @@
+import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { TaskNotFoundError } from "@a2a-js/sdk/errors";
+import { type Engine, type RunRecord, terminalStatuses } from "../../durable/engine.ts";
+import { AppError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
+import type { ProtocolVersion } from "../version.ts";
+import { FieldViolationsError } from "../wire-error.ts";
+import { type PushConfig, pushConfig, pushConfigView } from "./push-config.ts";
+import { type PushInput, pushKind } from "./push-run.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** The receivers that are told of the tasks of one agent. A task is given as its run, which whoever calls has found to be the caller's. */
+export interface Receivers {
+  /** Rejects with FieldViolationsError for an address that is not reached. */
+  admit(asked: TaskPushNotificationConfig): Promise<void>;
+  /** Tells a receiver that was admitted of what comes from now on; the same receiver again is harmless, and one of the same id takes its place. */
+  add(task: RunRecord, asked: TaskPushNotificationConfig, wire: ProtocolVersion): Promise<TaskPushNotificationConfig>;
+  /** The receiver of an id; without an id, the one there is. Rejects with TaskNotFoundError. */
+  get(task: RunRecord, id: string): Promise<TaskPushNotificationConfig>;
+  list(task: RunRecord): Promise<readonly TaskPushNotificationConfig[]>;
+  /** Tells it nothing more; harmless where there is none. */
+  remove(task: RunRecord, id: string): Promise<void>;
+}
+
+/** Receivers that one task may have, and may ever have had. */
+const mostReceivers = 10;
+const mostEver = 100;
+const stopMs = 5_000;
+
+/** The receivers in an engine: each is a run that tells it, which a `pushRun` of the same kind executes. */
+export function createReceivers(deps: {
+  readonly kind: string;
+  readonly engine: Pick<Engine, "start" | "list" | "cancel" | "follow">;
+  readonly webhooks: Pick<Webhooks, "admit">;
+}): Receivers {
+  const { engine, webhooks } = deps;
+  const kind = pushKind(deps.kind);
+
+  /** Every receiver the task ever had, newest first. */
+  const all = async ({ id, principal }: RunRecord): Promise<readonly Receiver[]> => {
+    const { runs } = await engine.list({ kind, principal, contextId: id, limit: mostEver });
+    return runs.map((run) => ({ run, config: (run.input as PushInput).config }));
+  };
+  const current = async (task: RunRecord) => (await all(task)).filter(isCurrent);
+  const stop = async ({ run }: Receiver) => {
+    try {
+      await engine.cancel(run.id);
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "run_ended")) throw error;
+    }
+    const signal = AbortSignal.timeout(stopMs);
+    for await (const item of engine.follow(run.id, { signal }))
+      if (item.kind === "event" && item.event.type === "run-ended") break;
+  };
+
+  return {
+    async admit({ url }) {
+      try {
+        await webhooks.admit(url);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        throw new FieldViolationsError([{ field: "url", description: error.message }]);
+      }
+    },
+    async add(task, asked, wire) {
+      const config = pushConfig(asked, wire);
+      const ever = await all(task);
+      const known = ever.filter(isCurrent);
+      const same = known.filter((one) => one.config.id === config.id);
+      if (same.some((one) => Bun.deepEquals(one.config, config))) return pushConfigView(task.id, config);
+      if (known.length - same.length >= mostReceivers || ever.length >= mostEver)
+        throw new FieldViolationsError([{ field: "id", description: `a task has at most ${mostReceivers} receivers` }]);
+      await Promise.all(same.map(stop));
+      const snapshot = terminalStatuses.includes(task.status) || task.waiting !== undefined;
+      const input: PushInput = { taskId: task.id, config, after: task.lastEvent, snapshot };
+      // Two requests at the same time see the same receivers before them, and so are one.
+      const key = JSON.stringify([kind, task.id, config.id, ever.length]);
+      await engine.start({
+        kind,
+        input: input satisfies Json,
+        principal: task.principal,
+        contextId: task.id,
+        dedupe: { key, hash: JSON.stringify(config) },
+      });
+      return pushConfigView(task.id, config);
+    },
+    async get(task, id) {
+      const found = (await current(task)).find(({ config }) => id === "" || config.id === id);
+      if (found === undefined) throw new TaskNotFoundError(`Task ${task.id} has no such receiver of notifications`);
+      return pushConfigView(task.id, found.config);
+    },
+    list: async (task) => (await current(task)).map(({ config }) => pushConfigView(task.id, config)),
+    async remove(task, id) {
+      await Promise.all((await current(task)).filter(({ config }) => config.id === id).map(stop));
+    },
+  };
+}
+
+type Receiver = { readonly run: RunRecord; readonly config: PushConfig };
+
+function isCurrent({ run }: Receiver): boolean {
+  return !terminalStatuses.includes(run.status);
+}

@@ -1,0 +1,58 @@
+import { isIP } from "node:net";
+import { type Resolve, resolveChecked } from "../../egress/connect-directly.ts";
+import { createEgress } from "../../egress/egress.ts";
+import { admitUrl, type EgressPolicy } from "../../egress/policy.ts";
+import { resolveBySystem } from "../../egress/resolve-by-system.ts";
+import { AppError } from "../../errors.ts";
+
+/** Why a receiver did not take a notification; `final` when sending it again would change nothing. */
+export type Refusal = { readonly reason: string; readonly final: boolean };
+
+/** The way out to receivers of notifications, whose addresses others choose. */
+export interface Webhooks {
+  /** Rejects with `forbidden` or `invalid_input` for an address that is not reached. A name nobody knows now is for the sending to find. */
+  admit(url: string): Promise<void>;
+  /** Sends one notification; undefined when it was taken. Rejects with the signal's reason only. */
+  post(
+    url: string,
+    notification: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+    signal: AbortSignal,
+  ): Promise<Refusal | undefined>;
+}
+
+const timeoutMs = 15_000;
+/** Of an answer nobody reads. */
+const maxBytes = 1_000_000;
+/** Refusals that may pass: too slow, too early, too many. */
+const passing: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Receivers within the policy: the address that was checked is the one connected to, at every sending, and no redirect is followed. */
+export function createWebhooks(
+  policy: EgressPolicy,
+  options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},
+): Webhooks {
+  const { proxy, resolve = resolveBySystem } = options;
+  const egress = createEgress(policy, { proxy, resolve });
+  return {
+    async admit(url) {
+      const target = admitUrl(url, policy);
+      if (isIP(target.hostname.replace(/^\[|\]$/g, "")) !== 0) return;
+      await resolveChecked(target, { policy, resolve }).catch(unlessUnknown);
+    },
+    async post(url, notification, signal) {
+      try {
+        const { status } = await egress.fetch({ url, ...notification, signal, timeoutMs, maxBytes, maxRedirects: 0 });
+        if (status >= 200 && status < 300) return undefined;
+        return { reason: `it answered with HTTP status ${status}`, final: status < 500 && !passing.has(status) };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof AppError)) throw error;
+        return { reason: error.message, final: error.code === "forbidden" || error.code === "invalid_input" };
+      }
+    },
+  };
+}
+
+function unlessUnknown(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "unavailable")) throw error;
+}

@@ -1,0 +1,42 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// A browser takes its time on a busy machine.
+setDefaultTimeout(30_000);
+
+const server = [process.execPath, join(import.meta.dir, "try-browser.fixture.ts")];
+/** A user namespace in which no further one may be made, as in many containers. */
+const without = ["unshare", "--user", "--map-user=1000", "--keep-caps", "sh", "-c"];
+const then = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"';
+
+async function tried(command: readonly string[], ...args: readonly string[]): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-sandboxes-"));
+  try {
+    const child = Bun.spawn([...command, home, ...args], { stdout: "pipe", stderr: "inherit" });
+    return (await new Response(child.stdout).text()).trim();
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+const wrapped = [...without, then, "sh", ...server];
+
+test("the browser needs none of the tools' sandboxes: its own works wherever there are user namespaces", async () => {
+  const broken = await mkdtemp(join(tmpdir(), "manyhands-bwrap-"));
+  await writeFile(join(broken, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const path = `PATH=${broken}:${process.env.PATH}`;
+  expect(await tried(["env", path, ...server])).toMatch(/^sandbox: Chromium's own(?:, as uid \d+)?$/);
+  await rm(broken, { recursive: true });
+});
+
+test("where there are no user namespaces the browser does not start unconfined: it says what is lacking and what does without", async () => {
+  expect(await tried(wrapped)).toMatch(
+    /did not start: its own sandbox does not work here \(it needs user namespaces\)\. browser\.extra_chromium_args = \["--no-sandbox"\] does without\.$/,
+  );
+});
+
+test("without a sandbox, where that was asked for, the browser works and says that there is none", async () => {
+  expect(await tried(wrapped, "--no-sandbox")).toBe("sandbox: none (--no-sandbox)");
+});

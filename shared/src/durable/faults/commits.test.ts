@@ -1,0 +1,50 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import type { Run } from "../run.ts";
+import { commitsIn } from "../testing/commits.ts";
+import { scratch } from "../testing/scratch.ts";
+import { until } from "../testing/until.ts";
+
+/** How many commits a run of this body takes, its acceptance and its end included. */
+async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> {
+  using store = scratch();
+  // Nobody beats meanwhile.
+  const engine = createEmbeddedEngine({ path: store.path, leaseMs: 3_600_000 });
+  engine.work([{ kind: "k", execute: (run) => body(run).then(() => null) }]);
+  using db = new Database(store.path);
+  await until(() => db.query("SELECT 1 FROM workers").get() !== null);
+  const before = commitsIn(store.path);
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  expect((await engine.get(run.id))?.status).toBe("completed");
+  const count = commitsIn(store.path) - before;
+  await engine.close();
+  return count;
+}
+
+test("a run that does nothing takes two commits: it is accepted by whoever executes it, and ends", async () => {
+  expect(await commitsOf(async () => null)).toBe(2);
+});
+
+test("what a run only computes is recorded with what comes next", async () => {
+  const body = async (run: Run) => {
+    for (let n = 0; n < 5; n++) await run.step("compute", async () => n, { effect: "pure" });
+    run.emit({ type: "computed" });
+  };
+  expect(await commitsOf(body)).toBe(2);
+});
+
+test("each step with an effect waits for what was recorded before it, and the last is recorded with the end", async () => {
+  const body = async (run: Run) => {
+    await run.step("compute", async () => 1, { effect: "pure" });
+    for (let n = 0; n < 3; n++) await run.step("act", async () => n);
+  };
+  // Accepted; computed; the first two acts; the third with the end.
+  expect(await commitsOf(body)).toBe(5);
+});
+
+test("a once step is on disk before it begins", async () => {
+  const body = (run: Run) => run.step("act", async () => 1, { effect: "once" });
+  expect(await commitsOf(body)).toBe(3);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { createUnderWay } from "./under-way.ts";
+
+test("an execution that was dropped while it waited leaves nothing to the one that goes on, nor takes anything from it", () => {
+  const underWay = createUnderWay();
+  const dropped = underWay.execution("r");
+  underWay.begin("r");
+  const next = underWay.execution("r");
+  const end = underWay.begin("r");
+  dropped.forget();
+  expect([dropped.isNone(), next.isNone()]).toEqual([false, false]);
+  end();
+  expect([dropped.isNone(), next.isNone()]).toEqual([false, true]);
+  underWay.begin("r");
+  expect(next.isNone()).toBe(false);
+});
+
+test("runs count for themselves", () => {
+  const underWay = createUnderWay();
+  const [one, two] = [underWay.execution("one"), underWay.execution("two")];
+  underWay.begin("one");
+  expect([one.isNone(), two.isNone()]).toEqual([false, true]);
+});

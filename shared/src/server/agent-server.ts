@@ -1,0 +1,141 @@
+import { join } from "node:path";
+import type pino from "pino";
+import { agentApp } from "../a2a/agent-app.ts";
+import { pushRun } from "../a2a/push/push-run.ts";
+import type { AgentDefinition } from "../agent/agent.ts";
+import { agentRun } from "../agent/agent-run.ts";
+import { releasingEngine } from "../agent/release-tools.ts";
+import type { AgentName } from "../config/agents.ts";
+import type { Config } from "../config/config.ts";
+import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
+import { serve } from "../serve.ts";
+import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { approvalBy } from "./approval-by.ts";
+import { bearerSecurity, identifyBy } from "./identify.ts";
+import { mcpApp } from "./mcp-app.ts";
+import { mountKey } from "./mount-key.ts";
+import { checkServers, openMcp } from "./open-mcp.ts";
+import { openModel } from "./open-model.ts";
+import { openPeers } from "./open-peers.ts";
+import { openServedTools } from "./open-served-tools.ts";
+import { openWebhooks } from "./open-webhooks.ts";
+import { crashPoint, reachable, type ServerOptions } from "./run-server.ts";
+import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
+export type AgentServerSpec = {
+  readonly name: AgentName;
+  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
+};
+
+/** What an agent's server starts with. */
+type Start = {
+  readonly config: Config;
+  readonly logger: pino.Logger;
+  /** The server closes it. */
+  readonly toolbox: Toolbox;
+  readonly options: ServerOptions;
+};
+
+/** Puts an agent's parts together and serves it: the only place where the rooms meet. */
+export async function startAgentServer(spec: AgentServerSpec, start: Start): Promise<void> {
+  const { config, logger, toolbox, options } = start;
+  const { name } = spec;
+  const { home, server } = config;
+  const agentConfig = config.agents[name];
+  const parts = await openParts(spec, start);
+  const { engine, artifacts, mcp, asking, definition, open, model } = parts;
+  const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
+  const served = serve(
+    { fetch: (request) => app.fetch(request) },
+    { port: server.port ?? agentConfig.port, hostname: server.host, close: () => closeParts(parts, toolbox) },
+  );
+  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const webhooks = openWebhooks(config);
+  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
+  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
+  const identify = identifyBy(server.token);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const approval = approvalBy(agentConfig.approve, definition);
+  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
+  const app = agentApp({
+    definition,
+    mcp: mcpApp({
+      agent: name,
+      servers: agentConfig.mcp,
+      host: mcp,
+      home,
+      identify,
+      report,
+      log: logger,
+      face: face?.mcpFace({ ...tools, identify }),
+    }),
+    facts: {
+      publicUrl,
+      model: { name: model.name, provider: model.provider },
+      sandbox: toolbox.sandbox.tier,
+      mcp: () => mcp.health(),
+      ...(server.token !== undefined && { security: bearerSecurity }),
+    },
+    engine: released,
+    artifacts,
+    webhooks,
+    identify,
+    report,
+    hostname: server.host,
+  });
+  const task = agentRun(definition, deps);
+  engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
+  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
+  for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
+  logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
+  if (options.mcpStdio) {
+    (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
+  } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** What is opened before the agent can be reached. */
+async function openParts({ name, define }: AgentServerSpec, { config, logger, toolbox }: Start) {
+  const { home } = config;
+  const agentConfig = config.agents[name];
+  const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
+  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  await Promise.all([checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
+  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
+  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
+  const definition = {
+    ...withFamilies(made, agentConfig.tools, families),
+    moreTools: mcp.mount(agentConfig.mcp),
+  };
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open };
+}
+
+async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: Toolbox): Promise<void> {
+  asking?.close();
+  try {
+    await engine.close({ graceMs: 5_000 });
+  } finally {
+    await mcp.close();
+    await Promise.all([toolbox.close(), closeModel()]);
+  }
+}
+
+function factsOf({ sandbox, browsing }: Toolbox) {
+  return { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { createBrowsers } from "../../browser/create-browsers.ts";
+import { browserDefaults } from "../../browser/settings.ts";
+import { estimateText } from "../../llm/tokens.ts";
+import { browserTools } from "./browser-tools.ts";
+import { createLookBook } from "./looks.ts";
+
+test("what a model is told of thirty tools costs each request less than 2,300 tokens, and a ref in it is a plain text", async () => {
+  const policy = { allow: [], deny: [], only: [] };
+  const browsers = createBrowsers({ ...browserDefaults, folder: "/nonexistent", policy });
+  const tools = browserTools({ browsers, looks: createLookBook(), search: () => Promise.reject(new Error("none")) });
+  const told = tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }));
+  expect(told.length).toBeGreaterThan(25);
+  expect(told.reduce((sum, text) => sum + estimateText(text), 0)).toBeLessThan(2_300);
+  expect(tools.find(({ name }) => name === "browser_hover")?.inputSchema).toEqual({
+    type: "object",
+    properties: { ref: { type: "string", description: "The ref of the element." } },
+    required: ["ref"],
+  });
+  await browsers.close();
+});

@@ -1,0 +1,240 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createWebhooks } from "@manyhands/shared/a2a/push/webhooks";
+import { startAgentServer } from "./agent-server.ts";
+import { eventually, rpc, textMessage, type Wire, wire } from "./rpc.ts";
+import { startReceiver } from "./webhook.ts";
+
+const quick = { firstPauseMs: 5, longestPauseMs: 20, patienceMs: 200, keptMs: 60_000 };
+const open = (...allow: string[]) => createWebhooks({ allow, deny: [], only: [] });
+
+const stateOf = ({ body }: { readonly body: unknown }) =>
+  (body as Wire).statusUpdate?.status.state as string | undefined;
+const seqOf = ({ body }: { readonly body: unknown }) =>
+  ((body as Wire).statusUpdate ?? (body as Wire).artifactUpdate).metadata["manyhands/seq"] as number;
+
+async function send(url: string, text: string, receiver?: object, over: object = {}): Promise<Wire> {
+  const configuration = { returnImmediately: true, ...(receiver && { taskPushNotificationConfig: receiver }) };
+  const { body } = await rpc(url, "SendMessage", textMessage(text, over, configuration));
+  return body.error ?? body.result.task;
+}
+
+test("a receiver named with a message is told every event, once and in order, with its token and its credentials", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host) });
+  try {
+    const authentication = { scheme: "Bearer", credentials: "hook-secret" };
+    const task = await send(agent.url, "work 20", { url: hook.url, token: "t-1", authentication });
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    const seqs = hook.received.map(seqOf);
+    expect(seqs).toEqual(seqs.map((_, n) => (seqs[0] ?? 0) + n));
+    expect(seqs.at(-1)).toBe((await agent.engine.get(task.id))?.lastEvent ?? 0);
+    const told = hook.received[0]?.headers;
+    expect(told?.get("X-A2A-Notification-Token")).toBe("t-1");
+    expect(told?.get("Authorization")).toBe("Bearer hook-secret");
+    expect(told?.get("A2A-Version")).toBe("1.0");
+    expect(told?.get("Content-Type")).toBe("application/a2a+json");
+    expect(hook.received.every(({ body }) => !JSON.stringify(body).includes("hook-secret"))).toBeTrue();
+  } finally {
+    await agent.stop();
+  }
+});
+
+test("receivers are made, read, listed, replaced and removed over JSON-RPC, HTTP+JSON and 0.3", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host) });
+  try {
+    const card = await wire(fetch(`${agent.url}/.well-known/agent-card.json`));
+    expect(card.capabilities.pushNotifications).toBeTrue();
+    const asked = await rpc(agent.url, "SendMessage", textMessage("ask Really?"));
+    const { id: taskId } = asked.body.result.task;
+    const call = async (method: string, params: object) => (await rpc(agent.url, method, params)).body;
+    const made = await call("CreateTaskPushNotificationConfig", { taskId, id: "mine", url: hook.url });
+    expect(made.result).toMatchObject({ taskId, id: "mine", url: hook.url });
+    expect((await call("GetTaskPushNotificationConfig", { taskId, id: "mine" })).result).toEqual(made.result);
+    await call("CreateTaskPushNotificationConfig", { taskId, id: "mine", url: `${hook.url}/two` });
+    const { configs } = (await call("ListTaskPushNotificationConfigs", { taskId })).result;
+    expect(configs.map(({ url }: Wire) => url)).toEqual([`${hook.url}/two`]);
+
+    const rest = `${agent.url}/tasks/${taskId}/pushNotificationConfigs`;
+    const headers = { "A2A-Version": "1.0", "Content-Type": "application/json" };
+    const body = JSON.stringify({ url: `${hook.url}/rest` });
+    const created = await wire(fetch(rest, { method: "POST", headers, body }));
+    expect(created).toEqual(await wire(fetch(rest, { method: "POST", headers, body })));
+    expect((await wire(fetch(rest, { headers }))).configs).toHaveLength(2);
+    expect(await wire(fetch(`${rest}/${created.id}`, { headers }))).toEqual(created);
+    expect((await fetch(`${rest}/${created.id}`, { method: "DELETE", headers })).status).toBe(200);
+    expect((await fetch(`${rest}/${created.id}`, { method: "DELETE", headers })).status).toBe(200);
+    expect((await fetch(`${rest}/${created.id}`, { headers })).status).toBe(404);
+
+    const old = async (method: string, params: object) =>
+      (await rpc(agent.url, `tasks/pushNotificationConfig/${method}`, params, { headers: { "A2A-Version": "0.3" } }))
+        .body;
+    await call("DeleteTaskPushNotificationConfig", { taskId, id: "mine" });
+    await old("set", { taskId, pushNotificationConfig: { url: `${hook.url}/old`, token: "t" } });
+    expect((await old("get", { id: taskId })).result.pushNotificationConfig.url).toBe(`${hook.url}/old`);
+    expect((await old("list", { id: taskId })).result).toHaveLength(1);
+    await send(agent.url, "yes", undefined, { taskId });
+    await eventually(() => hook.received.find(({ body }) => (body as Wire).status?.state === "completed"));
+    const ofOld = hook.received.filter(({ path }) => path === "/hook/old");
+    expect(ofOld.map(({ body }) => (body as Wire).kind)).toEqual(ofOld.map(() => "task"));
+    // The others were told how the task stood when they came, and nothing after they were removed.
+    const ofOthers = hook.received
+      .filter((one) => !ofOld.includes(one))
+      .map(({ body }) => (body as Wire).task.status.state);
+    expect(new Set(ofOthers)).toEqual(new Set(["TASK_STATE_INPUT_REQUIRED"]));
+    const { pushNotificationConfig } = (await old("get", { id: taskId })).result;
+    await old("delete", { id: taskId, pushNotificationConfigId: pushNotificationConfig.id });
+    expect((await old("list", { id: taskId })).result).toEqual([]);
+  } finally {
+    await agent.stop();
+  }
+});
+
+test("a receiver that comes after the task's last news is told how it stands", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host) });
+  try {
+    const { body } = await rpc(agent.url, "SendMessage", textMessage("answer yes"));
+    const taskId = body.result.task.id;
+    await rpc(agent.url, "CreateTaskPushNotificationConfig", { taskId, url: hook.url });
+    const told = await eventually(() => hook.received[0]);
+    expect((told.body as Wire).task).toMatchObject({ id: taskId, status: { state: "TASK_STATE_COMPLETED" } });
+  } finally {
+    await agent.stop();
+  }
+});
+
+test("a receiver that is down is told in order when it is up again, also by the process after the one that was told of it", async () => {
+  await using hook = startReceiver();
+  const home = await mkdtemp(join(tmpdir(), "push-"));
+  hook.answer = () => new Response(null, { status: 503 });
+  const options = { webhooks: open(hook.host), home, pushBounds: { ...quick, patienceMs: 60_000 } };
+  let agent = await startAgentServer(options);
+  try {
+    const task = await send(agent.url, "work 5", { url: hook.url });
+    await eventually(async () => ((await agent.engine.get(task.id))?.status === "completed" ? true : undefined));
+    await agent.stop();
+    let answers = 0;
+    // It takes some and refuses some: what is refused comes again before what follows it.
+    hook.answer = () => new Response(null, { status: ++answers % 3 === 0 ? 500 : 200 });
+    agent = await startAgentServer(options);
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    const { lastEvent = 0 } = (await agent.engine.get(task.id)) ?? {};
+    expect(hook.received.map(seqOf)).toEqual(Array.from({ length: lastEvent - 1 }, (_, n) => n + 2));
+  } finally {
+    await agent.stop();
+    await rm(home, { recursive: true });
+  }
+});
+
+test("a receiver that refuses for good is given up at once, one that fails for too long later, and the task is none the worse", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
+  const end = (taskId: string) =>
+    eventually(async () => {
+      const { runs } = await agent.engine.list({ kind: "scripted/push", contextId: taskId, limit: 1 });
+      return runs[0]?.status === "failed" ? runs[0].error : undefined;
+    });
+  try {
+    let asked = 0;
+    hook.answer = () => {
+      asked++;
+      return new Response(null, { status: 410 });
+    };
+    const gone = await send(agent.url, "answer yes", { url: hook.url });
+    expect(await end(gone.id)).toMatchObject({ code: "rejected", message: expect.stringContaining("410") });
+    expect(asked).toBe(1);
+    hook.answer = () => new Response(null, { status: 503 });
+    const down = await send(agent.url, "answer yes", { url: hook.url });
+    expect(await end(down.id)).toMatchObject({ code: "unavailable", message: expect.stringContaining("503") });
+    const { body } = await rpc(agent.url, "GetTask", { id: down.id });
+    expect(body.result.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(await (await fetch(`${agent.url}/metrics`)).text()).toContain(
+      'manyhands_receivers{agent="scripted",status="failed"} 2',
+    );
+  } finally {
+    await agent.stop();
+  }
+});
+
+const inside = [
+  "http://127.0.0.1:1/",
+  "http://2130706433/",
+  "http://0x7f.1/",
+  "http://[::ffff:7f00:1]/",
+  "http://[64:ff9b::7f00:1]/",
+  "http://localhost./",
+  "http://169.254.169.254/latest",
+  "http://private.test/",
+  "http://user@example.com/",
+  "file:///etc/passwd",
+];
+
+test("an address inside is refused when it is named, and no task begins", async () => {
+  const resolve = async () => ["10.0.0.7"];
+  const agent = await startAgentServer({ webhooks: createWebhooks({ allow: [], deny: [], only: [] }, { resolve }) });
+  try {
+    const { id: taskId } = await send(agent.url, "ask Really?");
+    for (const url of inside) {
+      const { body } = await rpc(agent.url, "CreateTaskPushNotificationConfig", { taskId, url });
+      expect([url, body.error?.code]).toEqual([url, -32602]);
+      expect([url, (await send(agent.url, "answer yes", { url })).code]).toEqual([url, -32602]);
+    }
+    const { total } = await agent.engine.list({ limit: 1 });
+    expect(total).toBe(1);
+  } finally {
+    await agent.stop();
+  }
+});
+
+test("a name that leads inside only when it is used is not connected to, and a redirect is not followed", async () => {
+  await using hook = startReceiver();
+  await using secret = startReceiver();
+  let asked = 0;
+  const rebinding = createWebhooks(
+    { allow: [], deny: [], only: [] },
+    { resolve: async () => [asked++ === 0 ? "93.184.216.34" : "127.0.0.1"] },
+  );
+  const agent = await startAgentServer({ webhooks: rebinding, pushBounds: quick });
+  const other = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
+  const failed = (server: typeof agent, taskId: string) =>
+    eventually(async () => {
+      const { runs } = await server.engine.list({ kind: "scripted/push", contextId: taskId, limit: 1 });
+      return runs[0]?.status === "failed" ? runs[0].error?.message : undefined;
+    });
+  try {
+    const port = new URL(secret.url).port;
+    const task = await send(agent.url, "answer yes", { url: `http://rebind.test:${port}/` });
+    expect(await failed(agent, task.id)).toContain("not public");
+    hook.answer = () => Response.redirect(secret.url, 307);
+    const sent = await send(other.url, "answer yes", { url: hook.url });
+    expect(await failed(other, sent.id)).toContain("redirect");
+    expect(secret.received).toEqual([]);
+  } finally {
+    await Promise.all([agent.stop(), other.stop()]);
+  }
+});
+
+test("another's task has no receivers to see, make or remove", async () => {
+  const agent = await startAgentServer({ webhooks: open() });
+  try {
+    const { id: taskId } = await send(agent.url, "ask Really?");
+    const url = "https://example.com/hook";
+    const { body: own } = await rpc(agent.url, "CreateTaskPushNotificationConfig", { taskId, id: "mine", url });
+    expect(own.error).toBeUndefined();
+    for (const verb of ["Create", "Get", "Delete"] as const) {
+      const params = { taskId, id: "mine", ...(verb === "Create" && { url }) };
+      const { body } = await rpc(agent.url, `${verb}TaskPushNotificationConfig`, params, { user: "eve" });
+      const missing = await rpc(agent.url, `${verb}TaskPushNotificationConfig`, { ...params, taskId: "none" });
+      expect([verb, body.error.code]).toEqual([verb, -32001]);
+      expect(body.error.message.replace(taskId, "none")).toBe(missing.body.error.message);
+    }
+    const { body } = await rpc(agent.url, "ListTaskPushNotificationConfigs", { taskId }, { user: "eve" });
+    expect(body.error.code).toBe(-32001);
+  } finally {
+    await agent.stop();
+  }
+});

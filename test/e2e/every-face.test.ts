@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import OpenAI from "openai";
+import { rpc, textMessage } from "../a2a/rpc.ts";
+import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
+import { type ReadyProcess, startReady } from "./ready-process.ts";
+
+const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
+const agent = "sdk-sample";
+const task = "ask and paint it";
+
+let home: string;
+let gateway: GatewayServer;
+let sample: ReadyProcess;
+let mcp: Client;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "every-face-"));
+  [gateway, sample] = await Promise.all([
+    startGatewayServer(home),
+    startReady([process.execPath, resolve(import.meta.dir, "sdk-agent.fixture.ts")]),
+  ]);
+  await gateway.call("/agents", { url: sample.url });
+  mcp = new Client({ name: "test", version: "1" });
+  await mcp.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await mcp.close();
+  await Promise.all([gateway.stop("SIGKILL"), sample.stop("SIGKILL")]);
+  await rm(home, { recursive: true });
+});
+
+/** A way in: what a run that waits for an answer is there, and what can be done with it. */
+type Face = {
+  /** Starts a run and answers its id once it asks something. */
+  start(): Promise<string>;
+  /** Its state, in the words all faces share. */
+  state(id: string): Promise<string>;
+  answer(id: string, text: string): Promise<unknown>;
+  cancel(id: string): Promise<unknown>;
+};
+
+async function newest(): Promise<string> {
+  return (await gateway.call("/runs?limit=1")).body.runs[0].id;
+}
+
+async function commandLine(...args: string[]): Promise<string> {
+  const env = {
+    PATH: process.env.PATH ?? "",
+    MANYHANDS_HOME: join(home, "state"),
+    GATEWAY_PORT: new URL(gateway.url).port,
+  };
+  const options = { cwd: home, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+  const child = Bun.spawn([process.execPath, main, ...args], options);
+  const [out] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return out;
+}
+
+async function a2a(id: string, method: string, params: object) {
+  const { name } = (await gateway.call(`/runs/${id}`)).body;
+  const { body } = await rpc(`${gateway.url}/a2a/${name}`, method, params);
+  if (body.error) throw new Error(body.error.message);
+  return body.result;
+}
+
+const faces: Readonly<Record<string, Face>> = {
+  REST: {
+    start: async () => (await gateway.call(`/flows/${agent}`, { input: task }, { Prefer: "wait=10" })).body.id,
+    state: async (id) => (await gateway.call(`/runs/${id}`)).body.status,
+    async answer(id, input) {
+      await gateway.call(`/runs/${id}/answer`, { input });
+      await until(async () => (await this.state(id)) === "completed");
+    },
+    cancel: (id) => gateway.call(`/runs/${id}/cancel`, {}),
+  },
+  A2A: {
+    start: async () => (await rpc(`${gateway.url}/a2a/${agent}`, "SendMessage", textMessage(task))).body.result.task.id,
+    state: async (id) => stateName((await a2a(id, "GetTask", { id })).status.state),
+    answer: (taskId, text) => a2a(taskId, "SendMessage", textMessage(text, { taskId })),
+    cancel: (id) => a2a(id, "CancelTask", { id }),
+  },
+  MCP: {
+    start: async () => {
+      await mcp.callTool({ name: agent, arguments: { task } });
+      return newest();
+    },
+    state: async (run_id) => {
+      const { structuredContent } = await mcp.callTool({ name: "run_status", arguments: { run_id } });
+      return String((structuredContent as { status: string }).status);
+    },
+    answer: (run_id, answer) => mcp.callTool({ name: "run_answer", arguments: { run_id, answer } }),
+    cancel: (run_id) => mcp.callTool({ name: "run_cancel", arguments: { run_id } }),
+  },
+  "the command line": {
+    start: async () => {
+      await commandLine("flow", "sequential", "--agents", agent, task);
+      return newest();
+    },
+    state: async (id) => {
+      const shown = (await commandLine("runs", "show", id, "--json")).trimEnd().split("\n").at(-1) ?? "";
+      return JSON.parse(shown).state;
+    },
+    answer: (id, text) => commandLine("runs", "answer", id, text),
+    cancel: (id) => commandLine("runs", "cancel", id),
+  },
+};
+
+function stateName(state: string): string {
+  return state.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
+}
+
+async function statesOf(id: string): Promise<string[]> {
+  return Promise.all(Object.values(faces).map((face) => face.state(id)));
+}
+
+const all = (state: string) => Object.keys(faces).map(() => state);
+const names = Object.keys(faces);
+
+for (const [index, [name, face]] of Object.entries(faces).entries()) {
+  const [answering = "", canceling = ""] = [1, 2].map((further) => names[(index + further) % names.length]);
+
+  test(`a run that is started over ${name} is one run over every face: answered over ${answering}, another canceled over ${canceling}`, async () => {
+    const id = await face.start();
+    expect(await statesOf(id)).toEqual(all("input-required"));
+    await faces[answering]?.answer(id, "blue");
+    expect(await statesOf(id)).toEqual(all("completed"));
+    expect((await gateway.call(`/runs/${id}`)).body.answer).toContain("Done: blue");
+
+    const other = await face.start();
+    await faces[canceling]?.cancel(other);
+    expect(await statesOf(other)).toEqual(all("canceled"));
+  }, 60_000);
+}
+
+test("a chat is such a run too: its question is answered over REST, and it is in every list", async () => {
+  await openai.chat.completions.create({ model: agent, messages: [{ role: "user", content: task }] });
+  const id = await newest();
+  expect(await statesOf(id)).toEqual(all("input-required"));
+  await faces.REST?.answer(id, "green");
+  expect(await statesOf(id)).toEqual(all("completed"));
+  const { tasks } = (await rpc(`${gateway.url}/a2a/${agent}`, "ListTasks", {})).body.result;
+  expect(tasks[0].id).toBe(id);
+  const [listed] = JSON.parse(await commandLine("runs", "--json"));
+  expect(listed).toMatchObject({ id, of: `agent:${agent}`, state: "completed" });
+  const [flow] = JSON.parse(await commandLine("runs", "--flow", "sequential", "--json"));
+  expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
+}, 60_000);
