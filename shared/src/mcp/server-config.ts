@@ -54,7 +54,7 @@ const remote = z.strictObject({
   type: z.enum(["http", "streamable-http", "streamableHttp", "sse"]).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: headers.default({}),
-  /** A client registered beforehand; registered by itself where the server allows that, otherwise. */
+  /** A client registered beforehand, or the https address of its metadata; registered by itself where the server allows that, otherwise. */
   oauth: z
     .strictObject({ clientId: text.optional(), clientSecret: text.optional(), scope: text.optional() })
     .default({}),

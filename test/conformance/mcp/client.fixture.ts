@@ -19,7 +19,12 @@ const given = z
     toolCalls: z.array(z.looseObject({ name: z.string(), arguments: z.looseObject({}) })).optional(),
   })
   .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}"));
-const oauth = { ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }) };
+/** Where the suite says that its client's metadata is. */
+const metadata = scenario === "auth/basic-cimd" && "https://conformance-test.local/client-metadata.json";
+const oauth = {
+  ...(metadata && { clientId: metadata }),
+  ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
+};
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
 await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: { url, oauth } } }));

@@ -34,8 +34,11 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
   let registered: StoredOAuthClientInformation | undefined;
   let discovered: OAuthDiscoveryState | undefined;
   const { clientId, clientSecret, scope } = server.oauth;
+  // Such an id is the address of what is known of the client, for those who look there; others have it registered.
+  const metadataUrl = clientId?.startsWith("https://") ? clientId : undefined;
   return {
     redirectUrl: back,
+    ...(metadataUrl !== undefined && { clientMetadataUrl: metadataUrl }),
     clientMetadata: {
       client_name: "Manyhands",
       redirect_uris: [back],
@@ -47,7 +50,7 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
     state: () => state,
     expectedState: () => state,
     async clientInformation() {
-      if (clientId !== undefined)
+      if (clientId !== undefined && metadataUrl === undefined)
         return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
       // A client is registered for each signing in anew, as its address to come back to has another port.
       return signsIn ? registered : ((await store.read(server))?.client as StoredOAuthClientInformation | undefined);
