@@ -85,6 +85,21 @@ test("an answer to a run ends with how its conversation goes on", async () => {
   expect(cli.said()).toContain('There is no flow "none". There are: ');
 });
 
+test("a task that is paused says why and how it is resumed, and is waited for no longer", async () => {
+  const paused = { type: "run-paused", error: { code: "model_auth", message: "The key is not taken." } } as const;
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("working");
+      yield { kind: "event", seq: 3, at: 9, event: paused };
+      throw new Error("nobody waits for this");
+    },
+  });
+  expect(await cli.run("run", "Count")).toBe(3);
+  expect(cli.out()).toContain("‖ paused");
+  expect(cli.out()).toContain("  The key is not taken.");
+  expect(cli.said()).toContain("runs resume t1");
+});
+
 test("an answer takes files along, and what its task made and used before is told at the end", async () => {
   const usage = { inputTokens: 700, outputTokens: 30, cachedInputTokens: 0, costUsd: 0.5, source: "provider" };
   let id = "";

@@ -70,6 +70,7 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
   const { json } = options;
   const outcome = await conduct(() => stored.runs.show(id), { client: undefined, terminal, json });
   await tellOutcome(outcome, context, { source: stored.runs, json });
+  if (!json && outcome.state === "paused") tellWhatNext(outcome, options, context);
   return exitCodes.ok;
 }
 

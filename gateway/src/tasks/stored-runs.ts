@@ -47,7 +47,9 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
       const run = await find(runId);
       for (const { seq, at, event } of await engine.events(runId)) {
         const known = readJournalEvent(event);
-        if (known !== undefined) yield { kind: "event", seq, at, event: known };
+        // Whether it is paused now is what the state says.
+        const isPause = known?.type === "run-paused" || known?.type === "run-resumed";
+        if (known !== undefined && !isPause) yield { kind: "event", seq, at, event: known };
       }
       const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;
@@ -87,10 +89,10 @@ async function newest(engine: Engine, kind: string | undefined, limit: number): 
   return found.slice(0, limit);
 }
 
-/** A run's status in A2A's words. A paused run waits for a person, but not for an answer: it is work that has not ended. */
+/** A run's status in A2A's words, where they have one for it. */
 function stateOf({ status, waiting, error }: RunRecord): TaskState {
   if (status === "queued") return "submitted";
-  if (status === "running" || status === "paused") return "working";
+  if (status === "running") return "working";
   if (status === "waiting") return waiting?.reason === "input-required" ? "input-required" : "working";
   return status === "failed" && error?.code === "rejected" ? "rejected" : status;
 }
