@@ -71,7 +71,7 @@ test("a repository's files come into a folder of its name, and what is changed t
     });
     expect(text).toContain("without history");
     await Bun.write(join(workspace.root, "app/main.py"), "print(2)\n");
-    const [changes] = await changesPatches(workspace, ["app/main.py"]);
+    const [changes] = await changesPatches(workspace);
     expect(changes?.patch).toContain("--- a/main.py");
     expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
   }
