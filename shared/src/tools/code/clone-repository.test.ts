@@ -110,7 +110,7 @@ test.if(hasGit)(
       workspace,
       "cd app; echo 'print(2)' > main.py; git config user.name a; git -c user.email=a@b commit -qam mine; rm bin/run",
     );
-    const [changes, ...others] = await changesPatches(workspace, ["app/main.py"]);
+    const [changes, ...others] = await changesPatches(workspace);
     expect(others).toEqual([]);
     expect(changes?.patch).toContain("--- a/main.py");
     expect(changes?.patch).toContain("--- a/bin/run");
