@@ -13,31 +13,27 @@ for (const mode of ["auto", "legacy"] as const) {
     await using gateway = await startGateway();
     const client = await connect(gateway.url, mode);
     const files = [
-      { name: "a b.txt", text: "words" },
-      { name: "b.bin", bytes: "AAEC" },
+      { name: "a b.txt", text: "A\u00e4" },
+      { name: "dot.png", bytes: "iVBORwAB" },
     ];
-    const { structuredContent } = await client.callTool({ name: "echo", arguments: { task: "hello", files } });
+    const { structuredContent, content } = await client.callTool({ name: "echo", arguments: { task: "hello", files } });
     const { id } = structuredContent as { id: string };
-    const { resources } = await client.listResources();
+    const links = (content as { type: string; uri: string }[]).flatMap(({ type, uri }) =>
+      type === "resource_link" ? [uri] : [],
+    );
     const run = `manyhands://runs/${id}`;
-    expect(resources.map(({ name }) => name)).toEqual([id, "a b.txt", "b.bin"]);
-    expect(resources[0]).toMatchObject({ uri: run, title: "echo: hello" });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([run, ...links]);
+    expect(resources[1]).toMatchObject({ name: "a b.txt", size: 3, description: "hello" });
     const read = async (uri = "") => (await client.readResource({ uri })).contents[0];
-    expect(JSON.parse((await read(run)) ? String(((await read(run)) as { text: string }).text) : "")).toMatchObject({
-      id,
-      status: "completed",
-      answer: "hello",
-    });
-    expect(await read(resources[1]?.uri)).toMatchObject({
-      text: "words",
-      mimeType: expect.stringContaining("text/plain"),
-    });
-    expect(await read(resources[2]?.uri)).toMatchObject({ blob: "AAEC" });
-    const none = client.readResource({ uri: "manyhands://runs/none" });
-    await expect(none).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining("There is no resource"),
-    });
+    expect(await read(run)).toMatchObject({ text: expect.stringContaining('"answer": "hello"') });
+    expect(await read(links[0])).toMatchObject({ mimeType: expect.stringMatching(/^text\/plain/), text: "A\u00e4" });
+    expect(await read(links[1])).toMatchObject({ mimeType: "image/png", blob: "iVBORwAB" });
+    const artifact = `${gateway.url}/artifacts/${"0".repeat(64)}/x`;
+    for (const uri of ["file:///etc/passwd", "manyhands://runs/none", artifact, "x"])
+      await expect(read(uri)).rejects.toMatchObject({ code: -32602, data: { uri } });
+    const elsewhere = async () => await client.request({ method: "resources/list", params: { cursor: "nowhere" } });
+    await expect(elsewhere()).rejects.toThrow("(invalid_input)");
     const { resourceTemplates } = await client.listResourceTemplates();
     const ref = { type: "ref/resource", uri: resourceTemplates[0]?.uriTemplate ?? "" } as const;
     const { completion } = await client.complete({ ref, argument: { name: "run", value: id.slice(0, 4) } });

@@ -11,8 +11,6 @@ import { listTools, serveTools } from "./serve-tools.ts";
 /** What an MCP server of ours is made of. */
 export type McpServerDeps = CallDeps & {
   readonly version: string;
-  /** Where the runs' files are served. */
-  readonly publicUrl: string;
   /** Tools that are called as they are, beside the runnables; none when left out. */
   readonly tools?: DirectTools;
   /** Instead of the caller's runs and their files. */

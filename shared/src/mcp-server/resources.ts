@@ -6,8 +6,9 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { RunRecord } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
-import type { RunView } from "../runs/run-view.ts";
+import type { FileView, RunView } from "../runs/run-view.ts";
 import { mediaTypeOf } from "../workspace/media-type.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { CallDeps } from "./call-run.ts";
 
 /** What a client can read. */
@@ -23,14 +24,16 @@ export interface Resources {
   watch(uri: string, principal: string, signal: AbortSignal): Promise<AsyncIterable<unknown> | undefined>;
 }
 
-const pageSize = 20;
-const largestFile = 8 * 1024 * 1024;
+/** Runs on one page. */
+const pageSize = 50;
+/** Bytes of a file that fit into one answer. */
+const mostBytes = 7_000_000;
 const template = "manyhands://runs/{run}";
 const json = "application/json";
 
 /** The runs as they stand, and their files at the addresses where they are served. */
-export function runResources(deps: CallDeps & { readonly publicUrl: string }): Resources {
-  const { runs, engine } = deps;
+export function runResources(deps: CallDeps): Resources {
+  const { runs, engine, artifacts } = deps;
   const own = async (uri: string, principal: string): Promise<RunRecord | undefined> => {
     const [, id] = /^manyhands:\/\/runs\/([^/]+)$/.exec(uri) ?? [];
     if (id === undefined) return undefined;
@@ -45,7 +48,9 @@ export function runResources(deps: CallDeps & { readonly publicUrl: string }): R
     async list(principal, cursor) {
       const { runs: page, nextCursor } = await recent(principal, cursor);
       const views = await Promise.all(page.map((run) => runs.view(run)));
-      return { resources: views.flatMap(resourcesOf), ...(nextCursor !== undefined && { nextCursor }) };
+      // The same file of two runs is one resource.
+      const resources = new Map(views.flatMap(resourcesOf).map((one) => [one.uri, one]));
+      return { resources: [...resources.values()], ...(nextCursor !== undefined && { nextCursor }) };
     },
     templates: () => [
       {
@@ -57,7 +62,7 @@ export function runResources(deps: CallDeps & { readonly publicUrl: string }): R
     ],
     async read(uri, principal) {
       const run = await own(uri, principal);
-      if (run === undefined) return readFile(uri, deps);
+      if (run === undefined) return readFile(uri, artifacts);
       return [{ uri, mimeType: json, text: JSON.stringify(await runs.view(run), undefined, 1) }];
     },
     async complete(_, variable, typed, principal) {
@@ -68,7 +73,7 @@ export function runResources(deps: CallDeps & { readonly publicUrl: string }): R
     async watch(uri, principal, signal) {
       const run = await own(uri, principal);
       if (run !== undefined) return engine.follow(run.id, { after: run.lastEvent, signal });
-      return (await readFile(uri, deps)) && never();
+      return (await readFile(uri, artifacts)) && never();
     },
   };
 }
@@ -77,48 +82,48 @@ export function runResources(deps: CallDeps & { readonly publicUrl: string }): R
 async function* never(): AsyncGenerator<never> {}
 
 function resourcesOf({ id, name, input, files, updatedAt }: RunView): Resource[] {
-  const [title = ""] = input.split("\n");
+  const description = input.replaceAll(/\s+/g, " ").slice(0, 200);
   const run = {
     uri: `manyhands://runs/${encodeURIComponent(id)}`,
     name: id,
-    title: `${name}: ${title.slice(0, 80)}`,
-    description: "The run as it stands.",
+    title: `A run of ${name}`,
+    description,
     mimeType: json,
     annotations: { lastModified: updatedAt },
   };
-  return [
-    run,
-    ...files.map((file) => ({
-      uri: file.url,
-      name: file.name,
-      description: `A file of the run ${id}.`,
-      mimeType: file.mediaType,
-      size: file.size,
-    })),
-  ];
+  const ofFile = (file: FileView) => ({
+    uri: file.url,
+    name: file.name,
+    description,
+    mimeType: file.mediaType,
+    size: file.size,
+  });
+  return [run, ...files.map(ofFile)];
 }
 
-/** A stored file. Who knows its hash may read it, as over HTTP. */
+const place = /\/artifacts\/([0-9a-f]{64})\/([^/?#]+)$/;
+
+/** A stored file. As over HTTP, who knows its hash may have it. */
 async function readFile(
   uri: string,
-  { artifacts, publicUrl }: CallDeps & { readonly publicUrl: string },
+  artifacts: Pick<ArtifactStore, "get">,
 ): Promise<ReadResourceResult["contents"] | undefined> {
-  const base = `${publicUrl.replace(/\/+$/, "")}/artifacts/`;
-  const [, sha256, name] = /^([0-9a-f]{64})\/([^/?#]+)$/.exec(uri.startsWith(base) ? uri.slice(base.length) : "") ?? [];
-  const file = sha256 === undefined ? undefined : await artifacts.get(sha256);
-  if (file === undefined || name === undefined) return undefined;
-  if (file.size > largestFile)
-    throw new AppError("too_large", `It has ${file.size} bytes: fetch it from its address instead.`);
-  const mimeType = mediaTypeOf(decodeURIComponent(name));
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const text = asText(bytes);
-  return [
-    text === undefined ? { uri, mimeType, blob: Buffer.from(bytes).toString("base64") } : { uri, mimeType, text },
-  ];
+  const [, sha256 = "", name = ""] = place.exec(uri) ?? [];
+  const file = sha256 === "" ? undefined : await artifacts.get(sha256);
+  if (file === undefined) return undefined;
+  if (file.size > mostBytes)
+    throw new AppError(
+      "too_large",
+      `The file has ${file.size} bytes; ${mostBytes} fit into an answer. Fetch it at ${uri}.`,
+    );
+  const bytes = await file.bytes();
+  const about = { uri, mimeType: mediaTypeOf(name) };
+  const text = textOf(bytes);
+  return [text === undefined ? { ...about, blob: Buffer.from(bytes).toString("base64") } : { ...about, text }];
 }
 
-/** The text that bytes are, unless they are none. */
-function asText(bytes: Uint8Array): string | undefined {
+/** The bytes as text; undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

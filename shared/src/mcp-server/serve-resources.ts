@@ -1,4 +1,4 @@
-import type { Server, ServerContext } from "@modelcontextprotocol/server";
+import { ResourceNotFoundError, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { inProtocolWords, invalidParams } from "./invalid-params.ts";
 import type { Serving } from "./mcp-server.ts";
 
@@ -11,7 +11,7 @@ export function serveResources(server: Server, serving: Serving): void {
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: resources.templates() }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
     const contents = await inProtocolWords(() => resources.read(uri, principal), deps.report);
-    if (contents === undefined) throw missing(uri);
+    if (contents === undefined) throw new ResourceNotFoundError(uri);
     return { contents };
   });
   if (era === "legacy") serveSubscriptions(server, serving);
@@ -31,10 +31,10 @@ function serveSubscriptions(server: Server, { resources, principal, deps }: Serv
     for (const uri of [...watched.keys()]) forget(uri);
   };
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }, context) => {
-    if (!lasts(context)) throw invalidParams("Changes are told in a session only, which initialize begins.", { uri });
+    if (!lasts(context)) throw invalidParams("Changes are told in a session only, which initialize begins.");
     const stop = new AbortController();
     const changes = await inProtocolWords(() => resources.watch(uri, principal, stop.signal), deps.report);
-    if (changes === undefined) throw missing(uri);
+    if (changes === undefined) throw new ResourceNotFoundError(uri);
     forget(uri);
     watched.set(uri, stop);
     tell(uri, changes, stop).catch((error: unknown) => stop.signal.aborted || deps.report(error));
@@ -49,8 +49,4 @@ function serveSubscriptions(server: Server, { resources, principal, deps }: Serv
 /** Over HTTP only a session does. */
 function lasts({ http, sessionId }: ServerContext): boolean {
   return http === undefined || sessionId !== undefined;
-}
-
-function missing(uri: string): Error {
-  return invalidParams(`There is no resource ${uri}.`, { uri });
 }

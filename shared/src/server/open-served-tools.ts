@@ -31,5 +31,5 @@ export function openServedTools(deps: ServedDeps): McpServerDeps {
   };
   const runnables = { all: () => [itself], ofKind: (kind: string) => (kind === name ? itself : undefined) };
   const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
-  return { runs, runnables, engine, artifacts, publicUrl, version, report, tools: directTools(deps) };
+  return { runs, runnables, engine, artifacts, version, report, tools: directTools(deps) };
 }

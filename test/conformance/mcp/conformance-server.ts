@@ -52,7 +52,6 @@ export async function startConformanceServer({
         engine,
         artifacts,
         version: definition.version,
-        publicUrl,
         report,
         tools: suiteTools,
         resources: suiteResources,

@@ -1,5 +1,5 @@
 import { bytesInWords } from "../../../sandbox/limits.ts";
-import type { Unpacked } from "./unpack-archive.ts";
+import type { Unpacked } from "./place-entries.ts";
 
 const shown = 20;
 
