@@ -1,5 +1,5 @@
 import { chown, mkdir, realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 import type { ProgramServer } from "./server-config.ts";
@@ -65,22 +65,32 @@ async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {
   return path;
 }
 
-type Program = { readonly path: string; readonly real: string };
+/** `home` is the environment it brings along, which is known by where it was asked for. */
+type Program = { readonly path: string; readonly real: string; readonly home?: string };
 
 async function findProgram({ command, env, name }: ProgramServer): Promise<Program> {
   const path = command.includes("/") ? command : Bun.which(command, { PATH: env.PATH ?? process.env.PATH ?? "" });
   const real = path === null ? undefined : await realpath(path).catch(() => undefined);
   if (path === null || real === undefined)
     throw new AppError("unavailable", `The server ${name} cannot be started: there is no program ${command}.`);
+  const home = await pythonEnvironment(path);
+  if (home !== undefined) return { path: join(home, "bin", basename(path)), real, home };
   // In the sandbox only the real path exists, unless the name lies among the system's folders.
   return { path: isSystem(path) && isSystem(real) ? path : real, real };
+}
+
+/** The virtual environment of Python that a path lies in: its interpreter is a link, and finds its packages by its own place. */
+async function pythonEnvironment(path: string): Promise<string | undefined> {
+  const folder = await realpath(dirname(dirname(path)));
+  const marked = await stat(join(folder, "pyvenv.cfg")).catch(() => undefined);
+  return marked?.isFile() && basename(dirname(path)) === "bin" ? folder : undefined;
 }
 
 /** Where the program lies, the files its arguments name with what lies beside them, and what the entry says. */
 async function visiblePaths({ args, read, write, ...server }: ProgramServer, program: Program, cwd?: string) {
   const named = await Promise.all(args.filter((word) => word.startsWith("/")).map(fileFolder));
   const given = await Promise.all(read.map((path) => existing(path, server, "read")));
-  const all = [dirname(program.real), ...named, ...given, cwd].filter((path) => path !== undefined);
+  const all = [dirname(program.real), program.home, ...named, ...given, cwd].filter((path) => path !== undefined);
   const writable = await Promise.all(write.map((path) => existing(path, server, "write")));
   return { read: [...new Set(all)].filter((path) => !isSystem(`${path}/`)), write: [...new Set(writable)] };
 }
