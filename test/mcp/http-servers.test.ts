@@ -121,6 +121,23 @@ test.each(["sse", "streamableHttp"] as const)(
   },
 );
 
+test.each(["sse", "streamableHttp"] as const)(
+  "a server over %s that was started anew, and knows nothing of what was, is used again",
+  async (kind) => {
+    const first = await startEverything(kind);
+    await using it = await hostForTest({ every: { url: first.url } });
+    const echo = () => it.call("every__echo", { message: "hello" });
+    expect((await echo()).text).toContain("Echo: hello");
+    await first[Symbol.asyncDispose]();
+    expect((await echo()).isError).toBe(true);
+    await using _ = await startEverything(kind, new URL(first.url).port);
+    // An event stream is found broken only by what does not come; a session is refused at once.
+    if (kind === "sse") await echo();
+    expect((await echo()).text).toContain("Echo: hello");
+  },
+  20_000,
+);
+
 test("a server that goes away in the middle costs the calls until it is back", async () => {
   let down = false;
   using server = startHttpServer(() => (down ? new Response("gone", { status: 503 }) : undefined));
