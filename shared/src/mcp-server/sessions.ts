@@ -19,6 +19,9 @@ export type SessionsDeps = {
 export interface Sessions {
   /** Answers what begins a session or belongs to one; undefined for anything else. `body` is the request's. */
   answer(request: Request, body: unknown, principal: string): Promise<Response> | undefined;
+  size(): number;
+  /** Tells every client that its lists of tools and prompts are others now. */
+  listsChanged(): void;
 }
 
 const most = 1_000;
@@ -27,6 +30,7 @@ const retryMs = 1_000;
 /** A client that keeps its connections open is there for as long as that. */
 type Session = {
   readonly principal: string;
+  readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Answers it is reading. */
   open: number;
@@ -51,8 +55,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       eventStore: createEventMemory(),
       retryInterval: retryMs,
     });
-    const session: Session = { principal, transport, open: 0 };
     const server = serverFor(principal);
+    const session: Session = { principal, server, transport, open: 0 };
     await server.connect(transport);
     const closed = server.server.onclose;
     server.server.onclose = () => {
@@ -82,6 +86,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       // Another's session is as unknown as one that never was.
       if (session?.principal !== principal) return Promise.resolve(unknown());
       return answerIn(session, request, body);
+    },
+    size: () => sessions.size,
+    listsChanged() {
+      for (const { server } of sessions.values()) {
+        server.sendToolListChanged();
+        server.sendPromptListChanged();
+      }
     },
   };
 }
