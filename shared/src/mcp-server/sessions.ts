@@ -41,6 +41,7 @@ type Session = {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { serverFor, report, awayMs = 10_000, idleMs = 60 * 60_000 } = deps;
   const sessions = new Map<string, Session>();
+  const memory = createEventMemory();
   const rest = (session: Session, left: boolean) => {
     clearTimeout(session.timer);
     if (session.open > 0) return;
@@ -49,10 +50,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
   const begin = async (principal: string): Promise<Session> => {
     makeRoom(sessions);
+    const events = memory.open();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, session),
-      eventStore: createEventMemory(),
+      eventStore: events,
       retryInterval: retryMs,
     });
     const server = serverFor(principal);
@@ -62,6 +64,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     server.server.onclose = () => {
       clearTimeout(session.timer);
       sessions.delete(transport.sessionId ?? "");
+      events[Symbol.dispose]();
       closed?.();
     };
     return session;
@@ -69,11 +72,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const answerIn = async (session: Session, request: Request, body: unknown): Promise<Response> => {
     clearTimeout(session.timer);
     session.open++;
-    const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-    return watchedBody(response, (read) => {
+    const read = (whole: boolean) => {
       session.open--;
-      rest(session, !read);
-    });
+      rest(session, !whole);
+    };
+    try {
+      const given = body === undefined ? {} : { parsedBody: body };
+      return watchedBody(await session.transport.handleRequest(request, given), read);
+    } catch (error) {
+      read(false);
+      throw error;
+    }
   };
   return {
     answer(request, body, principal) {
@@ -85,14 +94,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const session = sessions.get(id);
       // Another's session is as unknown as one that never was.
       if (session?.principal !== principal) return Promise.resolve(unknown());
+      // The one used last is the last to go.
+      sessions.delete(id);
+      sessions.set(id, session);
       return answerIn(session, request, body);
     },
     size: () => sessions.size,
     listsChanged() {
-      for (const { server } of sessions.values()) {
-        server.sendToolListChanged();
-        server.sendPromptListChanged();
-      }
+      for (const { server } of [...sessions.values()].map((session) => session.server))
+        Promise.all([server.sendToolListChanged(), server.sendPromptListChanged()]).catch(report);
     },
   };
 }
