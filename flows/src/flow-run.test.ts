@@ -121,22 +121,22 @@ test("a failure that may pass is asked again, once; another is an outcome, and s
       const { state, answer, error } = await flow.ask(agent, { text: "Go" });
       return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
     });
-  await using up = await flowForTest(asking("one"), { agents: { one: say("up") } });
-  let isDown = true;
-  const door = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url }) =>
-      isDown ? new Response(null, { status: 503 }) : fetch(up.agent("one").url + new URL(url).pathname),
-  });
+  const down = { status: 503 };
+  for (const [script, answer, tasks] of [
+    [[down, { text: "up" }], "completed up", 2],
+    [[down, down, { text: "up" }], "failed model_unavailable", 2],
+  ] as const) {
+    await using flow = await flowForTest(states("one"), { agents: { one: script } });
+    expect((await flow.run({ text: "Go" })).answer).toBe(answer);
+    expect(await flow.agent("one").tasks()).toHaveLength(tasks);
+  }
+  const door = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
   try {
     const entries = { one: { url: door.url.origin } };
-    await using flow = await flowForTest(states("one"), { agents: { one: say("not asked") }, entries });
-    const id = await flow.start({ text: "Go" });
-    expect(await flow.event(id, "agent-answered")).toMatchObject({ state: "failed", error: { code: "unavailable" } });
-    isDown = false;
-    expect((await flow.until(id, "completed")).output).toEqual({ answer: "completed up" });
-    isDown = true;
+    await using away = await flowForTest(states("one"), { agents: { one: say("not asked") }, entries });
+    const { answer, events } = await away.run({ text: "Go" });
+    expect(answer).toBe("failed unavailable");
+    expect(events.filter(({ type }) => type === "agent-asked")).toHaveLength(1);
   } finally {
     await door.stop(true);
   }

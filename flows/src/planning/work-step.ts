@@ -83,7 +83,6 @@ async function closed(flow: Flow, step: TaskStep, asked: AskOutcome): Promise<At
   if (asked.state !== "completed") {
     return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
   }
-  if (step.expected === "") return { outcome: "completed", evidence: "", reason: "" };
   try {
     const { verdict, evidence, reason } = await judgeStep(flow, step, asked);
     return { outcome: outcomes[verdict], evidence, reason };
