@@ -68,7 +68,8 @@ export async function flowForTest(
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-"));
   const servers = new Map<string, AgentServerForTest>();
   for (const [name, script] of Object.entries(spec.agents)) {
-    servers.set(name, await agentServerForTest({ script, tools: toolsForTest(), agent: { name, title: name } }));
+    const agent = { name, title: name };
+    servers.set(name, await agentServerForTest({ script, tools: toolsForTest(), agent, maxRetries: 0 }));
   }
   const entries = [...servers].map(([name, { url }]) => ({ ...entryForTest(name, url), ...spec.entries?.[name] }));
   const model = await startScriptedModel(spec.model ?? []);

@@ -87,7 +87,6 @@ async function closed(flow: Flow, step: TaskStep, asked: AskOutcome, given: read
   if (asked.state !== "completed") {
     return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
   }
-  if (step.expected === "") return { outcome: "completed", evidence: "", reason: "" };
   try {
     const { verdict, evidence, reason } = await judgeStep(flow, step, asked, given);
     return { outcome: outcomes[verdict], evidence, reason };
