@@ -66,6 +66,7 @@ async function backend(folder: string, url: URL, request: Request): Promise<Resp
       GIT_PROTOCOL: request.headers.get("git-protocol") ?? "",
     },
     stdin: await request.bytes(),
+    stderr: "ignore",
   });
   const answer = await new Response(child.stdout).bytes();
   const end = Buffer.from(answer).indexOf("\r\n\r\n");
