@@ -65,11 +65,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const answerIn = async (session: Session, request: Request, body: unknown): Promise<Response> => {
     clearTimeout(session.timer);
     session.open++;
-    const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-    return watchedBody(response, (read) => {
+    const ended = (read: boolean) => {
       session.open--;
       rest(session, !read);
-    });
+    };
+    try {
+      return watchedBody(await session.transport.handleRequest(request, { parsedBody: body }), ended);
+    } catch (error) {
+      ended(false);
+      throw error;
+    }
   };
   return {
     answer(request, body, principal) {
