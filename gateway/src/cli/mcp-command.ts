@@ -57,10 +57,11 @@ export async function testServer(name: string, options: Options, context: CliCon
       terminal.out(`${JSON.stringify({ name, command, version, tools, disabled: [...changed] }, undefined, 2)}\n`);
     } else {
       terminal.out(`${whole(command)}\n`);
+      const ours = mounted.filter(({ name }) => /__mcp_(?:read_resource|get_prompt)$/.test(name)).length;
+      const more = ours === 0 ? "" : `, and ${ours} for its resources and prompts`;
       const works = paint(terminal.style, "green", "Works");
-      terminal.out(
-        `${works} after ${seconds} s, and speaks ${version}. ${mounted.length} tools of ${definitions.length} defined:\n`,
-      );
+      const tools = `${mounted.length - ours} tools of ${definitions.length} defined${more}`;
+      terminal.out(`${works} after ${seconds} s, and speaks ${version}. ${tools}:\n`);
       const width = Math.min(40, Math.max(0, ...mounted.map((tool) => tool.name.length)));
       for (const { name: tool, description } of mounted)
         terminal.out(`  ${tool.padEnd(width)}  ${line(ownWords(description), context, width + 4)}\n`);

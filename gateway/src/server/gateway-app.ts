@@ -49,7 +49,7 @@ export type GatewayAppDeps = {
 /** The gateway as a server: every face over the same runs. It holds no state of its own but the registry's. */
 export function gatewayApp(options: GatewayAppDeps): Hono {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
-  const metrics = createMetrics("gateway", engine);
+  const metrics = createMetrics("gateway", engine, () => options.runnables.all().map(({ kind }) => kind));
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);

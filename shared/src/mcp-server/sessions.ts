@@ -72,15 +72,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const answerIn = async (session: Session, request: Request, body: unknown): Promise<Response> => {
     clearTimeout(session.timer);
     session.open++;
-    const read = (whole: boolean) => {
+    const ended = (read: boolean) => {
       session.open--;
-      rest(session, !whole);
+      rest(session, !read);
     };
     try {
-      const given = body === undefined ? {} : { parsedBody: body };
-      return watchedBody(await session.transport.handleRequest(request, given), read);
+      return watchedBody(await session.transport.handleRequest(request, { parsedBody: body }), ended);
     } catch (error) {
-      read(false);
+      ended(false);
       throw error;
     }
   };

@@ -1,7 +1,6 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { errnoOf } from "../errno.ts";
-import { unlessMissing } from "./own-secret.ts";
+import { errnoOf, unlessMissing } from "../errno.ts";
 import { parseServers } from "./read-servers.ts";
 
 /** The entries of `mcpServers` by name, as they are written. */

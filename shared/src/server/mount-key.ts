@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
-import { ownSecret } from "../mcp/own-secret.ts";
+import { ownSecret } from "../own-secret.ts";
 
 /** The header that a request to change the servers carries the key in. */
 const mountKeyHeader = "Manyhands-Mount-Key";

@@ -2,8 +2,9 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { unlessMissing } from "../../errno.ts";
 import { AppError } from "../../errors.ts";
-import { ownSecret, unlessMissing } from "../own-secret.ts";
+import { ownSecret } from "../../own-secret.ts";
 import type { RemoteServer } from "../server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */

@@ -72,7 +72,16 @@ async function cloned(
   const ref = chooseRef(await remote.refs(wanted), wanted);
   const pack = await remote.fetch(ref.oid, depth);
   const entries = checkOut({ url, ref, pack, workspace: workspace.root }, { sandbox, signal });
-  const placed = await placeEntries({ workspace, entries, packedBytes: pack.bytes, into, otherwise: into, signal });
+  const placed = await placeEntries({
+    workspace,
+    entries,
+    packedBytes: pack.bytes,
+    into,
+    otherwise: into,
+    signal,
+    // A repository is not made for this machine: a link of somebody else's is no attack.
+    linksOutside: "leave out",
+  });
   const at = ref.name === undefined ? "" : `${ref.name.replace(/^refs\/(heads|tags)\//, "")}, `;
   const history =
     pack.shallow.length === 0

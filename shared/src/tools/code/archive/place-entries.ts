@@ -10,6 +10,7 @@ import { kindOf, ownerOf, placeOf } from "../../../workspace/workspace-file.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type Extracted, extract } from "./extract.ts";
 import type { ExtractLimits } from "./extract-room.ts";
+import type { LinksOutside } from "./make-links.ts";
 
 /** What no source archive needs and no disk minds. */
 const defaultExtractLimits: ExtractLimits = {
@@ -29,6 +30,8 @@ export type Placing = {
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly limits?: ExtractLimits;
+  /** Refused when left out. */
+  readonly linksOutside?: LinksOutside;
 };
 
 /** What an archive became: a folder, relative to the workspace, and what is in it. */
@@ -39,11 +42,11 @@ export type Unpacked = Extracted & { readonly folder: string };
  * everything lies in is taken off. Rejects with `rejected`, `too_large`, with `conflict` where the folder is taken, or the signal's reason.
  */
 export async function placeEntries(placing: Placing): Promise<Unpacked> {
-  const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits } = placing;
+  const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits, linksOutside = "refuse" } = placing;
   const staging = join(workspace.metaRoot, "staging", crypto.randomUUID());
   await mkdir(staging, { recursive: true, mode: 0o700 });
   try {
-    const extracted = await extract(entries, await realpath(staging), { packedBytes, limits, signal });
+    const extracted = await extract(entries, await realpath(staging), { packedBytes, limits, signal, linksOutside });
     return await moveIn(staging, extracted, placing);
   } catch (error) {
     signal.throwIfAborted();
@@ -63,8 +66,8 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
     `There is a ${place.relative || "workspace"} already. Give a new folder as \`into\`.`,
   );
   if (place.name === "" || (await kindOf(workspace, place.relative)) !== "missing") throw taken;
-  const below = (path: string) => (only === undefined ? path : path.slice(only.length + 1));
-  const files = extracted.files.map((file) => ({ ...file, path: `${place.relative}/${below(file.path)}` }));
+  const placed = (path: string) => `${place.relative}/${only === undefined ? path : path.slice(only.length + 1)}`;
+  const files = extracted.files.map((file) => ({ ...file, path: placed(file.path) }));
   const content = only === undefined ? staging : join(staging, only);
   // git does not take a patch that changes what is its own.
   const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
@@ -75,7 +78,7 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
     throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "") ? taken : error;
   });
   await workspace.adopt(place.relative);
-  return { files, leftOut: extracted.leftOut, folder: place.relative };
+  return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
 }
 
 /** The one folder that everything lies in. */

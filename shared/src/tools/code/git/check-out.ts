@@ -23,24 +23,25 @@ const script = `set -eu
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/clone"; cd "$folder/clone"
 git init -q --template= .
-git remote add origin "$1"
-if [ -n "$4" ]; then printf '%s\\n' "$4" > .git/shallow; fi
+url=$1 oid=$2 name=$3; shift 3
+git remote add origin "$url"
+if [ $# -gt 0 ]; then printf '%s\\n' "$@" > .git/shallow; fi
 git index-pack --stdin > /dev/null
-git ls-tree -r -l --full-tree "$2" | awk '{ bytes += $4 } NR > 20000 || bytes > 500000000 { over = ${tooMuch}; exit } END { exit over }'
-case "$3" in
+git ls-tree -r -l --full-tree "$oid" | awk '{ bytes += $4 } NR > 20000 || bytes > 500000000 { over = ${tooMuch}; exit } END { exit over }'
+case "$name" in
 refs/heads/*)
-  branch="\${3#refs/heads/}"
-  git symbolic-ref HEAD "$3"
-  git update-ref "$3" "$2"
-  git update-ref "refs/remotes/origin/$branch" "$2"
+  branch="\${name#refs/heads/}"
+  git symbolic-ref HEAD "$name"
+  git update-ref "$name" "$oid"
+  git update-ref "refs/remotes/origin/$branch" "$oid"
   git config "branch.$branch.remote" origin
-  git config "branch.$branch.merge" "$3"
+  git config "branch.$branch.merge" "$name"
   git reset -q --hard ;;
-refs/tags/*) git update-ref "$3" "$2"; git checkout -q --detach "$2" ;;
-*) git checkout -q --detach "$2" ;;
+refs/tags/*) git update-ref "$name" "$oid"; git checkout -q --detach "$oid" ;;
+*) git checkout -q --detach "$oid" ;;
 esac
 cd ..
-exec 3>&1; tar -cf - clone >&3`;
+tar -cf - clone`;
 
 const environment = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_TERMINAL_PROMPT: "0" };
 
@@ -52,7 +53,7 @@ export async function* checkOut(
   { url, ref, pack, workspace }: CheckOut,
   { sandbox, signal }: { readonly sandbox: Sandbox; readonly signal: AbortSignal },
 ): AsyncGenerator<ArchiveEntry> {
-  const argv = ["sh", "-c", script, "sh", url, ref.oid, ref.name ?? "", pack.shallow.join("\n")];
+  const argv = ["sh", "-c", script, "sh", url, ref.oid, ref.name ?? "", ...pack.shallow];
   const process = await sandbox.spawn({ argv, workspace, env: environment });
   const late = AbortSignal.timeout(checkOutMs);
   const ended = AbortSignal.any([signal, late]);

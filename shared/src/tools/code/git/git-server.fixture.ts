@@ -12,19 +12,21 @@ export type GitServer = {
   close(): Promise<void>;
 };
 
-/** Serves them as `git http-backend` does; `before` may answer in its place. */
+/** Serves them as `git http-backend` does; `before` may answer in its place. Over TLS where there is a certificate. */
 export async function startGitServer(
-  before: (url: URL, request: Request) => Response | undefined = () => undefined,
+  before: (url: URL) => Response | undefined = () => undefined,
+  tls?: { readonly key: Bun.BunFile; readonly cert: Bun.BunFile },
 ): Promise<GitServer> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-git-"));
   const asked: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    ...(tls && { tls }),
     async fetch(request) {
       const url = new URL(request.url);
       asked.push(url.pathname);
-      return before(url, request) ?? (await backend(folder, url, request));
+      return before(url) ?? (await backend(folder, url, request));
     },
   });
   return {
@@ -64,6 +66,7 @@ async function backend(folder: string, url: URL, request: Request): Promise<Resp
       GIT_PROTOCOL: request.headers.get("git-protocol") ?? "",
     },
     stdin: await request.bytes(),
+    stderr: "ignore",
   });
   const answer = await new Response(child.stdout).bytes();
   const end = Buffer.from(answer).indexOf("\r\n\r\n");

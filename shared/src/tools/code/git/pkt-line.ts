@@ -31,7 +31,10 @@ export function* packetsOf(bytes: Uint8Array): Generator<Packet> {
   }
 }
 
-/** A packet's text without its line end; of a long one its beginning. */
+/** A packet's text in one line, without its end; of a long one its beginning. */
 export function textOf(packet: Uint8Array): string {
-  return Buffer.from(packet.subarray(0, 2000)).toString("utf8").replace(/\n$/, "");
+  return Buffer.from(packet.subarray(0, 2000))
+    .toString("utf8")
+    .replace(/\n$/, "")
+    .replaceAll(/\p{Cc}/gu, " ");
 }

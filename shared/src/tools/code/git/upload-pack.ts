@@ -24,6 +24,8 @@ const askMs = 30_000;
 const fetchMs = 180_000;
 const mostAnswer = 5 * 1024 ** 2;
 const mostPack = 100 * 1024 ** 2;
+/** They are arguments of a command, of which a system takes some 2 MB. */
+const mostShallow = 20_000;
 const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
 const advertisement = "/info/refs?service=git-upload-pack";
 
@@ -84,8 +86,10 @@ function readRefs(answer: Uint8Array): RemoteRef[] {
     if (typeof packet === "string") return [];
     const [oid = "", name = "", ...attributes] = textOf(packet).split(" ");
     if (!/^[0-9a-f]{40}$/.test(oid)) return [];
-    const target = attributes.find((each) => each.startsWith("symref-target:refs/heads/"));
-    return [{ oid, name, ...(target && { branch: target.slice(target.indexOf(":") + 1) }) }];
+    const branch = attributes
+      .map((each) => /^symref-target:(refs\/heads\/[\p{L}\p{N}._/+@#-]+)$/u.exec(each)?.[1])
+      .find(Boolean);
+    return [{ oid, name, ...(branch !== undefined && { branch }) }];
   });
 }
 
@@ -107,6 +111,8 @@ function readPack(answer: Uint8Array): FetchedPack {
       if (commit !== undefined) shallow.push(commit);
     }
   }
+  if (shallow.length > mostShallow)
+    throw new AppError("too_large", "So much of its history is more than can be cloned. Give a smaller depth.");
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   if (bytes === 0) throw new AppError("unavailable", "The server's answer has no objects in it.");
   return { chunks, bytes, shallow };

@@ -1,6 +1,6 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errnoOf } from "../errno.ts";
+import { errnoOf, unlessMissing } from "./errno.ts";
 
 /** The secret in a file that only the owner reads, made by `make` where there is none. Of several processes that make one, the first wins. */
 export async function ownSecret(file: string, make: () => Uint8Array): Promise<Buffer> {
@@ -17,10 +17,4 @@ export async function ownSecret(file: string, make: () => Uint8Array): Promise<B
     await rm(staged);
   }
   return readFile(file);
-}
-
-/** Undefined for a file that is not there; throws anything else. For `catch`. */
-export function unlessMissing(error: unknown): undefined {
-  if (errnoOf(error) === "ENOENT") return undefined;
-  throw error;
 }
