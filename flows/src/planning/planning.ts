@@ -50,7 +50,6 @@ export const planning = defineFlow({
     const plan = options.approve ? await approvePlan(flow, made, brief) : made;
     if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
     board.post(flow, plan, `The plan: ${plan.title}`);
-    board.publish(flow);
     return carryOut(flow, plan, brief, board, options);
   },
 });
