@@ -10,7 +10,7 @@ export const openManusNames: Readonly<Record<string, readonly string[]>> = {
   browser_use: words(`action url index text scroll_amount tab_id query goal keys seconds
     go_to_url go_back refresh web_search click_element input_text scroll_down scroll_up scroll_to_text send_keys
     get_dropdown_options select_dropdown_option extract_content switch_tab open_tab close_tab wait get_current_state`),
-  web_search: words("query num_results lang country fetch_content"),
+  web_search: words("query num_results lang country fetch_content position url title description source raw_content"),
   crawl4ai: words("urls timeout bypass_cache word_count_threshold"),
   planning: words(`command create update list get set_active mark_step delete
     plan_id title steps step_index step_status step_notes not_started in_progress completed blocked`),
@@ -32,6 +32,7 @@ export const openManusNames: Readonly<Record<string, readonly string[]>> = {
     sandbox_files create_file str_replace full_file_rewrite delete_file file_path file_contents permissions old_str new_str
     sandbox_browser navigate_to go_back wait click_element input_text send_keys switch_tab close_tab scroll_down scroll_up scroll_to_text
     get_dropdown_options select_dropdown_option click_coordinates drag_drop
+    url index text keys page_id amount seconds x y element_source element_target
     sandbox_vision see_image`),
   Settings: [
     ...words("[llm] model base_url api_key max_tokens max_input_tokens temperature api_type api_version [llm.NAME]"),
@@ -47,6 +48,6 @@ export const openManusNames: Readonly<Record<string, readonly string[]>> = {
     ),
     ...words("[mcp] server_reference [runflow] use_data_analysis_agent mcpServers type url command args ENV_MODE"),
   ],
-  Flows: words("parallel conditional loop debate"),
+  Flows: words("agents primary_agent_key executors plan_id parallel conditional loop debate"),
   "Ways to start it": words("main.py run_flow.py run_mcp.py run_mcp_server.py sandbox_main.py"),
 };

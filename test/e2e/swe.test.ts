@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { type GitServer, startGitServer } from "../../shared/src/tools/code/git/git-server.fixture.ts";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 
@@ -19,7 +20,7 @@ const project = { "sums.py": sums, "test_sums.py": cases, "README.md": "# Sums\n
 let home: string;
 let model: ScriptedModel;
 let swe: AgentServer;
-let site: Bun.Server<undefined> | undefined;
+let site: GitServer | undefined;
 let packed: Uint8Array;
 
 type Call = { readonly name: string; readonly args: Record<string, unknown> };
@@ -31,12 +32,12 @@ const patchFor = (folder: string) =>
 function turnsFor(text: string): readonly (readonly Call[])[] {
   if (text.includes("Why")) return [];
   if (text.includes("obey")) return attack;
-  const folder = /packed|clone/.test(text) ? "sums/" : "";
+  const folder = /packed|fetch|clone/.test(text) ? "sums/" : "";
   const path = folder === "" ? "." : "sums";
   const begin: Call[][] = text.includes("packed")
     ? [[{ name: "unpack", args: { path: "sums.tar.gz" } }]]
-    : text.includes("clone")
-      ? [[{ name: "clone_repository", args: { url: `${site?.url.origin}/sums.tar.gz` } }]]
+    : folder !== ""
+      ? [[{ name: "clone_repository", args: { url: addressFor(text) } }]]
       : [];
   const reads = [
     { name: "repo_map", args: { path } },
@@ -60,9 +61,17 @@ function turnsFor(text: string): readonly (readonly Call[])[] {
     [{ name: "checkpoints", args: { command: "restore", id: begin.length + 1 } }],
     [{ name: "apply_patch", args: { patch: patchFor(folder) } }],
     [{ name: "run_tests", args: { path } }],
+    ...(text.includes("clone") ? [[{ name: "bash", args: { command: commit } }]] : []),
     [{ name: "checkpoints", args: { command: "diff" } }],
   ];
 }
+
+const commit =
+  "cd sums; git commit -qam 'Begin at 0'; git status --short; git log --format=%s; git show --stat --format=";
+
+/** A repository to clone, or an archive to fetch. */
+const addressFor = (text: string) =>
+  `${site?.server.url.origin}/${text.includes("clone") ? "ann/sums" : "sums.tar.gz"}`;
 
 const canary = `canary-${crypto.randomUUID()}`;
 
@@ -105,7 +114,7 @@ beforeAll(async () => {
   for (const [path, text] of Object.entries(project)) await Bun.write(join(home, "original/sums", path), text);
   Bun.spawnSync(["tar", "-czf", "../sums.tar.gz", "sums"], { cwd: join(home, "original") });
   packed = await Bun.file(join(home, "sums.tar.gz")).bytes();
-  site = openSite();
+  site = await openSite();
   model = await startScriptedModel(script);
   swe = startAgent("swe", {
     MANYHANDS_HOME: join(home),
@@ -113,7 +122,7 @@ beforeAll(async () => {
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
-    ...(site && { MANYHANDS_EGRESS_ALLOW: site.url.host, NODE_EXTRA_CA_CERTS: join(home, "cert.pem") }),
+    ...(site && { MANYHANDS_EGRESS_ALLOW: site.server.url.host, NODE_EXTRA_CA_CERTS: join(home, "cert.pem") }),
   });
   await swe.ready;
 });
@@ -121,24 +130,24 @@ beforeAll(async () => {
 afterAll(async () => {
   await swe.stop();
   await model.close();
-  await site?.stop(true);
+  await site?.close();
   await rm(home, { recursive: true, force: true });
 });
 
-/** A server with a certificate of its own; undefined where none can be made. */
-function openSite(): Bun.Server<undefined> | undefined {
-  if (Bun.which("openssl") === null) return undefined;
+/** A server of git with a certificate of its own, which has the archive too; undefined where none can be made. */
+async function openSite(): Promise<GitServer | undefined> {
+  if (Bun.which("openssl") === null || Bun.which("git") === null) return undefined;
   const files = ["-keyout", "key.pem", "-out", "cert.pem"];
   const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
   Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...files, ...subject], {
     cwd: home,
   });
-  return Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    tls: { key: Bun.file(join(home, "key.pem")), cert: Bun.file(join(home, "cert.pem")) },
-    fetch: () => new Response(packed),
+  const git = await startGitServer(({ pathname }) => (pathname === "/sums.tar.gz" ? new Response(packed) : undefined), {
+    key: Bun.file(join(home, "key.pem")),
+    cert: Bun.file(join(home, "cert.pem")),
   });
+  await git.make("ann/sums", `cp -r ${join(home, "original/sums")}/. . && git add . && git commit -qm 'Sum up'`);
+  return git;
 }
 
 async function send(text: string, files: Record<string, string | Uint8Array>, contextId = ""): Promise<Task> {
@@ -212,11 +221,26 @@ test("over A2A 0.3 the same files go in and out", async () => {
   expect(await appliedToOriginal(patch)).toBe(sums.replace("result = 1", "result = 0"));
 });
 
-test.if(Bun.which("openssl") !== null)("a repository is fetched by its address, over TLS, and mended", async () => {
-  const task = await send("Please clone it and fix it.", {});
-  expect(toldOf("clone_repository", "clone")[0]).toContain("Unpacked 3 files");
+const canServe = Bun.which("openssl") !== null && Bun.which("git") !== null;
+
+test.if(canServe)("an archive is fetched by its address, over TLS, and mended", async () => {
+  const task = await send("Please fetch it and fix it.", {});
+  expect(toldOf("clone_repository", "fetch")[0]).toContain("Unpacked 3 files");
   expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(sums.replace("result = 1", "result = 0"));
 });
+
+test.if(canServe)(
+  "a repository is cloned, over TLS, mended and committed, and the patch fits the original",
+  async () => {
+    const task = await send("Please clone it and fix it.", {});
+    expect(toldOf("clone_repository", "clone")[0]).toContain("at main, ");
+    expect(toldOf("bash", "clone").at(-1)).toStartWith("Begin at 0\nSum up\n sums.py | 2 +-\n");
+    expect(task.artifacts.map(({ name }) => name)).toEqual(["sums/sums.py", "changes.patch", "answer"]);
+    expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(
+      sums.replace("result = 1", "result = 0"),
+    );
+  },
+);
 
 test("a model that obeys an attacker changes nothing that would run later, and reaches nothing outside", async () => {
   await mkdir(join(home, "evil"));

@@ -69,7 +69,8 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", doorbellApp(options.doorbell));
   app.all("/a2a/*", a2aFace(deps));
-  app.all("/mcp", mcpFace(deps));
+  const mcp = mcpFace(deps);
+  app.all("/mcp", (c) => mcp(c.req.raw));
   app.route("/v1", openAiFace(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
   app.route("/", pagesApp(endpoints, { version, publicUrl }));

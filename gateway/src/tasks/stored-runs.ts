@@ -54,7 +54,9 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
       const run = await find(runId);
       for (const { seq, at, event } of await engine.events(runId)) {
         const known = readJournalEvent(event);
-        if (known !== undefined) yield { kind: "event", seq, at, event: known };
+        // Whether it is paused now is what the state says.
+        const isPause = known?.type === "run-paused" || known?.type === "run-resumed";
+        if (known !== undefined && !isPause) yield { kind: "event", seq, at, event: known };
       }
       const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;
@@ -94,10 +96,10 @@ async function newest(engine: Engine, kind: string | undefined, limit: number): 
   return found.slice(0, limit);
 }
 
-/** A run's status in A2A's words. A paused run waits for a person, but not for an answer: it is work that has not ended. */
+/** A run's status in words, those of A2A where they have one for it. */
 function stateName(status: ReturnType<typeof statusOf>, { error }: RunRecord): TaskState {
   if (status === "queued") return "submitted";
-  if (status === "running" || status === "waiting" || status === "paused") return "working";
+  if (status === "running" || status === "waiting") return "working";
   return status === "failed" && error?.code === "rejected" ? "rejected" : status;
 }
 

@@ -71,6 +71,13 @@ describe.each(tiers)("tier %s", (tier) => {
     expect((await run("echo x > inside && cat inside")).stdout).toBe("x\n");
   });
 
+  test.if(Bun.which("git") !== null)("git works, whatever the machine's own settings for it are", async () => {
+    const { stdout, stderr, exitCode } = await run(
+      "mkdir repository && cd repository && git init -q -b main && echo a > a && git add a && git -c user.name=a -c user.email=a commit -qm a && git log --format=%s",
+    );
+    expect({ stdout, stderr, exitCode }).toEqual({ stdout: "a\n", stderr: "", exitCode: 0 });
+  });
+
   test("a FIFO outside is refused and does not hang", async () => {
     await Bun.spawn(["mkfifo", "-m", "666", join(open.neighbour, "fifo")]).exited;
     const { exitCode, limit } = await run("cat ../neighbour/fifo");

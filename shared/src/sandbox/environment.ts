@@ -15,6 +15,8 @@ export function sandboxEnvironment(
     TERM: "dumb",
     // Compiled files would be handed over with the results.
     PYTHONDONTWRITEBYTECODE: "1",
+    // Where /etc/gitconfig is there and may not be read git does nothing at all.
+    GIT_CONFIG_NOSYSTEM: "1",
     // bash takes a standard input that is a socket, as ours is, for a remote login and would read startup files at level 1.
     SHLVL: "1",
     ...named,

@@ -7,10 +7,12 @@ import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/tool-families.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { contextForTest } from "../tools/context-for-test.ts";
 import { createDatabases } from "../tools/data/databases.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
 import { chosenToolbox, withFamilies } from "./tool-families.ts";
 
 let folder: string;
@@ -79,6 +81,21 @@ test("the data and code families bring the tools of the other agents", () => {
       "checkpoints",
     ]),
   );
+});
+
+test("with the code family an agent's own tools are undone by checkpoints too", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
+  const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });
+  const { tools } = withFamilies(agent, ["code", "files"], deps());
+  const call = async (name: string, input: object) =>
+    (await tools.find((each) => each.name === name)?.call(input, contextForTest(workspace)))?.text;
+  await call("str_replace_editor", { command: "create", path: "a.json", file_text: "{}" });
+  expect(
+    await call("str_replace_editor", { command: "str_replace", path: "a.json", old_str: "}", new_str: "" }),
+  ).toContain("Diagnostics: a.json");
+  await call("checkpoints", { command: "restore", id: 2 });
+  expect(await Bun.file(join(workspace.root, "a.json")).text()).toBe("{}");
+  await rm(home, { recursive: true });
 });
 
 test("every family that can be named brings tools", () => {

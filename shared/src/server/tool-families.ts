@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../agent/agent.ts";
 import type { ToolFamily } from "../config/tool-families.ts";
-import { codeTools } from "../tools/code/code-tools.ts";
+import { type CodeTools, codeTools } from "../tools/code/code-tools.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
@@ -18,8 +18,10 @@ export type FamilyDeps = Pick<
   readonly delegate: readonly Tool[];
 };
 
+type Parts = FamilyDeps & { readonly codeTools: CodeTools };
+
 /** The tools of each family, as this machine can have them: the one table where a family is looked up. */
-const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[]>> = {
+const families: Readonly<Record<ToolFamily, (parts: Parts) => readonly Tool[]>> = {
   planning: () => [createPlanning()],
   shell: ({ shell }) => shell.filter(({ name }) => name === "bash"),
   python: ({ shell }) => shell.filter(({ name }) => name === "python_execute"),
@@ -28,8 +30,7 @@ const families: Readonly<Record<ToolFamily, (deps: FamilyDeps) => readonly Tool[
   browser: ({ browsing }) => browsing.tools,
   desktop: ({ desktop }) => desktop,
   data: ({ shell, databases }) => dataTools({ databases, python: shell.find(({ name }) => name === "python_execute") }),
-  code: ({ sandbox, shell, egress }) =>
-    codeTools({ sandbox, runsCode: shell.length > 0, egress, edits: createKeyedQueue() }).tools,
+  code: ({ codeTools: { tools } }) => tools,
   human: () => [askHuman()],
   delegate: ({ delegate }) => delegate,
 };
@@ -44,12 +45,25 @@ export function withFamilies(
   deps: FamilyDeps,
 ): AgentDefinition {
   if (chosen === undefined) return { ...agent, tools: joined(agent.tools, deps.delegate) };
-  const made = Object.entries(families).map(([family, make]) => ({ family, tools: make(deps) }));
+  const { sandbox, shell, egress } = deps;
+  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, edits: createKeyedQueue() });
+  const made = Object.entries(families).map(([family, make]) => ({
+    family,
+    tools: make({ ...deps, codeTools: code }),
+  }));
   const isChosen = (family: string) => chosen.some((name) => name === family);
   const dropped = new Set(made.filter(({ family }) => !isChosen(family)).flatMap(({ tools }) => tools.map(nameOf)));
   const wanted = made.filter(({ family }) => isChosen(family)).flatMap(({ tools }) => tools);
   const kept = agent.tools.filter(({ name }) => !dropped.has(name));
-  return { ...agent, tools: joined(kept, wanted) };
+  const tools = joined(kept, wanted);
+  const ofAnother = isChosen("code") && kept.every(({ name }) => name !== "checkpoints");
+  return { ...agent, tools: ofAnother ? tools.map((tool) => savedBy(code, tool)) : tools };
+}
+
+/** What changes files beside the tools for code is to be undone by them too, in an agent that was not made with them. */
+function savedBy(code: CodeTools, tool: Tool): Tool {
+  if (tool.name === "str_replace_editor") return code.checkedEditor(tool);
+  return tool.name === "bash" || tool.name === "python_execute" ? code.saved(tool) : tool;
 }
 
 /** What an agent is made with: what its prompt may count on. */

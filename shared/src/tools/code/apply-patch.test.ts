@@ -59,6 +59,22 @@ index 000..111 100644
   expect(await Bun.file(join(workspace.root, "old.txt")).exists()).toBe(false);
 });
 
+test("what git says of files without lines is done too, and permissions alone are refused, with nothing changed", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "none.txt": "", "full.txt": "x\n" });
+  const made = (name: string) => `diff --git a/${name} b/${name}\nnew file mode 100644\nindex 0000000..e69de29\n`;
+  const gone = (name: string) => `diff --git a/${name} b/${name}\ndeleted file mode 100644\nindex e69de29..0000000\n`;
+  const change = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n";
+  const { text } = await patch(workspace, made("sub/__init__.py") + change + gone("none.txt"));
+  expect(text).toBe("The patch was applied to 3 files:\nA sub/__init__.py\nM a.txt\nD none.txt");
+  expect(await read(workspace, "sub/__init__.py")).toBe("");
+  expect(await Bun.file(join(workspace.root, "none.txt")).exists()).toBe(false);
+  const back = change.replace("-a\n+b", "-b\n+a");
+  expect((await patch(workspace, back + gone("full.txt"))).text).toContain("has more lines than the patch takes away");
+  const mode = "diff --git a/full.txt b/full.txt\nold mode 100644\nnew mode 100755\n";
+  expect((await patch(workspace, back + mode)).text).toContain("Permissions (of full.txt)");
+  expect(await read(workspace, "a.txt")).toBe("b\n");
+});
+
 test("search/replace blocks work on several files, and an empty search makes one", async () => {
   const workspace = await place.project({ "a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n" });
   const blocks = [

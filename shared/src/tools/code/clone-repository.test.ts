@@ -5,15 +5,20 @@ import { join } from "node:path";
 import { pack } from "tar-stream";
 import { createEgress, type Egress } from "../../egress/egress.ts";
 import { AppError } from "../../errors.ts";
-import { archiveAddress } from "./archive/archive-address.ts";
+import { runCommand } from "../../sandbox/run-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { sourceAddress } from "./archive/archive-address.ts";
 import { changesPatches } from "./changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
 import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { type GitServer, startGitServer } from "./git/git-server.fixture.ts";
 
-const forge = "https://codeload.github.com";
+/** Where the tests' address leads: a server here. */
+const host = "https://git.example";
 
 let place: CodePlace;
-let site: Bun.Server<undefined>;
+let git: GitServer;
 let archive: Uint8Array;
 beforeAll(async () => {
   place = await openCodePlace();
@@ -23,91 +28,213 @@ beforeAll(async () => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of tar) if (chunk instanceof Uint8Array) chunks.push(chunk);
   archive = Bun.gzipSync(Buffer.concat(chunks));
-  site = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => answer(new URL(request.url).pathname) });
+  git = await startGitServer(answer);
+  await git.make("ann/app", commits);
 });
 afterAll(async () => {
-  await site.stop(true);
+  await git.close();
   await place.close();
 });
 
-function answer(path: string): Response {
-  if (path === "/ann/app/tar.gz/HEAD" || path === "/ann/app/tar.gz/v1.0/x") return new Response(archive);
-  if (path === "/ann/moved/tar.gz/HEAD") return Response.redirect("/ann/app/tar.gz/HEAD", 302);
-  if (path === "/ann/inside/tar.gz/HEAD") return Response.redirect("https://169.254.169.254/latest", 302);
-  if (path === "/ann/plain/tar.gz/HEAD") return Response.redirect("http://example.com/app.tar.gz", 302);
-  if (path === "/ann/page/tar.gz/HEAD") return new Response("<html>sign in</html>");
-  return new Response("", { status: 404 });
+const commits = `
+echo 'print(1)' > main.py; printf 'main.py export-ignore\\n' > .gitattributes; git add . && git commit -qm one && git tag v1
+mkdir -p bin; printf '#!/bin/sh\\n' > bin/run; chmod +x bin/run; ln -s main.py link.py; git add . && git commit -qm two && git tag -am 'second' v2
+git checkout -qb feat/x && echo 'print(3)' > main.py && git commit -qam three && git checkout -q main
+echo 'print(4)' > main.py; git commit -qam four`;
+
+function answer({ pathname }: URL): Response | undefined {
+  if (["/ann/app.tar.gz", "/ann/app/tar.gz/HEAD"].includes(pathname)) return new Response(archive);
+  if (pathname === "/ann/moved.tar.gz") return Response.redirect("/ann/app.tar.gz", 302);
+  if (pathname === "/ann/inside.tar.gz") return Response.redirect("https://169.254.169.254/latest", 302);
+  if (pathname === "/ann/plain.tar.gz") return Response.redirect("http://example.com/app.tar.gz", 302);
+  if (pathname === "/ann/page.tar.gz" || pathname.startsWith("/ann/page/")) return new Response("<html>sign in</html>");
+  if (pathname === "/ann/moved/info/refs")
+    return Response.redirect("/ann/app.git/info/refs?service=git-upload-pack", 301);
+  if (pathname === "/ann/inside/info/refs") return Response.redirect("https://169.254.169.254/latest", 302);
+  if (pathname === "/ann/plain/info/refs")
+    return Response.redirect("http://example.com/app.git/info/refs?service=git-upload-pack", 302);
+  return undefined;
 }
 
-/** The one way out, as it is, with the forge's name leading to the server here. */
+/** The one way out, as it is, with the host's name (and that of its archives) leading to the server here. */
 function egressHere(): Egress {
-  const egress = createEgress({ allow: [site.url.host], deny: [], only: [] });
+  const { origin } = git.server.url;
+  const egress = createEgress({ allow: [git.server.url.host], deny: [], only: [] });
+  const named = (url: URL) => new URL(url.href.replace(origin, host));
   return {
-    fetch: (request) =>
-      egress.fetch({
-        ...request,
-        url: String(request.url).replace(forge, site.url.origin),
-        admit: async (url) => request.admit?.(new URL(url.href.replace(site.url.origin, forge))),
-      }),
+    async fetch(request) {
+      const url = String(request.url).replace(/^https:\/\/(git\.example|codeload\.github\.com)(?=\/)/, origin);
+      const response = await egress.fetch({ ...request, url, admit: async (hop) => request.admit?.(named(hop)) });
+      return { ...response, url: named(response.url) };
+    },
   };
 }
 
-const clone = async (input: Record<string, unknown>) => {
+const clone = async (input: Record<string, unknown>, sandbox = place.sandbox) => {
   const workspace = await place.project({});
-  const tool = cloneRepositoryTool({ egress: egressHere(), sandbox: place.sandbox });
-  return { workspace, ...(await callIn(workspace)(tool, input)) };
+  const result = await callIn(workspace)(cloneRepositoryTool({ egress: egressHere(), sandbox }), input);
+  return { workspace, ...result };
 };
 
-test("a repository's files come into a folder of its name, and what is changed there is a patch from that folder", async () => {
-  for (const url of [
-    "https://github.com/ann/app",
-    "https://www.github.com/ann/app.git/",
-    "https://github.com/ann/moved",
-  ]) {
-    const { workspace, text, isError } = await clone({ url, into: "app" });
+/** What a command of the sandbox says in the workspace. */
+async function inside(workspace: Workspace, command: string): Promise<string> {
+  const argv = ["bash", "-c", `exec 2>&1; ${command}`];
+  const { signal } = new AbortController();
+  return (await runCommand(place.sandbox, { argv, workspace: workspace.root }, { signal })).stdout.trim();
+}
+
+const hasGit = Bun.which("git") !== null;
+
+test.if(hasGit)(
+  "a repository is cloned with its files as they are, the newest commits, and git at work in it",
+  async () => {
+    const { workspace, text, isError } = await clone({ url: `${host}/ann/app`, into: "app", depth: 2 });
+    expect({ text, isError }).toMatchObject({ isError: false, text: expect.stringContaining("into app/") });
+    expect(text).toContain(`It is ${host}/ann/app at main, `);
+    expect(text).toContain("the last 2 commits of its history");
+    expect(
+      await inside(workspace, "cd app; git status --short --branch; git log --format=%s; git remote get-url origin"),
+    ).toBe(`## main...origin/main\nfour\ntwo\n${host}/ann/app`);
+    expect(await inside(workspace, "cd app; ls -A; cat link.py; test -x bin/run && echo runs; ls .git/hooks")).toBe(
+      ".git\n.gitattributes\nbin\nlink.py\nmain.py\nprint(4)\nruns\nls: cannot access '.git/hooks': No such file or directory",
+    );
+    expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+  },
+);
+
+test.if(hasGit)(
+  "what is changed in a clone is a patch from its folder, without what is git's, committed or not",
+  async () => {
+    const { workspace } = await clone({ url: `${host}/ann/app` });
+    await inside(
+      workspace,
+      "cd app; echo 'print(2)' > main.py; git config user.name a; git -c user.email=a@b commit -qam mine; rm bin/run",
+    );
+    const [changes, ...others] = await changesPatches(workspace);
+    expect(others).toEqual([]);
+    expect(changes?.patch).toContain("--- a/main.py");
+    expect(changes?.patch).toContain("--- a/bin/run");
+    expect(changes?.patch).not.toContain(".git/");
+  },
+);
+
+test.if(hasGit)("a branch, a tag or a commit is what is checked out", async () => {
+  const at = async (input: Record<string, unknown>) => {
+    const { workspace, text } = await clone({ url: `${host}/ann/app.git`, ...input });
+    return { text, head: await inside(workspace, "cd app; git log -1 --format=%s; git branch --show-current") };
+  };
+  expect((await at({ ref: "feat/x" })).head).toBe("three\nfeat/x");
+  expect((await at({ ref: "v1" })).head).toBe("one");
+  const { head, text } = await at({ ref: "v2" });
+  expect(head).toBe("two");
+  const { workspace } = await clone({ url: `${host}/ann/app` });
+  const commit = await inside(workspace, "cd app; git rev-parse HEAD~1");
+  expect((await at({ ref: commit })).head).toBe("two");
+  expect(text).toContain("its whole history");
+  expect((await at({ ref: "v9" })).text).toContain("no branch or tag v9");
+  expect((await at({ ref: "a".repeat(40) })).text).toContain("The server says");
+});
+
+test.if(hasGit)("a repository that moved is followed, and the rest asked for where it is now", async () => {
+  const before = git.asked.length;
+  expect((await clone({ url: `${host}/ann/moved` })).text).toContain("into moved/");
+  expect(git.asked.slice(before)).toEqual([
+    "/ann/moved/info/refs",
+    "/ann/app.git/info/refs",
+    "/ann/app.git/git-upload-pack",
+    "/ann/app.git/git-upload-pack",
+  ]);
+});
+
+test.if(hasGit)("links of a repository that lead outside are left out, and that is said", async () => {
+  await git.make(
+    "odd/links",
+    "ln -s /etc/passwd out; ln -s ../../up up; echo a > a; ln -s a in; git add . && git commit -qm x",
+  );
+  const { workspace, text } = await clone({ url: `${host}/odd/links` });
+  expect(text).toContain("Left out (git hooks, links that lead nowhere or outside): links/out, links/up");
+  expect(await inside(workspace, "cd links; git status --short; cat in")).toBe("D out\n D up\na");
+});
+
+test.if(hasGit)("a repository made to trouble whoever clones it is refused, and nothing is left of it", async () => {
+  await git.make("bad/bomb", bomb);
+  const { workspace, text, isError } = await clone({ url: `${host}/bad/bomb` });
+  expect({ text, isError }).toEqual({ isError: true, text: expect.stringMatching(/larger|more than/) });
+  expect(await readdir(workspace.root)).toEqual([]);
+  expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+});
+
+/** Ten to the sixth files of 100 kB in a handful of objects. */
+const bomb = `
+head -c 100000 /dev/zero > x; blob=$(git hash-object -w x)
+tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' $blob $n; done | git mktree)
+for level in 1 2 3 4 5; do tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $tree $n; done | git mktree); done
+git update-ref refs/heads/main $(git commit-tree $tree -m x)`;
+
+test("an archive's files come into a folder of its name, and what is changed there is a patch from that folder", async () => {
+  const none: Sandbox = { ...place.sandbox, tier: "none" };
+  for (const [url, sandbox] of [
+    [`${host}/ann/app.tar.gz`, place.sandbox],
+    [`${host}/ann/moved.tar.gz`, place.sandbox],
+    ["https://www.github.com/ann/app.git/", none],
+  ] as const) {
+    const { workspace, text, isError } = await clone({ url, into: "app" }, sandbox);
     expect({ text, isError }).toMatchObject({
       isError: false,
       text: expect.stringContaining("Unpacked 1 file (9 bytes) into app/"),
     });
     expect(text).toContain("without history");
     await Bun.write(join(workspace.root, "app/main.py"), "print(2)\n");
-    const [changes] = await changesPatches(workspace, ["app/main.py"]);
+    const [changes] = await changesPatches(workspace);
     expect(changes?.patch).toContain("--- a/main.py");
     expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
   }
-  expect((await clone({ url: "https://github.com/ann/app", ref: "v1.0/x" })).text).toContain("into app/");
+  expect((await clone({ url: `${host}/ann/app` }, none)).text).toContain("git is not installed");
 });
 
 test("what leads elsewhere, is not there or is no archive is refused, and leaves nothing", async () => {
   const refused: Record<string, string> = {
-    "https://github.com/ann/inside": "not public",
-    "https://github.com/ann/plain": "not https",
-    "https://github.com/ann/gone": "no such repository or ref",
-    "https://github.com/ann/page": "no archive",
+    [`${host}/ann/inside`]: "not public",
+    [`${host}/ann/inside.tar.gz`]: "not public",
+    [`${host}/ann/plain`]: "not https",
+    [`${host}/ann/plain.tar.gz`]: "not https",
+    [`${host}/ann/gone`]: "no public repository",
+    [`${host}/ann/gone.tar.gz`]: "no such repository or ref",
+    [`${host}/ann/page`]: "no public repository",
+    [`${host}/ann/page.tar.gz`]: "no archive",
     "https://10.0.0.1/app.tar.gz": "not public",
     "https://localhost/app.zip": "not public",
+    "https://localhost/ann/app": "not public",
   };
   for (const [url, why] of Object.entries(refused)) {
     const { workspace, text, isError } = await clone({ url });
     expect({ url, isError, text }).toMatchObject({ isError: true, text: expect.stringContaining(why) });
     expect(await readdir(workspace.root)).toEqual([]);
   }
-  expect((await clone({ url: "https://github.com/ann/app", ref: "../../x" })).text).toContain(
-    "must be the name of a branch",
-  );
+  expect((await clone({ url: `${host}/ann/app`, ref: "../../x" })).text).toContain("must be the name of a branch");
 });
 
-test("the addresses of archives are those of their hosts", () => {
-  const urls = (address: string, ref?: string) => archiveAddress(address, ref).url;
-  expect(urls("https://github.com/a/b")).toBe("https://codeload.github.com/a/b/tar.gz/HEAD");
-  expect(urls("https://gitlab.com/g/sub/b", "feat/x")).toBe(
+test("an address names an archive, or a repository with its host's archives", () => {
+  const archiveOf = (address: string, ref = "HEAD") => {
+    const source = sourceAddress(address);
+    return source.kind === "archive" ? source.url : source.archive?.(ref);
+  };
+  expect(archiveOf("https://github.com/a/b")).toBe("https://codeload.github.com/a/b/tar.gz/HEAD");
+  expect(archiveOf("https://gitlab.com/g/sub/b", "feat/x")).toBe(
     "https://gitlab.com/g/sub/b/-/archive/feat/x/b-feat-x.tar.gz",
   );
-  expect(urls("https://bitbucket.org/a/b.git", "v1")).toBe("https://bitbucket.org/a/b/get/v1.tar.gz");
-  expect(urls("https://codeberg.org/a/b")).toBe("https://codeberg.org/a/b/archive/HEAD.tar.gz");
-  expect(archiveAddress("https://example.com/x/b-1.2.tar.gz?x=1")).toEqual({
+  expect(archiveOf("https://bitbucket.org/a/b.git", "v1")).toBe("https://bitbucket.org/a/b/get/v1.tar.gz");
+  expect(archiveOf("https://codeberg.org/a/b")).toBe("https://codeberg.org/a/b/archive/HEAD.tar.gz");
+  expect(sourceAddress("https://example.com/x/b-1.2.tar.gz?x=1")).toEqual({
+    kind: "archive",
     url: "https://example.com/x/b-1.2.tar.gz?x=1",
     name: "b-1.2",
+  });
+  expect(sourceAddress("https://git.example.com/~ann/b.git")).toEqual({
+    kind: "repository",
+    url: "https://git.example.com/~ann/b.git",
+    name: "b",
+    archive: undefined,
   });
   for (const bad of [
     "http://github.com/a/b",
@@ -116,10 +243,11 @@ test("the addresses of archives are those of their hosts", () => {
     "https://github.com/a",
     "https://github.com/a/../b",
     "https://github.com/a/b/tree/main",
-    "https://example.com/a/b",
+    "https://example.com/",
+    "https://example.com/a?b=c",
     "ssh://github.com/a/b",
   ])
-    expect(() => archiveAddress(bad), bad).toThrow(AppError);
+    expect(() => sourceAddress(bad), bad).toThrow(AppError);
 });
 
 test.if(Bun.which("openssl") !== null)("a certificate that nobody vouches for is refused", async () => {

@@ -1,16 +1,17 @@
-import { mkdir, open, rm } from "node:fs/promises";
-import { join } from "node:path";
 import * as z from "zod";
 import type { Egress } from "../../egress/egress.ts";
 import { AppError } from "../../errors.ts";
+import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { archiveAddress } from "./archive/archive-address.ts";
+import { type SourceAddress, sourceAddress } from "./archive/archive-address.ts";
+import { downloadArchive } from "./archive/download-archive.ts";
+import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive } from "./archive/unpack-archive.ts";
 import { unpackedText } from "./archive/unpacked-text.ts";
-
-const fetchMs = 180_000;
-const mostBytes = 100 * 1024 ** 2;
+import { checkOut } from "./git/check-out.ts";
+import { chooseRef } from "./git/choose-ref.ts";
+import { remoteRepository } from "./git/upload-pack.ts";
 
 const input = z.strictObject({
   url: z
@@ -22,65 +23,84 @@ const input = z.strictObject({
     .string()
     .regex(/^(?!.*\.\.)\w[\w./-]{0,200}$/, "must be the name of a branch or tag, or a commit")
     .optional()
-    .describe("Branch, tag or commit; the default branch when left out."),
+    .describe("Branch, tag or whole commit hash; the default branch when left out."),
+  depth: z.int().min(1).max(1000).default(10).describe("How many commits back its history goes."),
   into: z.string().min(1).optional().describe("The new folder; named after the repository when left out."),
 });
 
-const description = `Fetches the files of a public repository (GitHub, GitLab, Bitbucket, Codeberg, or any https address of a .zip or .tar.gz) into a new folder of the workspace. It
-comes as an archive: without history and without a .git folder. What you change in it is handed over as a patch.`;
+type CloneInput = z.output<typeof input>;
 
-/** The `clone_repository` tool: one download within the egress policy, unpacked as `unpack` does. */
-export function cloneRepositoryTool(deps: { readonly egress: Egress; readonly sandbox: Sandbox }): Tool {
+const description = `Clones a public repository, by its https address, into a new folder of the workspace, with the newest commits of its history; or fetches an archive (.zip,
+.tar.gz) by its address. What you change in it is handed over as a patch. It cannot be pushed to or fetched from again.`;
+
+type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
+
+/**
+ * The `clone_repository` tool. What comes over the network comes within the egress policy; git, which has no network, makes a repository of it in the sandbox. Where there is
+ * no git, hosts that serve repositories as archives do.
+ */
+export function cloneRepositoryTool(deps: CloneDeps): Tool {
   return defineTool({
     name: "clone_repository",
     description: description.replaceAll("\n", " "),
     input,
     effect: "once",
-    async run({ url, ref, into }, context) {
-      const { workspace, signal } = context;
-      const address = archiveAddress(url, ref);
-      const bytes = await download(address.url, deps.egress, signal);
-      await using file = await stagedFile(context, bytes);
-      const archive = { handle: file.handle, size: bytes.length };
-      const { sandbox } = deps;
-      const named = into ?? address.name;
-      const unpacked = await unpackArchive({ workspace, archive, into: named, otherwise: named, sandbox, signal });
-      return `${unpackedText(unpacked)}\nIt came from ${address.url} without history: there is no git log, and git diff needs a commit first.`;
+    async run(given, context) {
+      const source = sourceAddress(given.url);
+      if (source.kind === "repository" && (await hasGit(deps.sandbox, context)))
+        return await cloned(source, given, deps, context);
+      return await fetched(source, given, deps, context);
     },
   });
 }
 
-async function download(url: string, egress: Egress, signal: AbortSignal): Promise<Uint8Array> {
-  const { status, body } = await egress.fetch({
-    url,
-    headers: { "user-agent": "manyhands", accept: "application/gzip, application/zip, */*" },
+async function hasGit(sandbox: Sandbox, { workspace, signal }: ToolContext): Promise<boolean> {
+  if (sandbox.tier === "none") return false;
+  const { exitCode } = await runCommand(sandbox, { argv: ["git", "--version"], workspace: workspace.root }, { signal });
+  return exitCode === 0;
+}
+
+type Repository = Extract<SourceAddress, { kind: "repository" }>;
+
+async function cloned(
+  { url, name }: Repository,
+  { ref: wanted, depth, into = name }: CloneInput,
+  { egress, sandbox }: CloneDeps,
+  { workspace, signal }: ToolContext,
+): Promise<string> {
+  const remote = await remoteRepository(url, { egress, signal });
+  const ref = chooseRef(await remote.refs(wanted), wanted);
+  const pack = await remote.fetch(ref.oid, depth);
+  const entries = checkOut({ url, ref, pack, workspace: workspace.root }, { sandbox, signal });
+  const placed = await placeEntries({
+    workspace,
+    entries,
+    packedBytes: pack.bytes,
+    into,
+    otherwise: into,
     signal,
-    timeoutMs: fetchMs,
-    maxBytes: mostBytes,
-    admit: async (hop) => {
-      if (hop.protocol !== "https:")
-        throw new AppError("forbidden", `The address leads to ${hop.origin}, which is not https.`);
-    },
+    // A repository is not made for this machine: a link of somebody else's is no attack.
+    linksOutside: "leave out",
   });
-  if (status === 200) return body;
-  const missing = status === 404 || status === 401 || status === 403;
-  throw new AppError(
-    missing ? "not_found" : "unavailable",
-    `${url} answered with status ${status}${missing ? ": there is no such repository or ref, or it is not public" : ""}.`,
-  );
+  const at = ref.name === undefined ? "" : `${ref.name.replace(/^refs\/(heads|tags)\//, "")}, `;
+  const history =
+    pack.shallow.length === 0
+      ? "its whole history"
+      : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
+  return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.`;
 }
 
-/** The download as a file that no tool can see, gone when it is disposed of. */
-async function stagedFile({ workspace }: ToolContext, bytes: Uint8Array) {
-  const folder = join(workspace.metaRoot, "staging");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, crypto.randomUUID());
-  const handle = await open(path, "wx+", 0o600);
-  return {
-    handle: await handle.writeFile(bytes).then(() => handle),
-    async [Symbol.asyncDispose]() {
-      await handle.close();
-      await rm(path, { force: true });
-    },
-  };
+async function fetched(
+  source: SourceAddress,
+  { ref = "HEAD", into = source.name }: CloneInput,
+  { egress, sandbox }: CloneDeps,
+  context: ToolContext,
+): Promise<string> {
+  const { workspace, signal } = context;
+  const url = source.kind === "archive" ? source.url : source.archive?.(ref);
+  if (url === undefined)
+    throw new AppError("unsupported", "git is not installed here: give the address of an archive (.zip, .tar.gz).");
+  await using archive = await downloadArchive(url, egress, context);
+  const placed = await unpackArchive({ workspace, archive, into, otherwise: into, sandbox, signal });
+  return `${unpackedText(placed)}\nIt came from ${url} without history: there is no git log, and git diff needs a commit first.`;
 }

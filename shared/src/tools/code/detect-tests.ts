@@ -15,8 +15,19 @@ export async function detectTests(
     if (/"test"\s*:/.test(await textOf(workspace, `${folder}/package.json`))) return bun ? "bun run test" : "npm test";
     return bun ? "bun test" : "node --test";
   }
-  if (!paths.some((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path))) return undefined;
-  return "if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else python3 -m unittest discover; fi";
+  const tests = paths
+    .map((path) => path.replace(/^\.\//, "").slice(folder === "." ? 0 : folder.replace(/^\.\//, "").length + 1))
+    .filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path));
+  return tests.length === 0 ? undefined : await pythonTests(tests, has);
+}
+
+/** pytest where it is installed. unittest looks into folders that are no packages only when they are named. */
+async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {
+  const top = tests[0]?.includes("/") ? (tests[0].split("/")[0] ?? "") : "";
+  const apart =
+    /^[\w-]+$/.test(top) && tests.every((path) => path.startsWith(`${top}/`)) && !(await has(`${top}/__init__.py`));
+  const unittest = `python3 -m unittest discover${apart ? ` -s ${top}` : ""}`;
+  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo 'pytest is not installed here: only tests written for unittest are run.'; ${unittest}; fi`;
 }
 
 async function textOf(workspace: Workspace, path: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { AppError } from "../../errors.ts";
 import { withPlainEndings } from "../files/line-endings.ts";
+import { parseGitHeader } from "./parse-git-header.ts";
 import { parseSearchBlock } from "./parse-search-block.ts";
 import { parseUnifiedFile } from "./parse-unified.ts";
 import type { FilePatch } from "./patch.ts";
@@ -14,7 +15,8 @@ export function parsePatch(patch: string): FilePatch[] {
   let at = 0;
   while (at < lines.length) {
     refuseUnsupported(lines[at] ?? "");
-    const read = parseUnifiedFile(lines, at) ?? parseSearchBlock(lines, at, files.at(-1)?.path);
+    const read =
+      parseGitHeader(lines, at) ?? parseUnifiedFile(lines, at) ?? parseSearchBlock(lines, at, files.at(-1)?.path);
     if (read !== undefined) files.push(read.value);
     at = read?.next ?? at + 1;
   }

@@ -28,6 +28,18 @@ test("a Python project's tests are found and run, and the failed one is named", 
   expect(text).toContain("[exit code 1, command: ");
 });
 
+test("tests in a folder of their own and code below src find each other", async () => {
+  const imports = cases
+    .replace("import unittest", "import unittest\nfrom sums import total")
+    .replace("1 + 1, 3", "total, 2");
+  const workspace = await place.project({
+    "proj/src/sums/__init__.py": "total = 2\n",
+    "proj/tests/test_sums.py": imports,
+  });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { path: "proj" });
+  expect({ isError, first: text.split("\n")[0] }).toEqual({ isError: false, first: "All 2 tests passed." });
+});
+
 test("the command given runs in the folder given", async () => {
   const workspace = await place.project({ "sub/test_sums.py": cases.replace("3)", "2)") });
   const { text, isError } = await callIn(workspace)(runTestsTool(place), {

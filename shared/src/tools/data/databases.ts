@@ -81,10 +81,17 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
 const mostLines = 12;
 const longestLine = 300;
 
+/** In place of the advice to read it as UTF-16 or to leave such rows out. */
+const convert =
+  "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
+
 /** The database's words without the lines of data it repeats and the advice that holds elsewhere. */
 function readable(message: string): string {
   const lines = message.replace(/\nDatabase is launched in in-memory mode.*/s, "").split("\n");
-  return lines
+  const encoded = /not utf-8 encoded/i.test(message);
+  const [first, ...advice] = encoded ? lines.filter((line) => line.startsWith("Possible Solution")) : [];
+  const told = lines.flatMap((line) => (line === first ? convert : advice.includes(line) ? [] : line));
+  return told
     .slice(0, mostLines)
     .map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line))
     .join("\n");

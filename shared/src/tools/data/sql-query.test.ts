@@ -57,6 +57,16 @@ test("an error is the database's own, with the place", async () => {
   expect(text).toContain('Candidate bindings: "amount"');
 });
 
+test("a file that is not UTF-8 is refused with the way to make it so, and not with one that loses rows", async () => {
+  await Bun.write(
+    join(scene.workspace.root, "gbk.csv"),
+    new Uint8Array([...Buffer.from("a,b\n"), 0xc9, 0xcf, 0x2c, 0x31, 0x0a]),
+  );
+  const { text, isError } = await sql("FROM 'gbk.csv'");
+  expect({ text, isError }).toEqual({ isError: true, text: expect.stringContaining("iconv -f GB18030 -t UTF-8") });
+  expect(text).not.toContain("ignore_errors");
+});
+
 test("nothing outside the workspace is read, by path, symlink, glob or .., and nothing is written there", async () => {
   await symlink("/etc/passwd", join(scene.workspace.root, "innocent.csv"));
   await Bun.write(join(scene.home, "secret.csv"), "a\ncanary\n");

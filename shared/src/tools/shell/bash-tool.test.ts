@@ -173,6 +173,24 @@ describe("the bash tool", () => {
     await brief.close();
   });
 
+  test("of too many shells the one that was not used the longest is closed, and none that works", async () => {
+    const few = createShellSessions(shell.tier.sandbox, { most: 2 });
+    const run = async (name: string, command: string) => {
+      const root = await shell.tier.folder(`few-${name}`);
+      const workspace = { ...shell.context.workspace, root, metaRoot: join(root, "meta") };
+      return (await bashTool({ sessions: few }).call({ command }, { ...shell.context, workspace })).text;
+    };
+    await run("one", "x=1");
+    const working = run("two", "sleep 1; echo $x two");
+    await run("three", "x=3");
+    expect(await run("one", "echo again")).toStartWith(
+      "[new shell, earlier state is lost: too many others were in use]",
+    );
+    expect(await run("three", "echo x$x")).toContain("too many others were in use");
+    expect(await working).toStartWith("two\n[exit code 0");
+    await few.close();
+  });
+
   test("bad arguments are a result, and only a restart may be repeated", async () => {
     for (const input of [{ command: "" }, { command: "a\0b" }, { command: "a", timeout: 601 }, { cmd: "a" }]) {
       expect(await shell.call(input)).toMatchObject({ isError: true });

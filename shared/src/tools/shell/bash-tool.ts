@@ -27,7 +27,10 @@ with a trailing & and send its output to a file. The shell is confined: only the
 empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) that stand in it belong to the sandbox, not to the task.`;
 
 /** The shells of conversations. Closed by whoever made them, when the server stops. */
-export function createShellSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
+export function createShellSessions(
+  sandbox: Sandbox,
+  options: { readonly idleMs?: number; readonly most?: number } = {},
+): SessionPool {
   return createSessionPool({ name: "shell", open: (workspace) => openBashSession(sandbox, workspace), ...options });
 }
 

@@ -10,7 +10,7 @@ export type PooledOutcome = CallOutcome & {
   readonly restarted?: string;
 };
 
-/** Interpreters of conversations, one each: started when needed, closed when idle, calls of one conversation in turn. */
+/** Interpreters of conversations, one each: started when needed, closed when idle or when there are too many, calls of one conversation in turn. */
 export interface SessionPool {
   run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
   /** Ends the conversation's session after the calls that came before; the next call starts a new one. */
@@ -26,20 +26,25 @@ type Slot = {
   /** Why the last session of this process is gone; undefined while one lives or before the first. */
   lost: string | undefined;
   idle: ReturnType<typeof setTimeout> | undefined;
+  /** Calls that run or wait. */
+  calls: number;
 };
 
 const defaultIdleMs = 30 * 60_000;
+const defaultMost = 100;
 
 /**
  * `name` names the marker file by which a later process sees that a conversation had a session that is gone with this one; `open`
- * starts an interpreter in a conversation's workspace.
+ * starts an interpreter in a conversation's workspace. Beyond `most` of them the one that has been without a call the longest is closed.
  */
 export function createSessionPool(options: {
   readonly name: string;
   readonly open: (workspace: string) => Promise<Session>;
   readonly idleMs?: number;
+  readonly most?: number;
 }): SessionPool {
-  const { name, open, idleMs = defaultIdleMs } = options;
+  const { name, open, idleMs = defaultIdleMs, most = defaultMost } = options;
+  /** The one that was last used last. */
   const slots = new Map<string, Slot>();
 
   function slotOf({ root }: Workspace): Slot {
@@ -48,17 +53,30 @@ export function createSessionPool(options: {
       queue: Promise.resolve(),
       lost: undefined,
       idle: undefined,
+      calls: 0,
     };
+    slots.delete(root);
     slots.set(root, slot);
     return slot;
+  }
+
+  async function makeRoomFor(slot: Slot): Promise<void> {
+    const others = [...slots.values()].filter(
+      (each) => each !== slot && (each.session !== undefined || each.calls > 0),
+    );
+    const oldest = others.find(({ calls }) => calls === 0);
+    if (others.length < most || oldest === undefined) return;
+    await inTurn(oldest, () => drop(oldest, "too many others were in use"));
   }
 
   return {
     run(context, code, callOptions) {
       const slot = slotOf(context.workspace);
+      slot.calls += 1;
       const turn = inTurn(slot, async () => {
         callOptions.signal.throwIfAborted();
         clearTimeout(slot.idle);
+        if (slot.session === undefined) await makeRoomFor(slot);
         const restarted = await ensureSession(slot, context, name, open);
         try {
           return { ...(await callIn(slot, code, callOptions)), ...(restarted === undefined ? {} : { restarted }) };
@@ -66,6 +84,8 @@ export function createSessionPool(options: {
           slot.idle = setTimeout(() => void inTurn(slot, () => drop(slot, "it was idle for long")), idleMs);
           slot.idle.unref();
         }
+      }).finally(() => {
+        slot.calls -= 1;
       });
       return untilAborted(turn, callOptions.signal);
     },

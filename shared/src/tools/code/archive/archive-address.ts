@@ -1,7 +1,18 @@
 import { AppError } from "../../../errors.ts";
 
-/** Where the archive of a repository can be fetched, and what the repository is called. */
+/** Where the files of a repository can be had as one archive, and what the repository is called. */
 export type ArchiveAddress = { readonly url: string; readonly name: string };
+
+/** What an address names: an archive, or a repository, which may be served as an archive too. */
+export type SourceAddress =
+  | ({ readonly kind: "archive" } & ArchiveAddress)
+  | {
+      readonly kind: "repository";
+      readonly url: string;
+      readonly name: string;
+      /** Undefined where the host is not known to serve any. */
+      archive: ((ref: string) => string) | undefined;
+    };
 
 /** How a host serves the files of a repository as one archive. `HEAD` stands for the default branch. */
 type Forge = (repository: string, name: string, ref: string) => string;
@@ -14,35 +25,28 @@ const forges: Readonly<Record<string, Forge>> = {
   "codeberg.org": (repository, _, ref) => `https://codeberg.org/${repository}/archive/${ref}.tar.gz`,
 };
 
-const archive = /\.(?:zip|tar|tgz|tar\.gz)$/i;
+const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 
-/**
- * The archive behind a repository's address on a known host, or behind an address that names an archive. Throws `invalid_input` for what is no https address,
- * `unsupported` for other hosts.
- */
-export function archiveAddress(address: string, ref = "HEAD"): ArchiveAddress {
+/** What an https address names. Throws `invalid_input` for what is none, or no repository of a host that is known. */
+export function sourceAddress(address: string): SourceAddress {
   const url = URL.parse(address.trim());
   if (url === null || url.protocol !== "https:")
     throw new AppError("invalid_input", "Only addresses that begin with https:// can be cloned.");
   const path = url.pathname.replace(/\/+$/, "");
-  const forge = forges[url.host.replace(/^www\./, "")];
-  if (forge === undefined || archive.test(path)) {
-    const name = path.slice(path.lastIndexOf("/") + 1).replace(archive, "");
-    if (archive.test(path) && name !== "") return { url: url.href, name };
-    const hosts = Object.keys(forges).join(", ");
-    throw new AppError(
-      "unsupported",
-      `Repositories can be cloned from ${hosts}; from elsewhere give the address of an archive (.zip, .tar.gz).`,
-    );
-  }
+  const last = path.slice(path.lastIndexOf("/") + 1);
+  if (archiveName.test(last) && last.replace(archiveName, "") !== "")
+    return { kind: "archive", url: url.href, name: last.replace(archiveName, "") };
   const repository = path.replace(/\.git$/, "").replace(/^\/+/, "");
+  const name = last.replace(/\.git$/, "");
+  const forge = forges[url.host.replace(/^www\./, "")];
   const names = repository.split("/");
-  const sound = names.length >= 2 && names.every((name) => /^[\w.-]+$/.test(name) && !/^\.+$/.test(name));
-  if (!sound || (names.length > 2 && url.host !== "gitlab.com"))
+  const sound = names.every((each) => /^[\w.~-]+$/.test(each) && !/^\.+$/.test(each)) && url.search === "";
+  const fits = forge === undefined || names.length === 2 || (names.length > 2 && url.host === "gitlab.com");
+  if (!sound || !fits)
     throw new AppError(
       "invalid_input",
       `${address} is not the address of a repository, as https://${url.host}/OWNER/NAME is. Give a branch or tag as \`ref\`.`,
     );
-  const name = names.at(-1) ?? "";
-  return { url: forge(repository, name, ref), name };
+  const archive = forge === undefined ? undefined : (ref: string) => forge(repository, name, ref);
+  return { kind: "repository", url: `${url.origin}${path}`, name, archive };
 }

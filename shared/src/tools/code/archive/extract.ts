@@ -5,7 +5,7 @@ import { AppError } from "../../../errors.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { entryNames } from "./entry-path.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
-import { makeLinks } from "./make-links.ts";
+import { type LinksOutside, makeLinks } from "./make-links.ts";
 
 /** What came out: files with the hash of their content, and what was left out on purpose. */
 export type Extracted = {
@@ -17,12 +17,18 @@ const runLater = /(?:^|\/)\.git\/(?:.*\/)?hooks\/./i;
 
 /**
  * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for names that lead elsewhere, occur twice or are odd, for
- * devices and links to outside, `too_large` for more than the limits. Git's hooks and links that lead nowhere are left out.
+ * devices and, unless they are to be left out, links to outside, `too_large` for more than the limits. Git's hooks and links that lead nowhere are left out.
  */
 export async function extract(
   entries: AsyncIterable<ArchiveEntry>,
   folder: string,
-  options: { readonly packedBytes: number; readonly limits: ExtractLimits; readonly signal: AbortSignal },
+  options: {
+    readonly packedBytes: number;
+    readonly limits: ExtractLimits;
+    readonly signal: AbortSignal;
+    /** Refused when left out. */
+    readonly linksOutside?: LinksOutside;
+  },
 ): Promise<Extracted> {
   const extraction: Extraction = { folder, room: createRoom(options), files: new Map(), links: new Map() };
   const leftOut: string[] = [];
@@ -32,7 +38,7 @@ export async function extract(
     if (runLater.test(path)) leftOut.push(path);
     else if (path !== "") await write(entry, path, extraction);
   }
-  leftOut.push(...(await makeLinks(folder, extraction.links)));
+  leftOut.push(...(await makeLinks(folder, extraction.links, options.linksOutside ?? "refuse")));
   const files = [...extraction.files].map(([path, written]) => ({ path, ...written }));
   return { files, leftOut };
 }

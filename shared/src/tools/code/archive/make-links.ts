@@ -3,25 +3,38 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import { AppError } from "../../../errors.ts";
 import { confinedPath } from "../../../workspace/confined-path.ts";
 
+/** What becomes of links whose own text leads outside. */
+export type LinksOutside = "refuse" | "leave out";
+
 /**
- * Makes an archive's symbolic links when everything else is there, so that nothing is written through one. Throws `rejected` for a link to outside.
- * Answers the links that lead nowhere or in circles, which are not made.
+ * Makes an archive's symbolic links when everything else is there, so that nothing is written through one. Throws `rejected` for a link to outside, unless it is to be
+ * left out. Answers the links that were not made, which are those and others that lead nowhere or in circles.
  */
-export async function makeLinks(folder: string, links: ReadonlyMap<string, string>): Promise<string[]> {
+export async function makeLinks(
+  folder: string,
+  links: ReadonlyMap<string, string>,
+  linksOutside: LinksOutside,
+): Promise<string[]> {
+  const useless: string[] = [];
   for (const [path, target] of links) {
     const escapes = isAbsolute(target) || /^\.\.(?:\/|$)/.test(normalize(join(dirname(path), target)));
-    if (target === "" || target.includes("\0") || escapes) throw outside(path);
+    if (target === "" || target.includes("\0") || (escapes && linksOutside === "refuse")) throw outside(path);
+    if (escapes) {
+      useless.push(path);
+      continue;
+    }
     if (await isThere(join(folder, path))) throw new AppError("rejected", `The name ${path} is in it twice.`);
     await symlink(target, join(folder, path));
   }
-  const useless: string[] = [];
+  const left = new Set(useless);
   for (const path of links.keys()) {
+    if (left.has(path)) continue;
     if (await leadsSomewhere(join(folder, path))) {
       // By way of another link it may lead out although its own text does not.
       await confinedPath(folder, path).catch(() => Promise.reject(outside(path)));
     } else useless.push(path);
   }
-  for (const path of useless) await rm(join(folder, path));
+  for (const path of useless) await rm(join(folder, path), { force: true });
   return useless;
 }
 

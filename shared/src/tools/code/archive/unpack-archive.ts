@@ -1,94 +1,19 @@
-import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { errnoOf } from "../../../errno.ts";
-import { AppError } from "../../../errors.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import { holdFolder } from "../../../workspace/held-folder.ts";
-import { rememberArrival } from "../../../workspace/pristine.ts";
-import { isProtected } from "../../../workspace/protected-names.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { kindOf, ownerOf, placeOf } from "../../../workspace/workspace-file.ts";
+import type { ArchiveEntry } from "./archive-entry.ts";
 import type { ArchiveFile } from "./decompress.ts";
-import { type Extracted, extract } from "./extract.ts";
-import type { ExtractLimits } from "./extract-room.ts";
 import { openArchive } from "./open-archive.ts";
-
-/** What no source archive needs and no disk minds. */
-const defaultExtractLimits: ExtractLimits = {
-  entries: 20_000,
-  bytes: 500 * 1024 ** 2,
-  ratio: 200,
-  unremarkableBytes: 20 * 1024 ** 2,
-};
+import { type Placing, placeEntries, type Unpacked } from "./place-entries.ts";
 
 /** An archive that is to become a folder of a workspace. */
-export type Unpacking = {
-  readonly workspace: Workspace;
+export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
   readonly archive: ArchiveFile;
-  /** The new folder; left out, the one folder that everything in the archive lies in, or else `otherwise`. */
-  readonly into?: string;
-  readonly otherwise: string;
   readonly sandbox: Sandbox;
-  readonly signal: AbortSignal;
-  readonly limits?: ExtractLimits;
 };
 
-/** What an archive became: a folder, relative to the workspace, and what is in it. */
-export type Unpacked = Extracted & { readonly folder: string };
-
-/**
- * Makes an archive a new folder of the workspace, all of it or nothing, and remembers its files as they arrived. One folder that everything lies in is
- * taken off. Rejects with `rejected`, `too_large`, `unsupported`, with `conflict` where the folder is taken, or the signal's reason.
- */
-export async function unpackArchive(unpacking: Unpacking): Promise<Unpacked> {
-  const { workspace, archive, sandbox, signal, limits = defaultExtractLimits } = unpacking;
-  const staging = join(workspace.metaRoot, "staging", crypto.randomUUID());
-  await mkdir(staging, { recursive: true, mode: 0o700 });
-  try {
-    const entries = await openArchive(archive, { sandbox, signal });
-    const extracted = await extract(entries, await realpath(staging), { packedBytes: archive.size, limits, signal });
-    return await moveIn(staging, extracted, unpacking);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw asRejected(error);
-  } finally {
-    await rm(staging, { recursive: true, force: true });
+/** Makes an archive a new folder of the workspace, as `placeEntries` does. Rejects with `unsupported` for what is no archive that can be read here. */
+export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking): Promise<Unpacked> {
+  return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: archive.size });
+  async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
+    yield* await openArchive(archive, { sandbox, signal: placing.signal });
   }
-}
-
-async function moveIn(staging: string, extracted: Extracted, unpacking: Unpacking): Promise<Unpacked> {
-  const { workspace, into, otherwise } = unpacking;
-  const only = await onlyFolder(staging);
-  const place = await placeOf(workspace, into ?? only ?? otherwise);
-  if (isProtected(place.relative)) throw new AppError("forbidden", `The name ${place.relative} is protected.`);
-  const taken = new AppError(
-    "conflict",
-    `There is a ${place.relative || "workspace"} already. Give a new folder as \`into\`.`,
-  );
-  if (place.name === "" || (await kindOf(workspace, place.relative)) !== "missing") throw taken;
-  const below = (path: string) => (only === undefined ? path : path.slice(only.length + 1));
-  const files = extracted.files.map((file) => ({ ...file, path: `${place.relative}/${below(file.path)}` }));
-  const content = only === undefined ? staging : join(staging, only);
-  const arrival = { root: place.relative, files: files.map(({ path, sha256 }) => ({ path, sha256 })) };
-  await rememberArrival(workspace, arrival, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
-  await using parent = await holdFolder(workspace.root, place.folders, await ownerOf(workspace));
-  await rename(content, parent.at(place.name)).catch((error: unknown) => {
-    throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "") ? taken : error;
-  });
-  await workspace.adopt(place.relative);
-  return { files, leftOut: extracted.leftOut, folder: place.relative };
-}
-
-/** The one folder that everything lies in. */
-async function onlyFolder(staging: string): Promise<string | undefined> {
-  const [first, ...others] = await readdir(staging, { withFileTypes: true });
-  if (first === undefined) throw new AppError("rejected", "There is nothing in it.");
-  return others.length === 0 && first.isDirectory() ? first.name : undefined;
-}
-
-/** Readers of archives complain with plain errors of their own; what the system refuses is no fault of the archive. */
-function asRejected(error: unknown): unknown {
-  if (error instanceof AppError || !(error instanceof Error)) return error;
-  const ofSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? "");
-  return ofSystem ? error : new AppError("rejected", `It is damaged or made up: ${error.message}`, { cause: error });
 }

@@ -1,5 +1,5 @@
 import { bytesInWords } from "../../../sandbox/limits.ts";
-import type { Unpacked } from "./unpack-archive.ts";
+import type { Unpacked } from "./place-entries.ts";
 
 const shown = 20;
 
@@ -13,7 +13,7 @@ export function unpackedText({ folder, files, leftOut }: Unpacked): string {
     ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
     ...(leftOut.length > 0
       ? [
-          `Left out (git hooks, links that lead nowhere): ${leftOut.slice(0, shown).join(", ")}${leftOut.length > shown ? " …" : ""}`,
+          `Left out (git hooks, links that lead nowhere or outside): ${leftOut.slice(0, shown).join(", ")}${leftOut.length > shown ? " …" : ""}`,
         ]
       : []),
   ];

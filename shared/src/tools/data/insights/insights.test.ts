@@ -87,6 +87,18 @@ test("one far value is abnormal by the median and by the quartiles, however the 
   expect(statisticsAbnormal(flat)).toEqual([]);
 });
 
+test("among values that are all the same, or all on one line, the one that is another is abnormal, and rounding makes none", () => {
+  const abnormalAt = (values: readonly number[]) =>
+    findInSeries(series(values)).flatMap(({ type, at }) => (type === "abnormal_value" ? at : []));
+  const line = Array.from({ length: 12 }, (_, at) => 100 + 13 * at);
+  const at6 = (values: readonly number[]) => values.map((value, at) => (at === 6 ? value + 200 : value));
+  expect(abnormalAt(at6(line))).toEqual(["t6"]);
+  expect(abnormalAt(at6(line.map(() => 100)))).toEqual(["t6"]);
+  expect(abnormalAt(line)).toEqual([]);
+  expect(abnormalAt(line.map((value) => value / 130 + 0.1))).toEqual([]);
+  expect(abnormalAt([0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 0])).toEqual([]);
+});
+
 test("a value between two heaps stands alone by density, and is far from no middle", () => {
   const heap = (level: number) => Array.from({ length: 12 }, (_, at) => level + at / 10);
   const values = [...heap(0), 5, ...heap(10)];

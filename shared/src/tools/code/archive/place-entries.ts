@@ -1,0 +1,96 @@
+import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../../../errno.ts";
+import { AppError } from "../../../errors.ts";
+import { holdFolder } from "../../../workspace/held-folder.ts";
+import { rememberArrival } from "../../../workspace/pristine.ts";
+import { isProtected } from "../../../workspace/protected-names.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { kindOf, ownerOf, placeOf } from "../../../workspace/workspace-file.ts";
+import type { ArchiveEntry } from "./archive-entry.ts";
+import { type Extracted, extract } from "./extract.ts";
+import type { ExtractLimits } from "./extract-room.ts";
+import type { LinksOutside } from "./make-links.ts";
+
+/** What no source archive needs and no disk minds. */
+const defaultExtractLimits: ExtractLimits = {
+  entries: 20_000,
+  bytes: 500 * 1024 ** 2,
+  ratio: 200,
+  unremarkableBytes: 20 * 1024 ** 2,
+};
+
+/** Entries that are to become a folder of a workspace, and how many bytes they came in. */
+export type Placing = {
+  readonly workspace: Workspace;
+  readonly entries: AsyncIterable<ArchiveEntry>;
+  readonly packedBytes: number;
+  /** The new folder; left out, the one folder that everything in the archive lies in, or else `otherwise`. */
+  readonly into?: string;
+  readonly otherwise: string;
+  readonly signal: AbortSignal;
+  readonly limits?: ExtractLimits;
+  /** Refused when left out. */
+  readonly linksOutside?: LinksOutside;
+};
+
+/** What an archive became: a folder, relative to the workspace, and what is in it. */
+export type Unpacked = Extracted & { readonly folder: string };
+
+/**
+ * Makes an archive's entries a new folder of the workspace, all of it or nothing, and remembers its files as they arrived, but for what is git's. One folder that
+ * everything lies in is taken off. Rejects with `rejected`, `too_large`, with `conflict` where the folder is taken, or the signal's reason.
+ */
+export async function placeEntries(placing: Placing): Promise<Unpacked> {
+  const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits, linksOutside = "refuse" } = placing;
+  const staging = join(workspace.metaRoot, "staging", crypto.randomUUID());
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  try {
+    const extracted = await extract(entries, await realpath(staging), { packedBytes, limits, signal, linksOutside });
+    return await moveIn(staging, extracted, placing);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw asRejected(error);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function moveIn(staging: string, extracted: Extracted, placing: Placing): Promise<Unpacked> {
+  const { workspace, into, otherwise } = placing;
+  const only = await onlyFolder(staging);
+  const place = await placeOf(workspace, into ?? only ?? otherwise);
+  if (isProtected(place.relative)) throw new AppError("forbidden", `The name ${place.relative} is protected.`);
+  const taken = new AppError(
+    "conflict",
+    `There is a ${place.relative || "workspace"} already. Give a new folder as \`into\`.`,
+  );
+  if (place.name === "" || (await kindOf(workspace, place.relative)) !== "missing") throw taken;
+  const placed = (path: string) => `${place.relative}/${only === undefined ? path : path.slice(only.length + 1)}`;
+  const files = extracted.files.map((file) => ({ ...file, path: placed(file.path) }));
+  const content = only === undefined ? staging : join(staging, only);
+  // git does not take a patch that changes what is its own.
+  const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
+  const arrival = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
+  await rememberArrival(workspace, arrival, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
+  await using parent = await holdFolder(workspace.root, place.folders, await ownerOf(workspace));
+  await rename(content, parent.at(place.name)).catch((error: unknown) => {
+    throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "") ? taken : error;
+  });
+  await workspace.adopt(place.relative);
+  return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
+}
+
+/** The one folder that everything lies in. */
+async function onlyFolder(staging: string): Promise<string | undefined> {
+  const [first, ...others] = await readdir(staging, { withFileTypes: true });
+  if (first === undefined) throw new AppError("rejected", "There is nothing in it.");
+  return others.length === 0 && first.isDirectory() ? first.name : undefined;
+}
+
+/** Readers of archives complain with plain errors of their own; what the system refuses is no fault of the archive. */
+function asRejected(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const ofSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? "");
+  return ofSystem ? error : new AppError("rejected", `It is damaged or made up: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,119 @@
+import type { Egress, EgressResponse } from "../../../egress/egress.ts";
+import { AppError } from "../../../errors.ts";
+import { commandText, packetsOf, textOf } from "./pkt-line.ts";
+
+/** A ref of a repository. `branch` is the ref that HEAD stands for. */
+export type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };
+
+/** Objects as the server packed them, and the commits whose parents it left out. */
+export type FetchedPack = {
+  readonly chunks: readonly Uint8Array[];
+  readonly bytes: number;
+  readonly shallow: readonly string[];
+};
+
+/** A repository that is read over https, by version 2 of git's protocol. */
+export interface RemoteRepository {
+  /** HEAD, and the branch and tag of this name. */
+  refs(name: string | undefined): Promise<readonly RemoteRef[]>;
+  /** The objects of a commit or tag and its last `depth` commits. */
+  fetch(oid: string, depth: number): Promise<FetchedPack>;
+}
+
+const askMs = 30_000;
+const fetchMs = 180_000;
+const mostAnswer = 5 * 1024 ** 2;
+const mostPack = 100 * 1024 ** 2;
+/** They are arguments of a command, of which a system takes some 2 MB. */
+const mostShallow = 20_000;
+const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
+const advertisement = "/info/refs?service=git-upload-pack";
+
+/**
+ * Finds the repository at an address, each request within the egress policy and over https. Rejects with `not_found` where there is none that is public, with
+ * `unsupported` for a server that does not speak the protocol, and as `Egress.fetch` does.
+ */
+export async function remoteRepository(
+  address: string,
+  { egress, signal }: { readonly egress: Egress; readonly signal: AbortSignal },
+): Promise<RemoteRepository> {
+  const request = { headers: version, signal, timeoutMs: askMs, maxBytes: mostAnswer, admit: onlyHttps };
+  let found = await egress.fetch({ ...request, url: `${address}${advertisement}` });
+  // Another origin was not told which version is spoken.
+  if (found.url.origin !== new URL(address).origin) found = await egress.fetch({ ...request, url: found.url });
+  checkAdvertisement(found, address);
+  const base = found.url.href.slice(0, -advertisement.length);
+  const ask = async (command: string, args: readonly string[], bounds: { timeoutMs: number; maxBytes: number }) => {
+    const headers = { ...version, "content-type": "application/x-git-upload-pack-request" };
+    const body = commandText(command, args);
+    const answer = await egress.fetch({ ...request, ...bounds, headers, body, url: `${base}/git-upload-pack` });
+    if (answer.status !== 200) throw new AppError("unavailable", `${base} answered with status ${answer.status}.`);
+    return answer.body;
+  };
+  return {
+    async refs(name) {
+      const prefixes = ["HEAD", ...(name === undefined ? [] : [`refs/heads/${name}`, `refs/tags/${name}`])];
+      const args = ["symrefs", ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
+      return readRefs(await ask("ls-refs", args, { timeoutMs: askMs, maxBytes: mostAnswer }));
+    },
+    async fetch(oid, depth) {
+      const args = ["no-progress", "ofs-delta", `deepen ${depth}`, `want ${oid}`, "done"];
+      return readPack(await ask("fetch", args, { timeoutMs: fetchMs, maxBytes: mostPack }));
+    },
+  };
+}
+
+async function onlyHttps({ protocol, origin }: URL): Promise<void> {
+  if (protocol !== "https:") throw new AppError("forbidden", `The address leads to ${origin}, which is not https.`);
+}
+
+function checkAdvertisement({ status, headers, body, url }: EgressResponse, address: string): void {
+  const none = new AppError("not_found", `There is no public repository at ${address} (status ${status}).`);
+  if ([401, 403, 404, 410].includes(status)) throw none;
+  if (status !== 200) throw new AppError("unavailable", `${address} answered with status ${status}.`);
+  const isGit = headers["content-type"]?.startsWith("application/x-git-upload-pack-advertisement");
+  if (!isGit || !url.href.endsWith(advertisement)) throw none;
+  const lines = [...packetsOf(body)].flatMap((packet) => (typeof packet === "string" ? [] : textOf(packet)));
+  const fetches = lines.find((line) => line === "fetch" || line.startsWith("fetch="));
+  if (!lines.includes("version 2") || !fetches?.includes("shallow"))
+    throw new AppError("unsupported", `${address} does not speak version 2 of git's protocol.`);
+  if (lines.some((line) => line.startsWith("object-format=") && line !== "object-format=sha1"))
+    throw new AppError("unsupported", `${address} names its objects otherwise than by SHA-1.`);
+}
+
+function readRefs(answer: Uint8Array): RemoteRef[] {
+  return [...packetsOf(answer)].flatMap((packet) => {
+    if (typeof packet === "string") return [];
+    const [oid = "", name = "", ...attributes] = textOf(packet).split(" ");
+    if (!/^[0-9a-f]{40}$/.test(oid)) return [];
+    const branch = attributes
+      .map((each) => /^symref-target:(refs\/heads\/[\p{L}\p{N}._/+@#-]+)$/u.exec(each)?.[1])
+      .find(Boolean);
+    return [{ oid, name, ...(branch !== undefined && { branch }) }];
+  });
+}
+
+/** Which stream of an answer a packet belongs to, by its first byte. */
+const [packStream, errorStream] = [1, 3];
+
+function readPack(answer: Uint8Array): FetchedPack {
+  const shallow: string[] = [];
+  const chunks: Uint8Array[] = [];
+  let inPack = false;
+  for (const packet of packetsOf(answer)) {
+    if (typeof packet === "string") continue;
+    if (inPack && packet[0] === packStream) chunks.push(packet.subarray(1));
+    else if (inPack && packet[0] === errorStream)
+      throw new AppError("unavailable", `The server says: ${textOf(packet.subarray(1)).slice(0, 300)}`);
+    else if (!inPack) {
+      inPack = textOf(packet) === "packfile";
+      const commit = /^shallow ([0-9a-f]{40})$/.exec(textOf(packet))?.[1];
+      if (commit !== undefined) shallow.push(commit);
+    }
+  }
+  if (shallow.length > mostShallow)
+    throw new AppError("too_large", "So much of its history is more than can be cloned. Give a smaller depth.");
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (bytes === 0) throw new AppError("unavailable", "The server's answer has no objects in it.");
+  return { chunks, bytes, shallow };
+}
