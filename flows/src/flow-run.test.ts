@@ -115,34 +115,37 @@ test("the model decides in a form, and mends an answer that does not fit", async
   expect(other.model.requests).toHaveLength(3);
 });
 
-test("a failure that may pass is asked again, once; another is an outcome, and so is an agent that stays away", async () => {
-  const states = (agent: string) =>
-    flowOf(async (flow) => {
-      const { state, answer, error } = await flow.ask(agent, { text: "Go" });
-      return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
-    });
-  await using up = await flowForTest(asking("one"), { agents: { one: say("up") } });
+/** A flow that asks one agent and tells how that went. */
+const telling = flowOf(async (flow) => {
+  const { state, answer, error } = await flow.ask("one", { text: "Go" });
+  return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
+});
+
+test("a failure that may pass is asked again, once; another is an outcome", async () => {
   let isDown = true;
-  const door = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url }) =>
-      isDown ? new Response(null, { status: 503 }) : fetch(up.agent("one").url + new URL(url).pathname),
-  });
+  const busy = () => (isDown ? { status: 503 } : up);
+  const up = { text: "up" };
+  await using flow = await flowForTest(telling, { agents: { one: busy } });
+  const id = await flow.start({ text: "Go" });
+  expect(await flow.event(id, "agent-answered")).toMatchObject({ state: "failed" });
+  isDown = false;
+  expect((await flow.until(id, "completed")).output).toEqual({ answer: "completed up" });
+  await using refused = await flowForTest(telling, { agents: { one: [{ status: 400 }] } });
+  expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
+  expect(await refused.agent("one").tasks()).toHaveLength(1);
+}, 15_000);
+
+test("an agent that stays away was waited for, and is not asked again", async () => {
+  const door = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
   try {
     const entries = { one: { url: door.url.origin } };
-    await using flow = await flowForTest(states("one"), { agents: { one: say("not asked") }, entries });
-    const id = await flow.start({ text: "Go" });
-    expect(await flow.event(id, "agent-answered")).toMatchObject({ state: "failed", error: { code: "unavailable" } });
-    isDown = false;
-    expect((await flow.until(id, "completed")).output).toEqual({ answer: "completed up" });
-    isDown = true;
+    await using flow = await flowForTest(telling, { agents: { one: say("not asked") }, entries });
+    const { answer, events } = await flow.run({ text: "Go" });
+    expect(answer).toBe("failed unavailable");
+    expect(ofType(events, "agent-answered")).toHaveLength(1);
   } finally {
     await door.stop(true);
   }
-  await using refused = await flowForTest(states("one"), { agents: { one: [{ status: 400 }] } });
-  expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
-  expect(await refused.agent("one").tasks()).toHaveLength(1);
 }, 15_000);
 
 test("a bound on money that cannot be held is said to be none", async () => {

@@ -59,6 +59,20 @@ test("a step is told what its template says", async () => {
   expect(answer).toContain("2/two: {goal} said one | G | {unknown}");
 });
 
+test("each is told who works before and after it, and what of the task is its own", async () => {
+  const told: string[] = [];
+  const hears = (request: ChatRequest) => {
+    told.push(asked(request));
+    return { text: "<report>done</report>" };
+  };
+  await using flow = await flowForTest(sequential, { agents: { cook: hears, waiter: hears, guest: hears } });
+  await flow.run({ text: "Dinner", agents: ["cook", "waiter", "guest"] });
+  expect(told[0]).toContain("1. cook (you)\\n2. waiter: Does what waiter does.\\n3. guest: Does what guest does.");
+  expect(told.map((text) => text.includes("leave the rest to those after you"))).toEqual([true, true, false]);
+  expect(told[2]).toContain("Step 2, by waiter:\\n<report>\\n&lt;report>done&lt;/report>\\n</report>");
+  expect(told[2]).toContain("You are the last");
+});
+
 test("a failure stops the line, and what was reached is kept", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { good: () => ({ text: "half of it" }), bad: [refusal], late: () => ({ text: "never" }) },

@@ -2,9 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import OpenAI from "openai";
-import { rpc, textMessage } from "../a2a/rpc.ts";
+import { chromium } from "playwright";
+import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
+import { rpc, sseItems, textMessage } from "../a2a/rpc.ts";
 import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
 import { type ReadyProcess, startReady } from "./ready-process.ts";
 
@@ -13,6 +16,7 @@ const agent = "sdk-sample";
 const task = "ask and paint it";
 
 let home: string;
+let model: ScriptedModel;
 let gateway: GatewayServer;
 let sample: ReadyProcess;
 let mcp: Client;
@@ -20,8 +24,10 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "every-face-"));
+  model = await startScriptedModel(plannerForTest({ plans: [plan({ text: task, agent })] }));
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
   [gateway, sample] = await Promise.all([
-    startGatewayServer(home),
+    startGatewayServer(home, env),
     startReady([process.execPath, resolve(import.meta.dir, "sdk-agent.fixture.ts")]),
   ]);
   await gateway.call("/agents", { url: sample.url });
@@ -33,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await mcp.close();
   await Promise.all([gateway.stop("SIGKILL"), sample.stop("SIGKILL")]);
+  await model.close();
   await rm(home, { recursive: true });
 });
 
@@ -150,4 +157,64 @@ test("a chat is such a run too: its question is answered over REST, and it is in
   expect(listed).toMatchObject({ id, of: `agent:${agent}`, state: "completed" });
   const [flow] = JSON.parse(await commandLine("runs", "--flow", "sequential", "--json"));
   expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
+}, 60_000);
+
+/** A page of the console that shows a run; it goes away with `await using`. */
+async function consoleOf(id: string) {
+  const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome") ?? undefined;
+  const browser = await chromium.launch({ args: ["--no-sandbox"], ...(executablePath && { executablePath }) });
+  const page = await browser.newPage();
+  await page.goto(`${gateway.url}/#/runs/${id}`);
+  return { page, [Symbol.asyncDispose]: () => browser.close() };
+}
+
+/** A call of A2A 0.3, on the same address as the others. */
+async function former(name: string, method: string, params: object) {
+  const headers = { "A2A-Version": "0.3" };
+  return (await rpc(`${gateway.url}/a2a/${name}`, method, params, { headers })).body.result;
+}
+
+/** The numbers of the events that a stream tells; it has ended. */
+async function numbersOf(response: Response): Promise<number[]> {
+  const items = await Array.fromAsync(sseItems(response));
+  return items.flatMap(({ id }) => (id === undefined ? [] : [id]));
+}
+
+test("one run of a flow, begun in a chat, is seen through every face at once while it asks, and when it is done", async () => {
+  const first = { role: "user", content: task } as const;
+  const chat = await openai.chat.completions.create({ model: "planning", messages: [first], stream: true });
+  const chunks = await Array.fromAsync(chat);
+  const question = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+  const id = chunks[0]?.id.replace("chatcmpl-", "") ?? "";
+  expect(question).toContain("Which colour?");
+
+  expect(await statesOf(id)).toEqual(all("input-required"));
+  expect((await gateway.call(`/runs/${id}`)).body.question).toBe(question);
+  expect((await former("planning", "tasks/get", { id })).status).toMatchObject({
+    state: "input-required",
+    message: { parts: [{ kind: "text", text: question }] },
+  });
+  await using seen = await consoleOf(id);
+  await seen.page.getByText("Which colour?").first().waitFor();
+  expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[→]"]);
+  const events = await fetch(`${gateway.url}/runs/${id}/events`);
+
+  const messages = [first, { role: "assistant", content: question }, { role: "user", content: "red" }] as const;
+  const { choices, ...told } = await openai.chat.completions.create({ model: "planning", messages: [...messages] });
+  expect([told.id, choices[0]?.message.content]).toEqual([chunks[0]?.id ?? "", expect.stringContaining("Done: red")]);
+
+  expect(await statesOf(id)).toEqual(all("completed"));
+  const run = (await gateway.call(`/runs/${id}`)).body;
+  expect(choices[0]?.message.content).toStartWith(run.answer);
+  const answered = (result: { artifacts: { name: string; parts: { text?: string }[] }[] }) =>
+    result.artifacts.find(({ name }) => name === "answer")?.parts[0]?.text;
+  expect(answered(await a2a(id, "GetTask", { id }))).toBe(run.answer);
+  expect(answered(await former("planning", "tasks/get", { id }))).toBe(run.answer);
+  const { structuredContent } = await mcp.callTool({ name: "run_status", arguments: { run_id: id } });
+  expect(structuredContent).toEqual(run);
+  expect(await commandLine("runs", "show", id)).toContain(run.answer);
+  await seen.page.getByText("The run is completed").waitFor();
+  await seen.page.getByText(run.answer).first().waitFor();
+  expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[✓]"]);
+  expect(await numbersOf(events)).toEqual(Array.from({ length: run.lastEvent }, (_, index) => index + 1));
 }, 60_000);

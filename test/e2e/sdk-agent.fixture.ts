@@ -14,7 +14,7 @@ import {
 
 /**
  * A server of another make: the A2A SDK's own handlers and store, in a process of its own, over plain HTTP. It prints `ready URL`. What it does
- * depends on how the task begins: "greet" is answered with a message and no task, "ask" asks first, "take N s" takes so long, anything else makes a
+ * depends on how the task begins: "greet" is answered with a message and no task, "ask" asks first, as a step of a plan too, "take N s" takes so long, anything else makes a
  * file and an answer.
  */
 const executor: AgentExecutor = {
@@ -42,7 +42,7 @@ const executor: AgentExecutor = {
       bus.publish(
         AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state, text, contextId), metadata: undefined }),
       );
-    if (/^ask/i.test(said) && task === undefined) {
+    if (/^(?:your step: )?ask/im.test(said) && task === undefined) {
       status("INPUT_REQUIRED", "Which colour?");
       return bus.finished();
     }

@@ -18,7 +18,8 @@ export type ChooseOptions = {
 export async function chooseWay(flow: Flow, ways: readonly Way[], options: ChooseOptions): Promise<Choice> {
   const found = await findWay(flow, ways, options);
   if ("way" in found) return found;
-  const asked = options.unsure === "ask" ? await askWay(flow, ways, found.unsure) : found;
+  const confidence = options.classify === "rules" ? undefined : options.confidence;
+  const asked = options.unsure === "ask" ? await askWay(flow, ways, found.unsure, confidence) : found;
   if ("way" in asked) return asked;
   const fallback = ways.find(({ name }) => name === options.default);
   if (fallback === undefined) throw new AppError("rejected", `No branch fits: ${asked.unsure}`);

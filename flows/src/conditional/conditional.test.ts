@@ -84,6 +84,26 @@ test("or the person is asked, who answers by number or name, and is asked again 
   expect((await flow.until(other, "completed")).output).toMatchObject({ answer: "counted" });
 });
 
+test("an answer in other words is what the model takes it for, and the agent hears it", async () => {
+  await using flow = await flowForTest(conditional, {
+    agents: { ...agents, analyst: (request) => ({ text: asked(request) }) },
+    model: ({ messages }) => chosen(JSON.stringify(messages).includes("the sums are off") ? "data" : "none"),
+  });
+  const start = (more: object) => flow.start({ text: "Hm", options: { branches, unsure: "ask", ...more } });
+  const id = await start({});
+  await flow.event(id, "question-asked");
+  await flow.say(id, "the one for tables: the sums are off");
+  const { output } = await flow.until(id, "completed");
+  expect(output).toMatchObject({
+    answer: expect.stringContaining("the sums are off"),
+    data: { choice: { branch: "data", by: "person" } },
+  });
+  const ruled = await start({ classify: "rules" });
+  await flow.event(ruled, "question-asked");
+  await flow.say(ruled, "the sums are off");
+  await flow.event(ruled, "question-asked", 2);
+});
+
 test("a condition that nobody can judge is unsure, not a failure of the flow", async () => {
   await using flow = await flowForTest(conditional, { agents, model: say("I cannot say") });
   const { answer, events } = await flow.run({ text: "Hm", options: { branches, default: "rest" } });

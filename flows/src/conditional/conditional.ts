@@ -108,9 +108,9 @@ function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
   return ways;
 }
 
-async function take(flow: Flow, { way, by, reason, confidence }: Choice): Promise<FlowResult> {
+async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
-  const added = await flow.heard();
+  const added = [...asked, ...(await flow.heard())];
   const said = added.length === 0 ? "" : `\n\nThe user added:\n${added.join("\n")}`;
   const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent }) + said;
   const result = await workBranch(flow, {

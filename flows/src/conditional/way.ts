@@ -22,6 +22,8 @@ export type Choice = {
   readonly reason: string;
   /** The model's, from 0 to 1. */
   readonly confidence?: number;
+  /** What the person said in choosing, beside a number or a name: it may say more of the task. */
+  readonly said?: readonly string[];
 };
 
 /** Why no way could be chosen. */

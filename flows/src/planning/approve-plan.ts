@@ -19,24 +19,29 @@ const mostQuestions = 10;
 const howTo = `Answer yes to begin or no to stop; say what should be different; or send the plan as you want it: lines like those above, or JSON
 {"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…"}]}.`;
 
+/** A plan that may be begun, and the task with what the person said while it was before them. */
+export type Approved = { readonly plan: TaskPlan; readonly goal: string };
+
 /**
  * Has a person approve the plan, write another, or say what should be different, in which case it is planned anew and asked about again. Rejects with
  * `rejected` when the answer is no.
  */
-export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief): Promise<TaskPlan> {
+export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief): Promise<Approved> {
   let plan = made;
+  let { goal } = brief;
   let fault = "";
   for (let asked = 0; asked < mostQuestions; asked++) {
     const lines = planLines(plan);
     const question = `${fault}This is the plan:\n\n${plan.title}\n${lines}\n\n${howTo}`;
     const answer = readAnswer(await flow.askPerson(question, "approval"), { ...brief, finished: [] });
     fault = "";
-    if (answer.verdict === "approved") return plan;
-    if (answer.verdict === "edited") return { ...plan, steps: answer.steps };
+    if (answer.verdict === "approved") return { plan, goal };
+    if (answer.verdict === "edited") return { plan: { ...plan, steps: answer.steps }, goal };
     if (answer.verdict === "rejected") throw new AppError("rejected", "The plan was not approved.");
     if (answer.verdict === "wish") {
-      const goal = `${brief.goal}\n\nThis plan was made for it:\n${lines}\n\nThe user says of the plan:\n${answer.text}`;
-      plan = await makePlan(flow, { ...brief, goal });
+      const wish = `This plan was made for it:\n${lines}\n\nThe user says of the plan:\n${answer.text}`;
+      plan = await makePlan(flow, { ...brief, goal: `${goal}\n\n${wish}` });
+      goal = `${goal}\n\nThe user said of a first plan for it:\n${answer.text}`;
     } else fault = `${answer.fault}\n\n`;
   }
   throw new AppError("rejected", "The plan was not approved: it was put before a person too often.");

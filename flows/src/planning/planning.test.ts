@@ -150,6 +150,62 @@ test("a step that is not what was expected is tried again with the reason, in th
   expect(marksOf(events)).toEqual([" Count", "→Count", "→Count", "✓Count"]);
 });
 
+test("what a step's attempts made is one result: checked, handed on and handed over together, the newer of each file", async () => {
+  const checked: string[] = [];
+  const files = [
+    ["module.txt", "a module"],
+    ["tests.txt", "its tests"],
+  ] as const;
+  await using flow = await flowForTest(planning, {
+    agents: {
+      one: (_, n) => {
+        const [path, file_text] = files[n < 2 ? 0 : 1];
+        if (n % 2 === 1) return { text: `wrote ${path}` };
+        return { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text } }] };
+      },
+      two: says("read"),
+    },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "make", text: "Make it", agent: "one", expected: "module.txt, tests.txt" },
+          { id: "use", text: "Use it", agent: "two", depends_on: ["make"] },
+        ),
+      ],
+      check: (text) => {
+        checked.push(text);
+        const isWhole = text.includes("a module") && text.includes("its tests");
+        return { verdict: isWhole ? "met" : "not_met", evidence: isWhole ? "both" : "", reason: "tests" };
+      },
+    }),
+  });
+  const { events } = await flow.run({ text: "Go" });
+  expect(outcomes(events)).toEqual(["make failed", "make completed", "use completed"]);
+  const given = events.flatMap((event) => (event.type === "agent-asked" && event.agent === "two" ? event.parts : []));
+  const names = ["module.txt", "tests.txt"];
+  expect(given.flatMap((part) => (part.type === "file" ? [part.name] : []))).toEqual(names);
+  for (const name of names) expect(artifacts(events, name)).toHaveLength(1);
+});
+
+test("the check sees of the files that a step was given those that it names", async () => {
+  let checked = "";
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("Anna: 3") },
+    model: plannerForTest({
+      plans: [plan({ text: "Count", agent: "one", expected: "a number for each name in names.csv" })],
+      check: (text) => {
+        checked = text;
+        return { verdict: "met", evidence: "Anna: 3", reason: "all" };
+      },
+    }),
+  });
+  const file = async (name: string, text: string) =>
+    ({ type: "file", ...(await flow.artifacts.put(new TextEncoder().encode(text), { name })) }) as const;
+  await flow.run({ text: "Go", files: [await file("names.csv", "Anna"), await file("other.csv", "unseen")] });
+  expect(checked).toContain('<given name="names.csv" bytes="4">\nAnna\n</given>');
+  expect(checked).not.toContain("unseen");
+});
+
 test("that a step is done has to be shown: a verdict without evidence is sent back", async () => {
   let asked = 0;
   const check = () => ({ verdict: "met", evidence: asked++ === 0 ? "" : "it says 42", reason: "fine" });
@@ -323,6 +379,8 @@ test("a person approves the plan first, edits it, says what should be different,
   });
   await flow.say(changed, "ok");
   await flow.until(changed, "completed");
+  const [ask] = (await flow.events(changed)).filter((event) => event.type === "agent-asked");
+  expect(JSON.stringify(ask)).toContain("Go\\n\\nThe user said of a first plan for it:\\nlet two do all of it");
 
   const stopped = await start();
   await flow.event(stopped, "question-asked");

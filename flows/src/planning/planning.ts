@@ -47,11 +47,12 @@ export const planning = defineFlow({
     const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps };
     const board = createBoard();
     const made = await makePlan(flow, brief);
-    const plan = options.approve ? await approvePlan(flow, made, brief) : made;
+    const unasked = { plan: made, goal: brief.goal };
+    const { plan, goal } = options.approve ? await approvePlan(flow, made, brief) : unasked;
     if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
     board.post(flow, plan, `The plan: ${plan.title}`);
     board.publish(flow);
-    return carryOut(flow, plan, brief, board, options);
+    return carryOut(flow, plan, { ...brief, goal }, board, options);
   },
 });
 

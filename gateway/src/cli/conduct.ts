@@ -32,7 +32,7 @@ export type ConductOptions = {
 const cancelTimeoutMs = 20_000;
 
 /**
- * Shows a task until it ends or waits. The first Ctrl-C asks the agent to cancel it and goes on showing; the second leaves. Rejects
+ * Shows a task until it ends, waits or is paused. The first Ctrl-C asks the agent to cancel it and goes on showing; the second leaves. Rejects
  * with an AppError when the agent cannot be talked to.
  */
 export async function conduct(
@@ -53,7 +53,10 @@ export async function conduct(
     () => leave.abort(),
   );
   try {
-    for await (const item of open(leave.signal)) note(seen, item, options);
+    for await (const item of open(leave.signal)) {
+      note(seen, item, options);
+      if (seen.state === "paused") break;
+    }
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {
@@ -71,6 +74,10 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): v
     seen.contextId = item.contextId;
     seen.state = item.state;
     if (item.text !== undefined) seen.text = item.text;
+  }
+  if (item.kind === "event" && item.event.type === "run-paused") {
+    seen.state = "paused";
+    seen.text = item.event.error?.message ?? "It needs a person.";
   }
   if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
   const rendered = render(seen.view, item, terminal.style);

@@ -18,6 +18,7 @@ const marks = {
   "auth-required": ["yellow", "? waits for an authorization"],
   submitted: ["yellow", "… still waiting to start"],
   working: ["yellow", "… still at work"],
+  paused: ["yellow", "‖ paused"],
 } as const;
 
 /**
@@ -40,12 +41,14 @@ export async function tellOutcome(
   }
   const [color, words] = marks[outcome.state];
   const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
-  const isCause = outcome.state === "failed" || outcome.state === "canceled" || outcome.state === "rejected";
-  if (isCause && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
+  if (causes.has(outcome.state) && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0)
     lines.push("Files", ...files.map(({ path, bytes }) => `  ${safeText(path)}  ${sizeText(bytes)}`));
   terminal.out(`\n${lines.join("\n")}\n`);
 }
+
+/** States that the text is the cause of. */
+const causes: ReadonlySet<TaskOutcome["state"]> = new Set(["failed", "canceled", "rejected", "paused"]);
 
 /** The final answer where there is one, else what the agent said last. */
 function answerOf({ artifacts, text }: TaskOutcome): string {

@@ -95,7 +95,8 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("answer", "answer the question a run waits with")
     .addArgument(id())
     .argument("<text...>", "the answer")
-    .action(async (run: string, text: string[], options: RunsOptions) =>
+    .option("--file <path>", "a file to go with it; may be given several times", collect)
+    .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );
 }

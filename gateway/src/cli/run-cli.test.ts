@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import { AppError } from "@manyhands/shared/errors";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { cliForTest } from "./cli-for-test.ts";
 import type { TaskOutcome } from "./conduct.ts";
@@ -81,6 +83,46 @@ test("an answer to a run ends with how its conversation goes on", async () => {
   expect(cli.said()).toContain('manyhands run --context c1 "…"');
   expect(await cli.run("runs", "answer", "--flow", "none", "t1", "yes")).toBe(1);
   expect(cli.said()).toContain('There is no flow "none". There are: ');
+});
+
+test("a task that is paused says why and how it is resumed, and is waited for no longer", async () => {
+  const paused = { type: "run-paused", error: { code: "model_auth", message: "The key is not taken." } } as const;
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("working");
+      yield { kind: "event", seq: 3, at: 9, event: paused };
+      throw new Error("nobody waits for this");
+    },
+  });
+  expect(await cli.run("run", "Count")).toBe(3);
+  expect(cli.out()).toContain("‖ paused");
+  expect(cli.out()).toContain("  The key is not taken.");
+  expect(cli.said()).toContain("runs resume t1");
+});
+
+test("an answer takes files along, and what its task made and used before is told at the end", async () => {
+  const usage = { inputTokens: 700, outputTokens: 30, cachedInputTokens: 0, costUsd: 0.5, source: "provider" };
+  let id = "";
+  await using cli = await cliForTest({
+    play: async function* () {
+      for (const state of ["working", "completed"] as const) yield { ...at(state), taskId: id } as TaskItem;
+    },
+  });
+  const store = createArtifactStore(join(cli.cwd, ".manyhands/artifacts"));
+  const made = await store.put(new TextEncoder().encode("early"), { name: "early.txt" });
+  const engine = createEmbeddedEngine({ path: join(cli.cwd, ".manyhands/runs.db") });
+  const events = [
+    { type: "model-asked", callId: "c", model: "m", usage, milliseconds: 1 },
+    { type: "artifact-added", artifactId: "a", name: "early.txt", parts: [{ type: "file", ...made }] },
+  ];
+  const request = { kind: "manus", input: { message: { parts: [] } }, principal: "local", contextId: "c1", events };
+  id = (await engine.start(request)).run.id;
+  await engine.close();
+  await writeFile(join(cli.cwd, "orders.csv"), "a,b");
+  expect(await cli.run("runs", "answer", id, "this", "one", "--file", "orders.csv")).toBe(0);
+  expect(cli.sent).toMatchObject([{ text: "this one", taskId: id, files: [{ name: "orders.csv" }] }]);
+  expect(cli.out()).toContain("1 model call · 700 tokens in · 30 out · $0.5000");
+  expect(cli.out()).toContain("early.txt  5 B");
 });
 
 test("with --json standard output is JSON lines and nothing else", async () => {

@@ -6,6 +6,7 @@ import { AppError } from "@manyhands/shared/errors";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
+import type { StoredRuns } from "../tasks/stored-runs.ts";
 import { safeJson, safeLine } from "../terminal/safe-text.ts";
 import { isUp, openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
@@ -13,6 +14,8 @@ import type { CliContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 import { flowNamed, openAtGateway, openFlow } from "./flow-session.ts";
 import { tellOutcome } from "./outcome.ts";
+import { readFiles } from "./read-files.ts";
+import type { Terminal } from "./terminal.ts";
 import { tellWhatNext } from "./what-next.ts";
 
 /** The options every `runs` command takes. With neither agent nor flow it is about all there are in the store. */
@@ -67,6 +70,7 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
   const { json } = options;
   const outcome = await conduct(() => stored.runs.show(id), { client: undefined, terminal, json });
   await tellOutcome(outcome, context, { source: stored.runs, json });
+  if (!json && outcome.state === "paused") tellWhatNext(outcome, options, context);
   return exitCodes.ok;
 }
 
@@ -78,9 +82,15 @@ export async function watchRun(id: string, options: RunsOptions, context: CliCon
 }
 
 /** Answers the question a task waits with, and shows how it goes on. */
-export async function answerRun(id: string, text: string, options: RunsOptions, context: CliContext): Promise<number> {
+export async function answerRun(
+  id: string,
+  text: string,
+  options: RunsOptions & { readonly file?: readonly string[] },
+  context: CliContext,
+): Promise<number> {
+  const files = await readFiles(options.file ?? [], context.cwd);
   return withWhose(id, options, context, (client, whose) =>
-    show((signal) => client.send({ text, taskId: id }, { signal }), client, whose, context),
+    show((signal) => client.send({ text, files, taskId: id }, { signal }), client, whose, context),
   );
 }
 
@@ -109,10 +119,25 @@ async function show(
   { json, ...spoken }: RunsOptions,
   context: CliContext,
 ): Promise<number> {
-  const outcome = await conduct(open, { client: undefined, terminal: context.terminal, json });
-  await tellOutcome(outcome, context, { source: client, json });
+  const { terminal } = context;
+  const outcome = await conduct(open, { client: undefined, terminal, json });
+  await using stored = openStore(await context.configure(spoken.config), {});
+  const before = await journalOf(outcome.taskId, stored?.runs, terminal);
+  if (before === undefined) await tellOutcome(outcome, context, { source: client, json });
+  else await tellOutcome({ ...outcome, ...before }, context, { source: before.source, json });
   if (!json) tellWhatNext(outcome, spoken, context);
   return exitCodeOf(outcome.state);
+}
+
+/**
+ * What a task made and used from its first event on, from the store on this machine: who answers or watches has seen its end only. Undefined where the
+ * task is elsewhere.
+ */
+async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Terminal) {
+  if (runs === undefined || (await runs.kindOf(id)) === undefined) return undefined;
+  const silent = { ...terminal, out: () => undefined, say: () => undefined };
+  const { artifacts, view } = await conduct(() => runs.show(id), { client: undefined, terminal: silent });
+  return { artifacts, view, source: runs };
 }
 
 /** With the server of the agent or flow whose run it is: the running one, or one started for the duration. */

@@ -9,7 +9,7 @@ export type Spoken = {
   readonly config?: string;
 };
 
-/** Says by which command a task that waits is answered, or its conversation goes on: one that reaches the same agent or flow. */
+/** Says by which command a task that waits is answered, one that is paused resumed, or its conversation goes on: one that reaches the same agent or flow. */
 export function tellWhatNext(
   { state, taskId, contextId }: TaskOutcome,
   spoken: Spoken,
@@ -18,7 +18,9 @@ export function tellWhatNext(
   const { agent, flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   const named = agent === undefined || agent === "manus" ? file : ` --agent ${agent}${file}`;
-  if (state === "input-required") {
+  if (state === "paused")
+    terminal.say(`When the cause is removed, resume it with: bun manyhands runs resume${file} ${taskId}`);
+  else if (state === "input-required") {
     const whose = flow === undefined ? named : ` --flow ${flow}${file}`;
     terminal.say(`Answer it with: bun manyhands runs answer${whose} ${taskId} "…"`);
   } else if (contextId !== "") {

@@ -173,6 +173,7 @@ test("options of a flow are fields of their kind; only those that were set are s
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Flow or agent").selectOption("parade");
+  await page.getByText("Options").click();
   await page.getByLabel("approve").check();
   await page.getByLabel("concurrency").fill("2");
   await page.getByLabel("onFailure").selectOption("continue");

@@ -10,7 +10,12 @@ import { element } from "./element.js";
 export function optionFields({ properties = {} }) {
   const fields = Object.entries(properties).map(([name, about]) => ({ name, ...fieldOf(name, about) }));
   return {
-    root: element("fieldset", { hidden: fields.length === 0 }, element("legend", {}, "Options"), fields.map(row)),
+    root: element(
+      "details",
+      { hidden: fields.length === 0, class: "options" },
+      element("summary", {}, "Options"),
+      fields.map(row),
+    ),
     values() {
       const set = fields.map(({ name, read }) => [name, read()]);
       return Object.fromEntries(set.filter(([, value]) => value !== undefined));

@@ -1,16 +1,17 @@
-import { durationText, shortLine, sizeText } from "./words.js";
+import { flowEntries } from "./flow-entries.js";
+import { durationText, opened, shortLine, sizeText } from "./words.js";
 
 const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-const marks = { completed: "✓", failed: "✗", blocked: "!" };
 
 /** For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be opened. */
 const entries = {
-  "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...open(textOf(parts)) }),
+  ...flowEntries,
+  "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...opened(textOf(parts)) }),
   "step-started": ({ step, maxSteps }) => ({ mark: "●", tone: "quiet", line: `Turn ${step} of at most ${maxSteps}` }),
   "model-replied": ({ text, model, milliseconds }) =>
     text.trim() === ""
       ? { mark: "·", tone: "quiet", line: `${model}, ${durationText(milliseconds)}` }
-      : { mark: "“", ...open(text) },
+      : { mark: "“", ...opened(text) },
   "tool-started": ({ name, arguments: given }) => ({
     mark: "→",
     tone: "call",
@@ -43,17 +44,8 @@ const entries = {
       .filter((part) => part !== "")
       .join(" · "),
   }),
-  "agent-chosen": ({ note, reason }) => ({ mark: "·", tone: "quiet", line: note, more: reason }),
-  "step-assigned": ({ note }) => ({ mark: "→", tone: "call", line: note }),
-  "step-ended": ({ note, outcome, reason, evidence }) => ({
-    mark: marks[outcome],
-    tone: outcome === "completed" ? "good" : "bad",
-    line: note,
-    more: reason ?? evidence,
-  }),
-  "plan-changed": ({ note, text }) => ({ mark: "●", line: note, more: text }),
-  "question-asked": ({ question }) => ({ mark: "?", tone: "asks", ...open(question) }),
-  "notice-given": ({ text }) => ({ mark: "!", tone: "asks", ...open(text) }),
+  "question-asked": ({ question }) => ({ mark: "?", tone: "asks", ...opened(question) }),
+  "notice-given": ({ text }) => ({ mark: "!", tone: "asks", ...opened(text) }),
   "artifact-added": ({ name, parts }) => {
     const sizes = parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
     return { mark: "+", tone: "good", line: [name, ...sizes].join(" · ") };
@@ -67,16 +59,10 @@ const entries = {
   }),
 };
 
-/** A text as a line, with the whole to open where the line is not all of it. */
-function open(text) {
-  const line = shortLine(text);
-  return { line, ...(line !== text.trim() && { more: text }) };
-}
-
 /**
  * What the timeline shows of an event; undefined for what it does not show, and for types this version does not know.
  *
- * @param {{ type: string }} event
+ * @param {{ type: string, note?: string }} event
  * @returns {{ mark: string, tone?: string, line: string, more?: string } | undefined}
  */
 export function timelineEntry(event) {

@@ -12,11 +12,16 @@ const nearPixels = 120;
  */
 export function timelineView() {
   const list = element("ol", { class: "timeline" });
+  /** The note of the flow's last event. */
+  let told;
   return {
     root: element("section", { "aria-label": "What happened" }, element("h3", {}, "What happened"), list),
     add({ at, event }) {
       const entry = timelineEntry(event);
-      if (entry === undefined) return;
+      // A plan that changes with a step says no more than the step did; the plan itself stands above.
+      const isRepeated = event.type === "plan-changed" && event.note === told;
+      if (event.note !== undefined) told = event.note;
+      if (entry === undefined || isRepeated) return;
       const page = document.scrollingElement;
       const follows = page.scrollTop > 0 && page.scrollHeight - page.scrollTop - page.clientHeight < nearPixels;
       list.append(lineView(at, entry));

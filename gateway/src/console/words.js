@@ -40,3 +40,9 @@ export function shortLine(text, length = 160) {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
+
+/** A text as a line of the timeline, with the whole to open where the line is not all of it. */
+export function opened(text) {
+  const line = shortLine(text);
+  return { line, ...(line !== text.trim() && { more: text }) };
+}

@@ -31,6 +31,33 @@ for (const mode of ["auto", "legacy"] as const) {
     await client.close();
   });
 
+  test(`the files of runs are resources: they are listed and read by what a result links to (${mode})`, async () => {
+    await using gateway = await startGateway();
+    const client = await connect(gateway.url, { mode });
+    const files = [
+      { name: "a b.txt", text: "A\u00e4" },
+      { name: "dot.png", bytes: "iVBORwAB" },
+    ];
+    const { content } = await client.callTool({ name: "echo", arguments: { task: "hello", files } });
+    const links = (content as { type: string; uri: string }[]).flatMap(({ type, uri }) =>
+      type === "resource_link" ? [uri] : [],
+    );
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(links);
+    expect(resources[0]).toMatchObject({ name: "a b.txt", size: 3, description: "hello" });
+    const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
+    expect(await read(links[0] ?? "")).toMatchObject({
+      mimeType: expect.stringMatching(/^text\/plain/),
+      text: "A\u00e4",
+    });
+    expect(await read(links[1] ?? "")).toMatchObject({ mimeType: "image/png", blob: "iVBORwAB" });
+    for (const uri of ["file:///etc/passwd", `${gateway.url}/artifacts/${"0".repeat(64)}/x`, "x"])
+      await expect(read(uri)).rejects.toThrow(uri);
+    const elsewhere = async () => await client.request({ method: "resources/list", params: { cursor: "nowhere" } });
+    await expect(elsewhere()).rejects.toThrow("(invalid_input)");
+    await client.close();
+  });
+
   test(`an unknown tool and wrong arguments are results that say what is wrong (${mode})`, async () => {
     await using gateway = await startGateway();
     const client = await connect(gateway.url, { mode });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import OpenAI from "openai";
-import { startGateway } from "../server/gateway.fixture.ts";
+import { echo, startGateway, type TestFlow } from "../server/gateway.fixture.ts";
 
 const clientOf = (url: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
 
@@ -29,6 +29,38 @@ test("a stream tells the answer in chunks that end with stop, the usage and noth
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("hello");
   expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
   expect(chunks.at(-1)?.usage?.total_tokens).toBe(0);
+});
+
+/** A flow that tells a plan and a step of it, as the planning flow does. */
+const planned: TestFlow = {
+  runnable: { ...echo, name: "planned", kind: "planned" },
+  async execute(run) {
+    const plan = (mark: string, note: string) =>
+      run.emit({
+        type: "plan-changed",
+        text: `Plan: Trip\n\nSteps:\n0. [${mark}] [maps] Find the way\n`,
+        steps: [],
+        note,
+      });
+    plan(" ", "The plan: Trip");
+    const note = "Step 1: maps begins: Find the way";
+    run.emit({ type: "step-assigned", step: "1", agent: "maps", attempt: 1, note });
+    plan("→", note);
+    return { answer: "there" };
+  },
+};
+
+test("what a flow does comes as reasoning, every line once and the plan with its marks", async () => {
+  await using gateway = await startGateway({ flows: [planned] });
+  const messages = [{ role: "user", content: "hello" }] as const;
+  const stream = await clientOf(gateway.url).chat.completions.create({
+    model: "planned",
+    messages: [...messages],
+    stream: true,
+  });
+  const deltas = (await Array.fromAsync(stream)).flatMap(({ choices }) => choices.map(({ delta }) => delta));
+  const reasoning = deltas.map((delta) => (delta as { reasoning_content?: string }).reasoning_content ?? "").join("");
+  expect(reasoning).toBe("The plan: Trip\n- [ ] [maps] Find the way\nStep 1: maps begins: Find the way\n");
 });
 
 test("a chat that goes on answers the question of its run, which then gives its answer", async () => {
@@ -84,6 +116,8 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(whole("nothing")).rejects.toMatchObject({ status: 404, code: "not_found" });
   const stream = await client.chat.completions.create({ model: "echo", messages, stream: true });
   await expect(Array.fromAsync(stream)).rejects.toThrow("It was told to fail.");
+  const nothing = async () => await client.embeddings.create({ model: "echo", input: "hello" });
+  await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
 });
 
 test("who stops reading cancels the run", async () => {

@@ -48,6 +48,9 @@ export function openAiFace(deps: OpenAiFaceDeps): Hono {
     const run = await begin(request, principal, deps);
     return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);
   });
+  app.all("/*", () => {
+    throw new AppError("not_found", "This API has /v1/models and /v1/chat/completions.");
+  });
   return app;
 }
 

@@ -57,11 +57,16 @@ function operation(endpoint: Endpoint): Html {
   const codes = [...Object.keys(answers), ...problemsOf(endpoint)].join(", ");
   return html`<section class="operation">
 <h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></h3>
-<p>${summary}. ${description}</p>
+<p>${summary}. ${withCode(description)}</p>
 ${rows.length > 0 ? html`<table>${rows}</table>` : html``}
 ${body === undefined ? html`` : html`<details><summary>body</summary><pre>${schemaText(body)}</pre></details>`}
 <p class="quiet">answers ${codes}</p>
 </section>`;
+}
+
+/** A text with what stands between backticks as code. */
+function withCode(text: string): Html[] {
+  return text.split("`").map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }
 
 function parameterRows(place: string, schema: z.ZodObject): Html[] {
@@ -69,7 +74,7 @@ function parameterRows(place: string, schema: z.ZodObject): Html[] {
   return Object.entries(properties).map(([name, about]) => {
     const told = typeof about === "object" ? about : {};
     const type = [told.type ?? "", told.enum?.join(" | ") ?? "", required.includes(name) ? "required" : ""];
-    return html`<tr><td><code>${name}</code></td><td>${place}</td><td>${type.filter((one) => one !== "").join(", ")}</td><td>${told.description ?? ""}</td></tr>`;
+    return html`<tr><td><code>${name}</code></td><td>${place}</td><td>${type.filter((one) => one !== "").join(", ")}</td><td>${withCode(told.description ?? "")}</td></tr>`;
   });
 }
 

@@ -18,6 +18,8 @@ const flowSchema = z
   })
   .meta({ id: "Flow" });
 
+const startedSchema = runSchema.extend({ runId: z.string().describe("The same as `id`.") });
+
 /** What the flow routes need. */
 export type FlowRoutesDeps = {
   readonly runs: Runs;
@@ -64,11 +66,8 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
       body: flowRequestSchema,
     },
     answers: {
-      200: { description: "The run, when it was waited for and has ended or asks something.", body: runSchema },
-      202: {
-        description: "The run goes on; `Location` is where it is seen.",
-        body: runSchema.extend({ runId: z.string() }),
-      },
+      200: { description: "The run, when it was waited for and has ended or asks something.", body: startedSchema },
+      202: { description: "The run goes on; `Location` is where it is seen.", body: startedSchema },
     },
     problems: [404, 409],
   } as const;
@@ -89,6 +88,6 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
     c.header("Location", `/runs/${run.id}`);
     if (waitMs !== undefined) c.header("Preference-Applied", `wait=${waitMs / 1000}`);
     const goesOn = waitMs === undefined || ["queued", "running", "waiting"].includes(view.status);
-    return goesOn ? c.json({ runId: run.id, ...view }, 202) : c.json(view);
+    return c.json({ runId: run.id, ...view }, goesOn ? 202 : 200);
   });
 }

@@ -44,7 +44,8 @@ test("a flow is accepted with where it is seen, and its end has the answer", asy
 test("who prefers to wait gets the result, or the run when it takes longer", async () => {
   await using gateway = await startGateway();
   const done = await post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" });
-  expect([done.status, (await read(done)).answer]).toEqual([200, "hello"]);
+  const { id, runId, answer } = await read(done);
+  expect([done.status, runId, answer]).toEqual([200, id, "hello"]);
   const asking = await post(gateway, "/flows/echo", { input: "ask me" }, { Prefer: "respond-async, wait=20" });
   expect([asking.status, (await read(asking)).question]).toEqual([200, "Really?"]);
   const long = await post(gateway, "/flows/echo", { input: "sleep" }, { Prefer: "wait=0" });

@@ -79,11 +79,20 @@ const journalEvent = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("question-asked"), question: text, kind: text }),
   z.looseObject({ type: z.literal("notice-given"), kind: text, text }),
   z.looseObject({ type: z.literal("artifact-added"), artifactId: text, name: text, parts: z.array(part) }),
+  z.looseObject({ type: z.literal("run-paused"), error: z.looseObject({ message: text }).optional() }),
+  z.looseObject({ type: z.literal("run-resumed") }),
   z.looseObject({ type: z.literal("run-ended"), status: z.enum(["completed", "failed", "canceled"]) }),
 ]);
 
+/** An event of a journal, with those that the engine adds. */
+export type JournalEvent =
+  | AgentEvent
+  | RunEnded
+  | { readonly type: "run-paused"; readonly error?: { readonly message: string } }
+  | { readonly type: "run-resumed" };
+
 /** An event of a journal as it came over the wire; undefined for one this version does not know, which is no fault. */
-export function readJournalEvent(value: unknown): AgentEvent | RunEnded | undefined {
+export function readJournalEvent(value: unknown): JournalEvent | undefined {
   const parsed = journalEvent.safeParse(value);
-  return parsed.success ? (parsed.data as AgentEvent | RunEnded) : undefined;
+  return parsed.success ? (parsed.data as JournalEvent) : undefined;
 }

@@ -1,5 +1,7 @@
+import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
 import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
 import { AppError } from "@manyhands/shared/errors";
+import { statusOf } from "@manyhands/shared/runs/run-view";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
 import type { FileSource, TaskList } from "./agent-client.ts";
@@ -22,6 +24,8 @@ const input = z.looseObject({
 
 /** The runs of `kind` in an engine's store, or those of every agent and flow. Executes none of them. */
 export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: string): StoredRuns {
+  const folds = createFoldCache(engine);
+  const stateOf = async (run: RunRecord) => stateName(statusOf(run, await folds.current(run)), run);
   const find = async (runId: string): Promise<RunRecord> => {
     const run = await engine.get(runId);
     const isThere = run !== undefined && isTask(run) && (kind === undefined || run.kind === kind);
@@ -34,24 +38,29 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
       return run !== undefined && isTask(run) ? run.kind : undefined;
     },
     async list({ limit }) {
-      return (await newest(engine, kind, limit)).map((run) => ({
-        id: run.id,
-        ...(kind === undefined && { of: run.kind }),
-        contextId: run.contextId,
-        state: stateOf(run),
-        updatedAt: run.updatedAt,
-        title: titleOf(run),
-      }));
+      const runs = await newest(engine, kind, limit);
+      return Promise.all(
+        runs.map(async (run) => ({
+          id: run.id,
+          ...(kind === undefined && { of: run.kind }),
+          contextId: run.contextId,
+          state: await stateOf(run),
+          updatedAt: run.updatedAt,
+          title: titleOf(run),
+        })),
+      );
     },
     async *show(runId) {
       const run = await find(runId);
       for (const { seq, at, event } of await engine.events(runId)) {
         const known = readJournalEvent(event);
-        if (known !== undefined) yield { kind: "event", seq, at, event: known };
+        // Whether it is paused now is what the state says.
+        const isPause = known?.type === "run-paused" || known?.type === "run-resumed";
+        if (known !== undefined && !isPause) yield { kind: "event", seq, at, event: known };
       }
       const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;
-      yield { kind: "state", taskId, contextId, state: stateOf(run), ...(text === undefined ? {} : { text }) };
+      yield { kind: "state", taskId, contextId, state: await stateOf(run), ...(text === undefined ? {} : { text }) };
     },
     async resume(runId) {
       const { status } = await find(runId);
@@ -87,11 +96,10 @@ async function newest(engine: Engine, kind: string | undefined, limit: number): 
   return found.slice(0, limit);
 }
 
-/** A run's status in A2A's words. A paused run waits for a person, but not for an answer: it is work that has not ended. */
-function stateOf({ status, waiting, error }: RunRecord): TaskState {
+/** A run's status in words, those of A2A where they have one for it. */
+function stateName(status: ReturnType<typeof statusOf>, { error }: RunRecord): TaskState {
   if (status === "queued") return "submitted";
-  if (status === "running" || status === "paused") return "working";
-  if (status === "waiting") return waiting?.reason === "input-required" ? "input-required" : "working";
+  if (status === "running" || status === "waiting") return "working";
   return status === "failed" && error?.code === "rejected" ? "rejected" : status;
 }
 

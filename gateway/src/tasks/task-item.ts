@@ -1,13 +1,13 @@
 import type { StateName } from "@manyhands/shared/a2a/state-name";
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
-import type { RunEnded } from "@manyhands/shared/durable/engine";
+import type { AgentProgress } from "@manyhands/shared/agent/events";
+import type { JournalEvent } from "./journal-event.ts";
 
-/** Where a task stands, in A2A's words. */
-export type TaskState = StateName;
+/** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */
+export type TaskState = StateName | "paused";
 
 /** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
 export type TaskItem =
-  | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: AgentEvent | RunEnded }
+  | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: JournalEvent }
   | { readonly kind: "progress"; readonly event: AgentProgress }
   | {
       readonly kind: "state";

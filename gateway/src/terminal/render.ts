@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
 import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
-import type { RunEnded } from "@manyhands/shared/durable/engine";
+import type { JournalEvent } from "../tasks/journal-event.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
@@ -100,11 +100,13 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
   }
 }
 
-function renderEvent(view: View, event: AgentEvent | RunEnded, style: Style): Rendered {
+function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
   const { columns } = style;
   switch (event.type) {
     case "message-received":
     case "message-heard":
+    case "run-paused":
+    case "run-resumed":
     case "run-ended":
       return lines(view, []);
     case "step-started":

@@ -52,6 +52,20 @@ export function statusText(stored: RunEvent): string | undefined {
   }
 }
 
+/**
+ * `statusText` for whoever shows one line after the other: silence too where an event says the same as the one before it, as a plan does that
+ * changes with a step.
+ */
+export function statusLines(): (event: RunEvent) => string | undefined {
+  let last: string | undefined;
+  return (event) => {
+    const text = statusText(event);
+    if (text === undefined || text === last) return undefined;
+    last = text;
+    return text;
+  };
+}
+
 /** The engine's own event when a run stops with a cause that a person has to remove. */
 type EngineEvent = { readonly type: "run-paused"; readonly error?: { readonly message: string } };
 

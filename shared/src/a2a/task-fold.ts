@@ -4,6 +4,8 @@ import type { RunEnded, StoredEvent } from "../durable/engine.ts";
 import type { RunEvent } from "../durable/run.ts";
 import { statusText } from "./status-text.ts";
 
+type QuestionAsked = Extract<AgentEvent, { type: "question-asked" }>;
+
 /** A message of the conversation; `seq` names the agent's own ones, which have no id of a sender. */
 export type HistoryEntry = {
   readonly seq: number;
@@ -25,9 +27,11 @@ export type TaskFold = {
   readonly started: boolean;
   readonly history: readonly HistoryEntry[];
   readonly artifacts: readonly FoldedArtifact[];
-  /** The question the run waits on, until an answer or the next step. */
-  readonly question?: Extract<AgentEvent, { type: "question-asked" }>["kind"];
-  /** The newest thing worth a line of status, and the event it came from. */
+  /** The question the run waits on, until an answer, the next step, or the end of the ask that it came from. */
+  readonly question?: QuestionAsked["kind"];
+  /** That ask, where another agent wants to know. */
+  readonly asker?: string;
+  /** The newest thing worth a line of status, and the event it came from; while a question is open, the question. */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
   /** What the task has used so far, the agents it asked included. */
@@ -49,33 +53,40 @@ export const emptyFold: TaskFold = {
 /** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
 export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
   const event = knownEvent(stored.event);
-  const text = statusText(stored.event);
   const next: TaskFold = {
     ...fold,
     seq: stored.seq,
     at: stored.at,
     started: fold.started || event?.type !== "message-received",
-    ...(text === undefined ? {} : { status: { seq: stored.seq, text } }),
   };
-  return event === undefined ? next : withEvent(next, stored.seq, event);
+  const folded = event === undefined ? next : withEvent(next, stored.seq, event);
+  const text = statusText(stored.event);
+  // Whoever is asked has to read the question, whatever else is at work meanwhile.
+  const isHeard = folded.question === undefined || event?.type === "question-asked" || event?.type === "run-paused";
+  return text === undefined || !isHeard ? folded : { ...folded, status: { seq: stored.seq, text } };
+}
+
+/** The fold without a question, and without what was said of it. */
+function unasked({ question: _, asker: __, status: ___, ...rest }: TaskFold): TaskFold {
+  return rest;
 }
 
 function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
   switch (event.type) {
     case "message-received": {
-      const { question: _, status: __, ...rest } = fold;
+      const rest = unasked(fold);
       const { messageId, parts, metadata } = event;
       const entry = { seq, role: "user" as const, messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
       return { ...rest, history: [...fold.history, entry] };
     }
     case "question-asked": {
       const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
-      return { ...fold, question: event.kind, history: [...fold.history, entry] };
+      const { asker: _, ...rest } = fold;
+      const asker = event.askId === undefined ? {} : { asker: event.askId };
+      return { ...rest, ...asker, question: event.kind, history: [...fold.history, entry] };
     }
-    case "step-started": {
-      const { question, status, ...rest } = fold;
-      return question === undefined ? fold : rest;
-    }
+    case "step-started":
+      return fold.question === undefined ? fold : unasked(fold);
     case "artifact-added": {
       const { type: _, ...artifact } = event;
       return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
@@ -84,18 +95,18 @@ function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
       return { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
     case "context-compacted":
       return event.usage === undefined ? fold : { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
-    case "agent-answered":
-      return event.usage === undefined ? fold : { ...fold, usage: addUsage(fold.usage, event.usage) };
+    case "agent-answered": {
+      const rest = fold.asker === event.askId ? unasked(fold) : fold;
+      return event.usage === undefined ? rest : { ...rest, usage: addUsage(fold.usage, event.usage) };
+    }
     case "run-paused":
       return { ...fold, paused: true };
     case "run-resumed": {
       const { status: _, ...rest } = fold;
       return { ...rest, paused: false };
     }
-    case "run-ended": {
-      const { question: _, status, ...rest } = fold;
-      return { ...rest, paused: false, end: event, ...(status?.seq === seq ? { status } : {}) };
-    }
+    case "run-ended":
+      return { ...unasked(fold), paused: false, end: event };
   }
 }
 

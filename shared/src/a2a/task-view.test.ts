@@ -160,3 +160,24 @@ test("the code of a failure is told once, also when it came from an agent that w
     expect(part).toEqual({ $case: "text", value: `${sentence} (task_failed)` });
   }
 });
+
+test("while a question is open it is what the task says, whatever else is at work; the end of its ask takes it back", () => {
+  const asked = { type: "question-asked", question: "Which colour?", kind: "question", askId: "a" } as const;
+  const answered = (askId: string, state: "completed" | "timed-out"): AgentEvent => ({
+    type: "agent-answered",
+    askId,
+    agent: askId,
+    state,
+    files: [],
+  });
+  const events = [received("m1", "go"), asked, answered("b", "completed")];
+  const open = view(fold(...events));
+  expect(open.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  expect(JSON.stringify(open.status?.message)).toContain("Which colour?");
+  const late = view(fold(...events, answered("a", "timed-out")));
+  expect(late.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  expect(JSON.stringify(late.status?.message)).toContain("a timed-out");
+  const next = view(fold(...events, received("m2", "red"), answered("b", "completed")));
+  expect(next.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  expect(JSON.stringify(next.status?.message)).toContain("b completed");
+});

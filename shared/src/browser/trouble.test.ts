@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright";
 import { AppError } from "../errors.ts";
+import { sendSignal } from "../sandbox/process-table.ts";
 import type { Browsing } from "./browser.ts";
 import { browsersForTest, processesOf } from "./browsers-for-test.ts";
 
@@ -191,7 +192,7 @@ test("a renderer that crashes is a failed act, and the next one works", async ()
 
 test("a killed browser fails the act at once, and the next opening tells what is lost", async () => {
   const pending = failure(act((page) => page.waitForSelector("#nothing")));
-  for (const pid of processesOf(lab.home)) process.kill(pid, "SIGKILL");
+  for (const pid of processesOf(lab.home)) sendSignal(pid, "SIGKILL");
   expect(await pending).toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("crashed or was ended"),

@@ -1,4 +1,4 @@
-import { statusText } from "../a2a/status-text.ts";
+import { statusLines } from "../a2a/status-text.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
 import type { Json } from "../json.ts";
@@ -55,8 +55,9 @@ export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps,
 }
 
 async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal, call: Call): Promise<void> {
+  const lineOf = statusLines();
   for await (const item of engine.follow(run.id, { after: run.lastEvent, signal })) {
-    const text = item.kind === "event" ? statusText(item.event) : undefined;
+    const text = item.kind === "event" ? lineOf(item.event) : undefined;
     if (text !== undefined) call.progress(text);
   }
 }

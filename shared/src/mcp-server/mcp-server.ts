@@ -10,6 +10,7 @@ import { AppError, publicError } from "../errors.ts";
 import type { RunView } from "../runs/run-view.ts";
 import { awaitRun, beginRun, type Call, type CallDeps } from "./call-run.ts";
 import type { DirectTools } from "./direct-tools.ts";
+import { serveFiles } from "./file-resources.ts";
 import { canAnswer, decision, personsAnswer, personsDecision, question } from "./questions.ts";
 import { runResult } from "./run-result.ts";
 import { isRunTool, runToolList, runTools } from "./run-tools.ts";
@@ -29,18 +30,19 @@ export type Era = "legacy" | "modern";
 const longestWaitMs = 600_000;
 
 /**
- * A server for one caller: every runnable as a tool, the tools that are called as they are, and those that look after runs. A question is an
- * `input_required` result where the client can answer one, and otherwise a result that says how to answer.
+ * A server for one caller: every runnable as a tool, the tools that are called as they are, and those that look after runs; the
+ * files of runs as resources. A question is an `input_required` result where the client can answer one, and otherwise a result that says how to answer.
  */
 export function mcpServer(deps: McpServerDeps, era: Era, caller: Pick<Call, "principal" | "contextId">): Server {
   const { version, tools, runnables, report } = deps;
   const server = new Server(
     { name: "manyhands", title: "Manyhands", version },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {}, resources: {} }, instructions },
   );
   server.setRequestHandler("tools/list", () => ({
     tools: [...(tools?.list() ?? []), ...runnables.all().map(runnableTool), ...runToolList()],
   }));
+  serveFiles(server, deps, caller.principal);
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const call = callOf(context, caller);
     try {

@@ -113,6 +113,7 @@ test("an agent's question is asked under its name, and the answer goes to its ta
   expect(waiting.waiting?.reason).toBe("input-required");
   expect(await asker.events(id)).toContainEqual({
     type: "question-asked",
+    askId: expect.any(String),
     question: "Helper asks:\n\nWhich year?",
     kind: "question",
   });
@@ -140,6 +141,7 @@ test("an approval an agent needs is asked for in its own words, and is not taken
   expect(asked).toEqual({
     type: "question-asked",
     kind: "approval",
+    askId: expect.any(String),
     question: `Helper asks:\n\n${String(own?.event.question)}`,
   });
   await asker.say(id, /"(yes \w{6})"/.exec(String(own?.event.question))?.[1] ?? "");

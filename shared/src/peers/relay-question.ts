@@ -27,7 +27,7 @@ export async function relayQuestion(
   try {
     if (ask.heard !== undefined) ask.heard(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
-    const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind };
+    const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind, askId: ask.askId };
     const answer = await askPerson(run, asked, left);
     if (answer === undefined) return undefined;
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };

@@ -67,7 +67,8 @@ export function runView(run: RunRecord, fold: TaskFold, name: string, publicUrl:
   };
 }
 
-function statusOf(run: RunRecord, fold: TaskFold): RunView["status"] {
+/** Where a run stands for its caller: it waits for them while a question of its journal is open, whatever else in it is at work. */
+export function statusOf(run: RunRecord, fold: TaskFold): RunView["status"] {
   if (run.status !== "running" && run.status !== "waiting") return run.status;
   if (fold.question === "authorization") return "auth-required";
   return fold.question === undefined ? run.status : "input-required";

@@ -3,7 +3,7 @@ import { type Log, silentLog } from "../../durable/log.ts";
 import type { Run, RunDefinition } from "../../durable/run.ts";
 import { AppError } from "../../errors.ts";
 import { createFoldCache } from "../fold-cache.ts";
-import { applyEvent } from "../task-fold.ts";
+import { applyEvent, emptyFold, type TaskFold } from "../task-fold.ts";
 import { eventNotification, taskNotification } from "./notification.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
@@ -70,8 +70,9 @@ export function pushRun(deps: PushDeps): RunDefinition {
     async execute(run, raw) {
       const input = raw as PushInput;
       let { after } = input;
+      const known: Known = { fold: emptyFold };
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
-        const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, deps, signal));
+        const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
         if (told.isOver) break;
         if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
@@ -87,14 +88,20 @@ export function pushRun(deps: PushDeps): RunDefinition {
   };
 }
 
+/** What this process has read of the task, so that it reads nothing twice. */
+type Known = { fold: TaskFold };
+
 /** Tells what there is, and what comes within half a minute. */
-async function tell(input: PushInput, from: number, deps: PushDeps, signal: AbortSignal): Promise<Told> {
-  const { taskId, config, snapshot } = input;
-  const { engine, webhooks, publicUrl } = deps;
+async function tell(
+  { taskId, config, snapshot, after: first }: PushInput,
+  from: number,
+  { engine, webhooks, publicUrl, known }: PushDeps & { readonly known: Known },
+  signal: AbortSignal,
+): Promise<Told> {
   const task = await engine.get(taskId);
   if (task === undefined) return { after: from, isOver: true };
-  let fold = await createFoldCache(engine, 0).upTo(taskId, from);
-  if (snapshot && from === input.after) {
+  let fold = known.fold.seq === from ? known.fold : await createFoldCache(engine, 0).upTo(taskId, from);
+  if (snapshot && from === first) {
     const refusal = await webhooks.post(config.url, taskNotification(config, task, fold, publicUrl), signal);
     if (refusal !== undefined) return { after: from, isOver: false, refusal };
   }
@@ -108,6 +115,7 @@ async function tell(input: PushInput, from: number, deps: PushDeps, signal: Abor
     const notification = eventNotification(config, task, { fold, before, stored: item }, publicUrl);
     const refusal = notification && (await webhooks.post(config.url, notification, signal));
     if (refusal !== undefined) return { after, isOver: false, refusal };
+    known.fold = fold;
     after = item.seq;
     if (fold.end !== undefined || after - from >= mostUnrecorded) break;
   }

@@ -4,6 +4,7 @@ import { type Arrival, arrivalsOf } from "../../workspace/pristine.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { kindOf, openFile } from "../../workspace/workspace-file.ts";
 import { hashOf } from "../files/apply-staged.ts";
+import { listWork } from "./checkpoints/scan-workspace.ts";
 import { fileDiff } from "./file-diff.ts";
 
 /** A patch, and the folder its paths start from, relative to the workspace; empty for the workspace itself. */
@@ -13,14 +14,14 @@ const largest = 1024 ** 2;
 
 /**
  * The difference between a workspace and how its files arrived, as unified diffs that `git apply` takes: one for each unpacked project that
- * was changed, with paths from its folder, and one for what was sent beside it (with the new files, where there is no project). `made` are the files that are there now and are new or changed. Binary
- * files and those above 1 MB are left out, and so are projects whose folder is gone. `only` narrows it to some paths.
+ * was changed, with paths from its folder, and one for what was sent beside it (with the new files, where there is no project). Binary files and those above 1 MB
+ * are left out, and so are projects whose folder is gone. `only` narrows it to some paths.
  */
 export async function changesPatches(
   workspace: Workspace,
-  made: readonly string[],
   only: (path: string) => boolean = () => true,
 ): Promise<ChangesPatch[]> {
+  const there = (await listWork(workspace)).files.map(({ path }) => path).filter(only);
   const arrivals = (await arrivalsOf(workspace)).map(({ root, files }) => ({
     root,
     loose: files.length === 1 && files[0]?.path === root,
@@ -30,11 +31,11 @@ export async function changesPatches(
   const patches: ChangesPatch[] = [];
   for (const project of projects) {
     if ((await kindOf(workspace, project.root)) !== "folder") continue;
-    const inside = made.filter((path) => path.startsWith(`${project.root}/`));
+    const inside = there.filter((path) => path.startsWith(`${project.root}/`));
     patches.push(await patchOf(workspace, project.root, project.files, inside));
   }
   const loose = arrivals.filter(({ loose }) => loose).flatMap(({ files }) => files);
-  patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? made : []));
+  patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? there : []));
   return patches.filter(({ patch }) => patch !== "");
 }
 
@@ -42,7 +43,7 @@ async function patchOf(
   workspace: Workspace,
   folder: string,
   files: Arrival["files"],
-  made: readonly string[],
+  there: readonly string[],
 ): Promise<ChangesPatch> {
   const arrived = new Set(files.map(({ path }) => path));
   const patches: string[] = [];
@@ -53,7 +54,7 @@ async function patchOf(
     const before = await keptContent(workspace, sha256);
     if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
   }
-  for (const path of made)
+  for (const path of there)
     if (!arrived.has(path)) {
       const now = await contentOf(workspace, path);
       patches.push(await fileDiff(shown(path), undefined, now?.bytes, now?.executable));

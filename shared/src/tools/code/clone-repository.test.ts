@@ -110,7 +110,7 @@ test.if(hasGit)(
       workspace,
       "cd app; echo 'print(2)' > main.py; git config user.name a; git -c user.email=a@b commit -qam mine; rm bin/run",
     );
-    const [changes, ...others] = await changesPatches(workspace, ["app/main.py"]);
+    const [changes, ...others] = await changesPatches(workspace);
     expect(others).toEqual([]);
     expect(changes?.patch).toContain("--- a/main.py");
     expect(changes?.patch).toContain("--- a/bin/run");
@@ -185,7 +185,7 @@ test("an archive's files come into a folder of its name, and what is changed the
     });
     expect(text).toContain("without history");
     await Bun.write(join(workspace.root, "app/main.py"), "print(2)\n");
-    const [changes] = await changesPatches(workspace, ["app/main.py"]);
+    const [changes] = await changesPatches(workspace);
     expect(changes?.patch).toContain("--- a/main.py");
     expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
   }

@@ -6,6 +6,8 @@ export type QuestionAsked = {
   readonly type: "question-asked";
   readonly question: string;
   readonly kind: "question" | "approval" | "authorization";
+  /** The ask whose agent wants to know, where another agent does. */
+  readonly askId?: string;
 };
 
 /**

@@ -57,7 +57,7 @@ const computing = (task: string): Script => ({ task, play: compute });
 export const regionSales: readonly Script[] = [
   writing(`Your step: ${salesSteps.report}`, "report.md"),
   computing(`Your step: ${salesSteps.compute}`),
-  writing(`The task: ${salesTasks.sequential} Others have worked on it before you.`, "summary.md"),
+  writing(`The task: ${salesTasks.sequential}`, "summary.md"),
   { ...computing(salesTasks.sequential), title: `${salesTasks.sequential} (flow sequential)` },
   { ...computing(salesTasks.conditional), title: `${salesTasks.conditional} (flow conditional)` },
 ];

@@ -33,8 +33,7 @@ export function checkpointsTool(checkpoints: Checkpoints): Tool {
       const { workspace } = context;
       if (command === "list") return await list(checkpoints.all(workspace), await checkpoints.now(workspace));
       const within = path === undefined ? "" : (await placeOf(workspace, path)).relative;
-      if (command === "diff" && id === undefined)
-        return sinceArrival(workspace, await checkpoints.now(workspace), within);
+      if (command === "diff" && id === undefined) return sinceArrival(workspace, within);
       const state = await stateOf(checkpoints, workspace, id);
       if (command === "restore") await checkpoints.take(workspace, occasion(context, id));
       const changes = differences(state.files, await checkpoints.now(workspace)).filter((each) =>
@@ -86,9 +85,8 @@ async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: numbe
   return state;
 }
 
-async function sinceArrival(workspace: Workspace, now: Checkpoint["files"], within: string): Promise<string> {
-  const inside = (path: string) => lies(path, within);
-  const patches = await changesPatches(workspace, now.map(({ path }) => path).filter(inside), inside);
+async function sinceArrival(workspace: Workspace, within: string): Promise<string> {
+  const patches = await changesPatches(workspace, (path) => lies(path, within));
   const parts = patches.map(({ folder, patch }) => (folder === "" ? patch : `[paths from ${folder}/]\n${patch}`));
   return parts.join("\n") || "Nothing differs from what was sent.";
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { keepContent } from "../../../workspace/kept-content.ts";
-import { listFiles } from "../../../workspace/list-files.ts";
+import { type Listing, listFiles } from "../../../workspace/list-files.ts";
 import { isProtected } from "../../../workspace/protected-names.ts";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { openFile } from "../../../workspace/workspace-file.ts";
@@ -23,17 +23,23 @@ const derived: ReadonlySet<string> = new Set([
   "venv",
 ]);
 
+/** The files of a workspace that are somebody's work. Left out: links, protected names, and folders of what can be made again. */
+export async function listWork(workspace: Workspace): Promise<Listing> {
+  const { files, complete } = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
+  return { files: files.filter(({ path }) => !isProtected(path)), complete };
+}
+
 /**
- * The files of a workspace as they are, their content kept. Only what has another size or time than in `last` is read. Left out: files above 5 MB,
- * links, protected names, and folders of what can be made again; `complete` is false beyond 10,000 files.
+ * The files of a workspace as they are, their content kept. Only what has another size or time than in `last` is read. Files above 5 MB are
+ * left out too; `complete` is false beyond 10,000 files.
  */
 export async function scanWorkspace(
   workspace: Workspace,
   last: readonly SavedFile[],
 ): Promise<{ readonly files: readonly SavedFile[]; readonly complete: boolean }> {
   const known = new Map(last.map((file) => [file.path, file]));
-  const listing = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
-  const fit = listing.files.filter(({ path, size }) => size <= largest && !isProtected(path));
+  const listing = await listWork(workspace);
+  const fit = listing.files.filter(({ size }) => size <= largest);
   const files: SavedFile[] = [];
   for (let from = 0; from < fit.length; from += readTogether) {
     const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt }) => {

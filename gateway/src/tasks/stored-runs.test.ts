@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import type { Run } from "@manyhands/shared/durable/run";
+import { askPerson } from "@manyhands/shared/tools/human/question";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { storedRuns } from "./stored-runs.ts";
+
+test("a run that asks waits for an answer, also while another of its branches is at work", async () => {
+  const home = await mkdtemp(join(tmpdir(), "stored-runs-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const working = Promise.withResolvers<null>();
+  const asks = (own: Run) => askPerson(own, { question: "Which colour?", kind: "question" });
+  const works = (own: Run) => own.step("work", () => working.promise, { effect: "pure" });
+  const execute = async (run: Run) => {
+    await run.all<unknown>([asks, works]);
+    return null;
+  };
+  engine.work([{ kind: "parallel", execute }]);
+  const stored = storedRuns(engine, createArtifactStore(join(home, "artifacts")));
+  const { run } = await engine.start({ kind: "parallel", input: {}, principal: "p", contextId: "c" });
+  for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }))
+    if (item.kind === "event" && item.event.type === "question-asked") break;
+  const [listed] = await stored.list({ limit: 1, signal: AbortSignal.timeout(10_000) });
+  expect(listed?.state).toBe("input-required");
+  expect((await Array.fromAsync(stored.show(run.id))).at(-1)).toMatchObject({ state: "input-required" });
+  working.resolve(null);
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});
