@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createEgress } from "@manyhands/shared/egress/egress";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
-import { defineTool } from "@manyhands/shared/tools/tool";
+import { defineTool, type Tool } from "@manyhands/shared/tools/tool";
 import * as z from "zod";
 import { swe } from "./agent.ts";
 
@@ -22,8 +22,10 @@ const sandbox: Sandbox = {
 };
 const egress = createEgress({ allow: [], deny: [], only: [] });
 
-const whole = swe({ shell: [bash], sandbox, egress });
-const bare = swe({ shell: [], sandbox, egress: undefined });
+const guarded = (tool: Tool) => tool;
+
+const whole = swe({ shell: [bash], sandbox, egress, guarded });
+const bare = swe({ shell: [], sandbox, egress: undefined, guarded });
 const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
 test("SWE has OpenManus's tools and those that code asks for", () => {
@@ -74,5 +76,5 @@ test("reads may run side by side, changes wait for their turn", () => {
 });
 
 test("configured limits go over its own", () => {
-  expect(swe({ shell: [], sandbox, egress, limits: { steps: 3 } }).limits.steps).toBe(3);
+  expect(swe({ shell: [], sandbox, egress, guarded, limits: { steps: 3 } }).limits.steps).toBe(3);
 });
