@@ -156,7 +156,7 @@ async function openSite(): Promise<GitServer | undefined> {
   return git;
 }
 
-async function send(text: string, files: Record<string, string | Uint8Array>, contextId = ""): Promise<Task> {
+async function send(text: string, files: Record<string, string | Uint8Array | URL>, contextId = ""): Promise<Task> {
   const task = await sendBySdk(swe.url, text, files, { contextId });
   expect({ state: task.status?.state, message: JSON.stringify(task.status?.message) }).toMatchObject({
     state: TaskState.TASK_STATE_COMPLETED,
@@ -236,9 +236,9 @@ test.if(canServe)("an archive is fetched by its address, over TLS, and mended", 
 });
 
 test.if(canServe)(
-  "a repository is cloned, over TLS, mended and committed, and the patch fits the original",
+  "a repository sent as a link is cloned, over TLS, mended and committed, and the patch fits the original",
   async () => {
-    const task = await send(`Please clone ${site?.server.url.origin}/ann/sums and fix it.`, {});
+    const task = await send("Please clone it and fix it.", { sums: new URL(addressFor("clone")) });
     expect(toldOf("clone_repository", "clone")[0]).toContain("at main, ");
     expect(toldOf("bash", "clone").at(-1)).toStartWith("Begin at 0\nSum up\n sums.py | 2 +-\n");
     expect(task.artifacts.map(({ name }) => name)).toEqual(["sums/sums.py", "changes.patch", "answer"]);
