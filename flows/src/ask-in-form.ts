@@ -28,7 +28,7 @@ export async function askInForm<Value>(
   form: AnswerForm<Value>,
   options: Omit<AskOptions, "outputSchema"> = {},
 ): Promise<FormedAnswer<Value>> {
-  const outputSchema = z.toJSONSchema(form.schema, { io: "input" }) as { readonly [keyword: string]: Json };
+  const outputSchema = formSchema(form.schema);
   const wanted = `Answer with one JSON object that fits this JSON Schema:\n${JSON.stringify(outputSchema)}`;
   let outcome = await flow.ask(agent, { text: `${text}\n\n${wanted}`, parts }, { ...options, outputSchema });
   for (let repairs = 0; ; repairs++) {
@@ -44,6 +44,18 @@ export async function askInForm<Value>(
       { ...options, outputSchema, ...(contextId !== "" && { contextId }) },
     );
   }
+}
+
+/** The form as JSON Schema, without what says nothing of it: the dialect, and bounds that every JSON number has. */
+function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return rest as { readonly [keyword: string]: Json };
 }
 
 function readAnswer<Value>(

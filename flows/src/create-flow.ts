@@ -28,7 +28,9 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
   return {
     run,
     goal,
-    files: withEarlier(files, earlier.files),
+    get files() {
+      return withEarlier(newestOf([...files, ...state.added]), earlier.files);
+    },
     earlier: earlier.text,
     agents: entries,
     isChosen: agents !== undefined,
@@ -60,6 +62,15 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
       state.reached = text;
     },
   };
+}
+
+/** These parts, without files that a later one of the same name replaces. */
+function newestOf(parts: readonly Part[]): readonly Part[] {
+  return parts.filter(
+    (part, index) =>
+      part.type !== "file" ||
+      !parts.slice(index + 1).some((other) => other.type === "file" && other.name === part.name),
+  );
 }
 
 /** What came with the task, and the earlier files that nothing of it replaces. */

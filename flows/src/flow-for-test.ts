@@ -41,7 +41,7 @@ export type FlowForTest = AsyncDisposable & {
   /** Waits for an event of this type, the `n`-th from 1. */
   event(id: string, type: AgentEvent["type"], n?: number): Promise<AgentEvent>;
   events(id: string): Promise<AgentEvent[]>;
-  say(id: string, text: string): Promise<void>;
+  say(id: string, text: string, files?: readonly Part[]): Promise<void>;
 };
 
 /** What a test asks a flow. */
@@ -68,7 +68,8 @@ export async function flowForTest(
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-"));
   const servers = new Map<string, AgentServerForTest>();
   for (const [name, script] of Object.entries(spec.agents)) {
-    servers.set(name, await agentServerForTest({ script, tools: toolsForTest(), agent: { name, title: name } }));
+    const agent = { name, title: name };
+    servers.set(name, await agentServerForTest({ script, tools: toolsForTest(), agent, maxRetries: 0 }));
   }
   const entries = [...servers].map(([name, { url }]) => ({ ...entryForTest(name, url), ...spec.entries?.[name] }));
   const model = await startScriptedModel(spec.model ?? []);
@@ -157,8 +158,8 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
       const record = await until(id, "completed", "failed", "canceled", "paused");
       return { record, events: await events(id), answer: (record.output as AgentOutput | undefined)?.answer ?? "" };
     },
-    async say(id: string, text: string) {
-      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text" as const, text }] };
+    async say(id: string, text: string, files: readonly Part[] = []) {
+      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text" as const, text }, ...files] };
       await engine.deliver(id, messageSignal, message, { id: message.messageId });
     },
   };

@@ -122,14 +122,15 @@ const telling = flowOf(async (flow) => {
 });
 
 test("a failure that may pass is asked again, once; another is an outcome", async () => {
-  let isDown = true;
-  const busy = () => (isDown ? { status: 503 } : up);
-  const up = { text: "up" };
-  await using flow = await flowForTest(telling, { agents: { one: busy } });
-  const id = await flow.start({ text: "Go" });
-  expect(await flow.event(id, "agent-answered")).toMatchObject({ state: "failed" });
-  isDown = false;
-  expect((await flow.until(id, "completed")).output).toEqual({ answer: "completed up" });
+  const down = { status: 503 };
+  for (const [script, answer] of [
+    [[down, { text: "up" }], "completed up"],
+    [[down, down, { text: "up" }], "failed model_unavailable"],
+  ] as const) {
+    await using flow = await flowForTest(telling, { agents: { one: script } });
+    expect((await flow.run({ text: "Go" })).answer).toBe(answer);
+    expect(await flow.agent("one").tasks()).toHaveLength(2);
+  }
   await using refused = await flowForTest(telling, { agents: { one: [{ status: 400 }] } });
   expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
   expect(await refused.agent("one").tasks()).toHaveLength(1);

@@ -1,5 +1,6 @@
 import type { AgentInput } from "@manyhands/shared/agent/task";
 import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
+import type { Part } from "@manyhands/shared/tools/human/user-message";
 import type { AgentEntry } from "./agents.ts";
 import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
@@ -54,6 +55,8 @@ export type FlowState = {
   reached: string;
   /** What the caller said that the body has not heard yet. */
   readonly inbox: string[];
+  /** Files that the caller sent since. */
+  readonly added: Part[];
 };
 
 /** The state of a flow that has just begun. */
@@ -76,6 +79,7 @@ export function newState(
     pausedMs: 0,
     reached: "",
     inbox: [],
+    added: [],
   };
 }
 

@@ -31,7 +31,7 @@ export interface Flow {
   readonly run: Run;
   /** The task, in the caller's words. */
   readonly goal: string;
-  /** What came with it: files, addresses, data; and the files of the task before it in this conversation. */
+  /** What came with it: files, addresses, data; files the person sent since; and those of the task before it in this conversation. */
   readonly files: readonly Part[];
   /** What was asked and answered in this conversation before; empty where it begins. */
   readonly earlier: string;

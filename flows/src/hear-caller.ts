@@ -1,6 +1,11 @@
 import type { Run } from "@manyhands/shared/durable/run";
 import { askPerson, type QuestionAsked } from "@manyhands/shared/tools/human/question";
-import { type MessageHeard, messageSignal, type UserMessage } from "@manyhands/shared/tools/human/user-message";
+import {
+  type MessageHeard,
+  messageSignal,
+  type Part,
+  type UserMessage,
+} from "@manyhands/shared/tools/human/user-message";
 import type { FlowState } from "./flow-state.ts";
 
 /** What the caller has said to the working flow since the last look. */
@@ -19,20 +24,26 @@ export async function askCaller(run: Run, state: FlowState, question: Omit<Quest
   const answer = await askPerson(run, question);
   state.pausedMs += (await clock(run)) - askedAt;
   if (answer === undefined) return "";
+  state.added.push(...filesOf(answer));
   if (state.hops === 0) state.said.push(textOf(answer));
   return textOf(answer);
 }
 
-async function collect(run: Run, { inbox, hops, said }: FlowState): Promise<void> {
+async function collect(run: Run, { inbox, hops, said, added }: FlowState): Promise<void> {
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies MessageHeard);
     inbox.push(textOf(message));
+    added.push(...filesOf(message));
     if (hops === 0) said.push(textOf(message));
   }
 }
 
 function clock(run: Run): Promise<number> {
   return run.step("clock", async () => Date.now(), { effect: "pure" });
+}
+
+function filesOf({ parts }: UserMessage): Part[] {
+  return parts.filter(({ type }) => type === "file" || type === "url");
 }
 
 function textOf({ parts }: UserMessage): string {

@@ -47,6 +47,9 @@ type Options = {
   readonly definitionTokens?: number;
   readonly env?: Record<string, string>;
   readonly sandbox?: "auto" | "off";
+  /** Domains that commands may reach, which is no matter of servers. */
+  readonly allowDomains?: readonly string[];
+  readonly policy?: { readonly deny?: readonly string[] };
 };
 
 /** Makes one, with these entries in its `mcp.json`. For tests. */
@@ -58,8 +61,13 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
   await mkdir(folder);
   const write = (entries: object) => writeFile(file, JSON.stringify({ mcpServers: entries }));
   await write(servers);
-  const sandbox = await createSandbox({ mode: options.sandbox ?? "auto", folder });
+  const sandbox = await createSandbox({
+    mode: options.sandbox ?? "auto",
+    folder,
+    network: { allow: options.allowDomains ?? [] },
+  });
   const warnings: string[] = [];
+  const policy = { allow: [], deny: [], only: [], ...options.policy };
   const host = await createMcpHost({
     file,
     named: true,
@@ -68,11 +76,13 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     folder,
     sandbox,
     unconfined: () => createSandbox({ mode: "off", folder }),
-    egress: createEgress({ allow: [], deny: [], only: [] }),
+    egress: createEgress(policy),
+    policy,
     proxy: undefined,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
     authorize: async () => undefined,
+    widenScope: async () => undefined,
   });
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c", user: sandbox.user });
   const mounted = host.mount("all");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../e2e/manus-server.ts";
+import { startEverything } from "./everything-server.ts";
 import { hostForTest, variable } from "./host-for-test.ts";
 import { startHttpServer } from "./http-server.ts";
 
@@ -27,39 +27,6 @@ test("a server that is not there costs a sentence, and is tried again", async ()
   expect(await it.tools()).toEqual([]);
   expect(it.host.health().servers[0]).toMatchObject({ state: "failed" });
 });
-
-/** server-everything over HTTP, as its users start it; `kind` is its transport. Ended with `await using`. */
-async function startEverything(kind: "sse" | "streamableHttp") {
-  const port = freePort();
-  const child = Bun.spawn(
-    ["node", Bun.resolveSync("@modelcontextprotocol/server-everything/dist/index.js", import.meta.dir), kind],
-    {
-      env: { PATH: process.env.PATH ?? "", PORT: port },
-      stdout: "ignore",
-      stderr: "ignore",
-    },
-  );
-  const url = `http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`;
-  for (const deadline = Date.now() + 8_000; Date.now() < deadline; await Bun.sleep(20))
-    if (
-      await fetch(`http://127.0.0.1:${port}/nothing`).then(
-        () => true,
-        () => false,
-      )
-    )
-      break;
-  return {
-    url,
-    async stop() {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
-  };
-}
 
 test.each(["sse", "streamableHttp"] as const)(
   "server-everything over %s is found out and used, with progress",

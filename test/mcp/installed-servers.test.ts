@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { findChromium } from "../../shared/src/browser/find-chromium.ts";
+import { join } from "node:path";
 import { fixture, hostForTest, installed } from "./host-for-test.ts";
+import { playwrightServer, shop } from "./playwright-server.ts";
 
 const everything = {
   ...installed("@modelcontextprotocol/server-everything/dist/index.js", "stdio"),
@@ -70,16 +69,8 @@ test("a server on the first SDK: structured results, and a question of its own",
 });
 
 test("@playwright/mcp operates a page in its own browser, inside the sandbox", async () => {
-  const cli = join(dirname(Bun.resolveSync("@playwright/mcp/package.json", import.meta.dir)), "cli.js");
-  const program = await findChromium(undefined);
-  const options = ["--headless", "--isolated", "--no-sandbox", "--executable-path", program];
-  // Where a distribution's start script reads its flags from, and where a browser of our own lies.
-  const own = ["/etc/chromium.d", "/etc/chromium", dirname(program)].filter((path) => existsSync(path));
-  await using it = await hostForTest({
-    page: { command: "node", args: [cli, ...options], read: [...everything.read, ...own] },
-  });
-  const url = "data:text/html,<title>Shop</title><button onclick=\"document.title='Bought'\">Buy</button>";
-  const opened = await it.call("page__browser_navigate", { url });
+  await using it = await hostForTest({ page: await playwrightServer() });
+  const opened = await it.call("page__browser_navigate", { url: shop });
   expect(opened.text).toContain("Shop");
   const target = /button "Buy" \[ref=(\w+)\]/.exec((await it.call("page__browser_snapshot")).text)?.[1];
   const clicked = await it.call("page__browser_click", { element: "Buy", target, ref: target });

@@ -13,11 +13,15 @@ export type ServedAgent = AsyncDisposable & {
   readonly process: ReadyProcess;
 };
 
-/** Starts Manus with these keys in its table. Its model answers every task with "done". */
-export async function startServedAgent(keys: string, env: Record<string, string> = {}): Promise<ServedAgent> {
+/** Starts Manus with these keys in its table. Its model answers every task with "done", unless told otherwise. */
+export async function startServedAgent(
+  keys: string,
+  env: Record<string, string> = {},
+  script: Parameters<typeof startScriptedModel>[0] = () => ({ text: "done" }),
+): Promise<ServedAgent> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-serve-"));
   await writeFile(join(home, "manyhands.toml"), `[agents.manus]\n${keys}\n`);
-  const model = await startScriptedModel(() => ({ text: "done" }));
+  const model = await startScriptedModel(script);
   const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
   const process_ = await startReady([process.execPath, entry], {
     cwd: home,

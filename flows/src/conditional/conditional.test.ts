@@ -92,8 +92,13 @@ test("an answer in other words is what the model takes it for, and the agent hea
   const start = (more: object) => flow.start({ text: "Hm", options: { branches, unsure: "ask", ...more } });
   const id = await start({});
   await flow.event(id, "question-asked");
-  await flow.say(id, "the one for tables: the sums are off");
+  const file = await flow.artifacts.put(new TextEncoder().encode("a,b"), { name: "sums.csv" });
+  await flow.say(id, "the one for tables: the sums are off", [{ type: "file", ...file }]);
   const { output } = await flow.until(id, "completed");
+  const asks = (await flow.events(id)).filter((event) => event.type === "agent-asked");
+  expect(asks.map(({ parts }) => parts.flatMap((part) => (part.type === "file" ? part.name : [])))).toEqual([
+    ["sums.csv"],
+  ]);
   expect(output).toMatchObject({
     answer: expect.stringContaining("the sums are off"),
     data: { choice: { branch: "data", by: "person" } },

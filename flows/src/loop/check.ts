@@ -29,6 +29,13 @@ export const loopCheck = z.discriminatedUnion("by", [
 
 export type LoopCheck = z.output<typeof loopCheck>;
 
+/** What the work is checked by, for who does it to know; empty where the task says it all. */
+export function checkText(check: LoopCheck | undefined): string {
+  if (check?.by === "command")
+    return `\n\nIt is done when this command, run where you work, ends with exit code 0:\n${check.command}`;
+  return check?.criteria === undefined ? "" : `\n\nIt is done when: ${check.criteria}`;
+}
+
 /** A piece of work to be checked. */
 export type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
 

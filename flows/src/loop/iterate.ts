@@ -1,4 +1,5 @@
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import type { Part } from "@manyhands/shared/tools/human/user-message";
 import type * as z from "zod";
 import { type assignment, partsFor } from "../assignment.ts";
 import { newestFiles } from "../carried-files.ts";
@@ -6,7 +7,7 @@ import { cut } from "../cut.ts";
 import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
 import { fillTemplate } from "../template.ts";
-import { checkWork, type LoopCheck } from "./check.ts";
+import { checkText, checkWork, type LoopCheck } from "./check.ts";
 import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
 
 /** What is worked on in an iteration, by whom, and how it is checked. */
@@ -18,6 +19,8 @@ export type LoopWork = {
   readonly settings?: z.output<typeof assignment.settings>;
   readonly until?: LoopCheck | undefined;
   readonly deadlineMs?: number | undefined;
+  /** What came with the task that the conversation has already. */
+  readonly sent: readonly Part[];
 };
 
 /** Characters of an answer that its agent is shown again, where it cannot look it up in the conversation. */
@@ -40,20 +43,24 @@ export async function iterate(flow: Flow, work: LoopWork, before: readonly Itera
 
 /** Has the work done. Files of earlier attempts count where this one did not make them anew. */
 async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<AskOutcome> {
-  const { agent, settings, deadlineMs } = work;
+  const { agent, settings, deadlineMs, sent } = work;
   const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;
   const goesOn = contextId !== undefined;
+  const fresh = flow.files.filter((part) => part.type === "file" && !sent.some((one) => isSameFile(one, part)));
   const outcome = await flow.ask(
     agent,
-    // In a conversation that goes on, what came with the task is there already.
-    { text: textFor(work, before.at(-1), goesOn), parts: partsFor(goesOn ? { files: [] } : flow, settings) },
+    { text: textFor(work, before.at(-1), goesOn), parts: partsFor(goesOn ? { files: fresh } : flow, settings) },
     { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
   );
   return { ...outcome, files: newestFiles([...before.map((one) => one.outcome.files), outcome.files]) };
 }
 
-function textFor({ agent, task, instruction }: LoopWork, last: Iteration | undefined, goesOn: boolean): string {
-  const told = fillTemplate(instruction, { goal: task, agent });
+function isSameFile(one: Part, other: Part): boolean {
+  return one.type === "file" && other.type === "file" && one.name === other.name && one.sha256 === other.sha256;
+}
+
+function textFor({ agent, task, instruction, until }: LoopWork, last: Iteration | undefined, goesOn: boolean): string {
+  const told = fillTemplate(instruction, { goal: task, agent }) + checkText(until);
   if (last === undefined) return told;
   const { answer } = last.outcome;
   const yours = goesOn || answer === "" ? "" : `\n\nYour last answer:\n${marked("report", cut(answer, longestAnswer))}`;

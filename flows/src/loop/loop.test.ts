@@ -146,6 +146,34 @@ test("what the user adds meanwhile is part of the task from then on, for the che
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "draft 1" });
 });
 
+test("the agent knows from the first what its work is checked by", async () => {
+  const told: string[] = [];
+  const hears = (request: ChatRequest) => {
+    told.push(asked(request));
+    return { text: '{"exit_code": 0, "output": ""}' };
+  };
+  await using flow = await flowForTest(loop, { agents: { writer: hears }, model: [checked(true, "there")] });
+  const run = (until: object) => flow.run({ text: "Write", agents: ["writer"], options: { until } });
+  await run({ by: "model", criteria: "Three lines" });
+  await run({ by: "command", command: "wc -l" });
+  expect(told[0]).toContain("Write\\n\\nIt is done when: Three lines");
+  expect(told[1]).toContain("It is done when this command, run where you work, ends with exit code 0:\\nwc -l");
+  expect(told[2]).not.toMatch(/\$schema|9007199254740991/);
+});
+
+test("files that the user adds meanwhile go to the agent once", async () => {
+  const model = (_: ChatRequest, n: number) => checked(n === 2, `not yet ${n}`);
+  const slow = (_: ChatRequest, n: number) => ({ text: `draft ${n}`, delayMs: n === 0 ? 300 : 0 });
+  await using flow = await flowForTest(loop, { agents: { writer: slow }, model });
+  const file = await flow.artifacts.put(new TextEncoder().encode("a,b"), { name: "list.csv" });
+  const id = await flow.start({ text: "Write", agents: ["writer"] });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "with this list", [{ type: "file", ...file }]);
+  await flow.until(id, "completed");
+  const asks = (await flow.events(id)).filter((event) => event.type === "agent-asked");
+  expect(asks.map(({ parts }) => parts.filter(({ type }) => type === "file").length)).toEqual([0, 1, 0]);
+});
+
 test("an agent's question is asked by the loop, and a canceled loop cancels what is at work", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which bakery?" } }] }, { text: "Ada's" }];
   await using flow = await flowForTest(loop, {

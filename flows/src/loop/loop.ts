@@ -16,7 +16,7 @@ const options = z.strictObject({
     .min(1)
     .default("{goal}")
     .describe(
-      "What it is told first. {goal} and {agent} are filled in; what the check says follows in the same conversation.",
+      "What it is told first, before what it is checked by. {goal} and {agent} are filled in; what the check says follows in the same conversation.",
     ),
   settings: assignment.settings,
   until: loopCheck.optional().describe("The check that has to pass; left out, the model judges by the task."),
@@ -59,12 +59,14 @@ export const loop = defineFlow({
     const agent = workerOf(flow, options);
     const iterations: Iteration[] = [];
     let task = wholeGoal(flow);
+    let sent = flow.files;
     let best: Iteration | undefined;
     for (let number = 1; number <= options.maxIterations; number++) {
       expectRest(flow, options, number);
       const added = await flow.heard();
       if (added.length > 0) task = `${task}\n\nThe user added:\n${added.join("\n")}`;
-      const iteration = await iterate(flow, { ...options, agent, task }, iterations);
+      const iteration = await iterate(flow, { ...options, agent, task, sent }, iterations);
+      sent = flow.files;
       const last = iterations.at(-1);
       iterations.push(iteration);
       best = keepBest(flow, better(best, iteration), best);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
 import { flowForTest } from "../flow-for-test.ts";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
 import { planning } from "./planning.ts";
@@ -151,7 +152,6 @@ test("a step that is not what was expected is tried again with the reason, in th
 });
 
 test("what a step's attempts made is one result: checked, handed on and handed over together, the newer of each file", async () => {
-  const checked: string[] = [];
   const files = [
     ["module.txt", "a module"],
     ["tests.txt", "its tests"],
@@ -173,8 +173,7 @@ test("what a step's attempts made is one result: checked, handed on and handed o
         ),
       ],
       check: (text) => {
-        checked.push(text);
-        const isWhole = text.includes("a module") && text.includes("its tests");
+        const isWhole = text.includes("Use it") || (text.includes("a module") && text.includes("its tests"));
         return { verdict: isWhole ? "met" : "not_met", evidence: isWhole ? "both" : "", reason: "tests" };
       },
     }),
@@ -216,6 +215,70 @@ test("that a step is done has to be shown: a verdict without evidence is sent ba
   const { events } = await flow.run({ text: "Go" });
   expect(events).toContainEqual(expect.objectContaining({ type: "step-ended", evidence: "it says 42" }));
   expect(asked).toBe(2);
+});
+
+test("where nothing was agreed a step is checked by what it says: a promise does not close it", async () => {
+  const checked: string[] = [];
+  const check = (text: string) => {
+    checked.push(text);
+    const isDone = text.includes("counted: 42");
+    return { verdict: isDone ? "met" : "not_met", evidence: isDone ? "42" : "", reason: "nothing was counted" };
+  };
+  await using flow = await flowForTest(planning, {
+    agents: { one: (_, n) => ({ text: n === 0 ? "I will count them" : "counted: 42" }) },
+    model: plannerForTest({ plans: [plan({ text: "Count", agent: "one" })], check }),
+  });
+  const { events } = await flow.run({ text: "Go" });
+  expect(checked[0]).toContain("The step: Count\n\nExpected: what the step says");
+  expect(outcomes(events)).toEqual(["1 failed", "1 completed"]);
+});
+
+test("a planner that talks, calls something else or writes broken JSON is asked again, and the plan it then makes is carried out", async () => {
+  const broken = { calls: [{ name: "planning", args: '{"command": "create", "steps": [' }] };
+  const starts: readonly ScriptedReply[][] = [
+    [{ text: "Gladly! First I would look at the map." }, { calls: [{ name: "planning", args: { command: "list" } }] }],
+    [broken, { calls: [{ name: "terminate", args: { status: "success" } }] }],
+    [{ text: "" }, { calls: [{ name: "planning", args: { command: "create", title: "Trip", steps: [] } }] }],
+  ];
+  for (const start of starts) {
+    await using flow = await flowForTest(planning, {
+      agents: { one: says("done") },
+      model: plannerForTest({ plans: [...start, plan({ text: "A", agent: "one" })] }),
+    });
+    const { record, events } = await flow.run({ text: "Go" });
+    expect([record.status, asks(events)]).toEqual(["completed", ["one: A"]]);
+  }
+});
+
+test("what a step is told does not grow with the steps before it: it has the results of those it depends on, cut where they are long", async () => {
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const sizes = new Map<string, number>();
+  const talks = (name: string) => (request: ChatRequest) => {
+    sizes.set(name, JSON.stringify(request.messages).length);
+    return { text: `${name} says ${"much ".repeat(10_000)}` };
+  };
+  await using flow = await flowForTest(planning, {
+    agents: Object.fromEntries(names.map((name) => [name, talks(name)])),
+    model: plannerForTest({
+      plans: [
+        plan(
+          ...names.map((agent, index) => ({
+            id: agent,
+            text: `Do ${agent}`,
+            agent,
+            depends_on: names.slice(Math.max(0, index - 1), index),
+          })),
+        ),
+      ],
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  expect(record.status).toBe("completed");
+  expect(sizes.get("f")).toBeLessThan(1.01 * (sizes.get("b") ?? 0));
+  expect(sizes.get("f")).toBeLessThan(25_000);
+  const told = events.flatMap((event) => (event.type === "agent-asked" && event.agent === "f" ? [event.parts] : []));
+  expect(textIn(told[0])).toContain("e says much");
+  expect(textIn(told[0])).not.toContain("d says much");
 });
 
 test("a step goes on in the conversation of the one before it by the same agent, with what it has open; in each goes on one at most", async () => {

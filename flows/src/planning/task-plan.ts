@@ -8,7 +8,7 @@ export type TaskStep = {
   readonly text: string;
   readonly agent: string;
   readonly dependsOn: readonly string[];
-  /** What shows that it is done; empty when nothing was agreed. */
+  /** What shows that it is done; empty when nothing was agreed but what the step says. */
   readonly expected: string;
 };
 

@@ -42,9 +42,11 @@ export async function workStep(
   for (let attempt = 1; attempt <= options.attempts; attempt++) {
     try {
       begin(flow, step, attempt, board);
+      // What an attempt was given is there in its conversation, and may have been changed since.
+      const parts = last.contextId === "" ? partsOf(flow, inputs, before) : [];
       const asked = await flow.ask(
         step.agent,
-        { text: stepText(step, inputs, options.goal, reason), parts: partsOf(flow, inputs, before) },
+        { text: stepText(step, inputs, options.goal, reason), parts },
         {
           ...(options.stepDeadlineMs !== undefined && { deadlineMs: options.stepDeadlineMs }),
           ...(contextId !== "" && { contextId }),
@@ -87,7 +89,6 @@ async function closed(flow: Flow, step: TaskStep, asked: AskOutcome, given: read
   if (asked.state !== "completed") {
     return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
   }
-  if (step.expected === "") return { outcome: "completed", evidence: "", reason: "" };
   try {
     const { verdict, evidence, reason } = await judgeStep(flow, step, asked, given);
     return { outcome: outcomes[verdict], evidence, reason };

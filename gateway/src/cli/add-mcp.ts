@@ -31,6 +31,7 @@ export function addMcp(
     .option("--cwd <folder>", "where the program is started")
     .option("--read <path>", "what it may read; may be given several times", collect)
     .option("--write <path>", "what it may also write; may be given several times", collect)
+    .option("--network <host>", "what it may reach; may be given several times", collect)
     .addOption(new Option("--trust <trust>", "start it without the sandbox").choices(["sandboxed", "unconfined"]))
     .action(async (name: string, command: string[], options) => done(await addServer(name, command, options, context)));
   leaf("remove", "remove a server")

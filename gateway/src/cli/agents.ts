@@ -16,6 +16,8 @@ const agent = z.looseObject({
   reason: z.string().optional(),
   title: z.string().optional(),
   model: z.looseObject({ name: z.string() }).optional().catch(undefined),
+  sandbox: z.string().optional().catch(undefined),
+  breaker: z.string().optional().catch(undefined),
   changes: z.array(z.looseObject({ what: z.array(z.string()) })).default([]),
 });
 type Agent = z.output<typeof agent>;
@@ -83,8 +85,10 @@ async function atGateway(
   }
 }
 
-function rowsOf({ name, url, health, source, title, model, reason, changes }: Agent): string {
-  const facts = [safeLine(name, 60), health, url, title ?? "", model ? `model ${model.name}` : "", source];
+function rowsOf({ name, url, health, source, title, model, sandbox, breaker, reason, changes }: Agent): string {
+  const known = [model ? `model ${model.name}` : "", sandbox === undefined ? "" : `sandbox ${sandbox}`];
+  const apart = breaker === undefined || breaker === "closed" ? "" : `left alone (${breaker})`;
+  const facts = [name, health, apart, url, title ?? "", ...known, source];
   const why = reason === undefined ? [] : [`    ${safeLine(reason, 300)}`];
   const news = changes.flatMap(({ what }) => what.map((one) => `    card: ${safeLine(one, 300)}`));
   return `${[

@@ -4,11 +4,14 @@ import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
+import { openFlow } from "./flow-session.ts";
 import { tellOutcome } from "./outcome.ts";
 
 /** The options of `chat`. */
 export type ChatOptions = {
   readonly agent: AgentName;
+  /** A flow to talk with in place of an agent. */
+  readonly flow?: string;
   readonly context?: string;
   readonly config?: string;
 };
@@ -21,7 +24,8 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
   const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const session = await openAgent(options.agent, config, context);
+  const { agent, flow } = options;
+  const session = await (flow === undefined ? openAgent(agent, config, context) : openFlow(flow, config, context));
   try {
     const { client } = session;
     terminal.say(`${factsText(client.facts)}\n/new begins anew, /exit ends.`);

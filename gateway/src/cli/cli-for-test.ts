@@ -11,6 +11,8 @@ export type CliForTest = AsyncDisposable & {
   readonly cwd: string;
   readonly sent: OutgoingMessage[];
   readonly canceled: string[];
+  /** The addresses it connected to. */
+  readonly connected: string[];
   run(...args: string[]): Promise<number>;
   out(): string;
   said(): string;
@@ -33,6 +35,7 @@ export async function cliForTest(options: {
   const answers = [...(options.answers ?? [])];
   const sent: OutgoingMessage[] = [];
   const canceled: string[] = [];
+  const connected: string[] = [];
   let out = "";
   let said = "";
   const client: AgentClient = {
@@ -68,12 +71,16 @@ export async function cliForTest(options: {
       ask: async () => answers.shift(),
     },
     configure: (file: string | undefined) => loadConfig({ cwd, file, env }),
-    connect: async () => client,
+    async connect(address: string) {
+      connected.push(address);
+      return client;
+    },
   };
   return {
     cwd,
     sent,
     canceled,
+    connected,
     run: (...args) => runCli(args, context),
     out: () => out,
     said: () => said,

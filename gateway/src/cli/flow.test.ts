@@ -34,6 +34,19 @@ test("flow gives a flow the task with its files, the agents and the settings tha
   ]);
 });
 
+test("run and chat take a flow in place of an agent, and not both", async () => {
+  await using cli = await cliForTest({ play: playing });
+  expect(await cli.run("run", "--flow", "debate", "tabs", "or", "spaces")).toBe(0);
+  expect(cli.sent).toMatchObject([{ text: "tabs or spaces" }]);
+  expect(cli.connected).toEqual([expect.stringMatching(/\/a2a\/debate$/)]);
+  await using chat = await cliForTest({ play: playing, answers: ["tabs?", "/exit"] });
+  expect(await chat.run("chat", "--flow", "debate")).toBe(0);
+  expect([chat.connected, chat.sent]).toMatchObject([[expect.stringMatching(/\/a2a\/debate$/)], [{ text: "tabs?" }]]);
+  await using both = await cliForTest({ play: playing });
+  expect(await both.run("run", "--flow", "debate", "--agent", "swe", "x")).toBe(2);
+  expect(both.sent).toEqual([]);
+});
+
 test("flow --example gives each flow a task that shows what it is for", async () => {
   for (const { name, example } of flows) {
     await using cli = await cliForTest({ play: playing });

@@ -40,7 +40,11 @@ export async function testServer(name: string, options: Options, context: CliCon
       terminal.out(`${JSON.stringify({ name, command, version, tools, disabled: [...changed] }, undefined, 2)}\n`);
     } else {
       terminal.out(`${whole(command)}\n`);
-      terminal.out(`Works, and speaks ${version}. ${mounted.length} tools of ${definitions.length} defined:\n`);
+      const ours = mounted.filter(({ name }) => /__mcp_(?:read_resource|get_prompt)$/.test(name)).length;
+      const more = ours === 0 ? "" : `, and ${ours} for its resources and prompts`;
+      terminal.out(
+        `Works, and speaks ${version}. ${mounted.length - ours} tools of ${definitions.length} defined${more}:\n`,
+      );
       for (const tool of mounted) terminal.out(`  ${line(`${tool.name}: ${tool.description}`, context)}\n`);
       for (const tool of changed)
         terminal.out(`  ${line(`disabled, as it changed since it was approved: ${tool}`, context)}\n`);

@@ -1,7 +1,5 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, dirname } from "node:path";
 import { AppError } from "@manyhands/shared/errors";
-import { parseServers } from "@manyhands/shared/mcp/read-servers";
+import { editServers } from "@manyhands/shared/mcp/edit-servers";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 
@@ -15,6 +13,7 @@ export type AddOptions = {
   readonly cwd?: string;
   readonly read?: readonly string[];
   readonly write?: readonly string[];
+  readonly network?: readonly string[];
   readonly trust?: string;
 };
 
@@ -40,9 +39,10 @@ export async function addServer(
           ...(options.cwd !== undefined && { cwd: options.cwd }),
           ...(options.read && { read: options.read }),
           ...(options.write && { write: options.write }),
+          ...(options.network && { network: options.network }),
           ...(options.trust !== undefined && { trust: options.trust }),
         };
-  await edit(mcp.file, context.env, (servers) => ({ ...servers, [name]: entry }));
+  await editServers(mcp.file, everything(context.env), (servers) => ({ ...servers, [name]: entry }));
   context.terminal.say(`Added ${name} to ${mcp.file}. See whether it works: bun manyhands mcp test ${name}`);
   return exitCodes.ok;
 }
@@ -54,7 +54,7 @@ export async function removeServer(
   context: CliContext,
 ): Promise<number> {
   const { mcp } = await context.configure(options.config);
-  await edit(mcp.file, context.env, ({ [name]: entry, ...rest }) => {
+  await editServers(mcp.file, everything(context.env), ({ [name]: entry, ...rest }) => {
     if (entry === undefined)
       throw new AppError("not_found", `There is no server ${JSON.stringify(name)} in ${mcp.file}.`);
     return rest;
@@ -71,21 +71,6 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
     return [text.slice(0, at), text.slice(at + 1).trim()];
   });
   return { [key]: Object.fromEntries(entries) };
-}
-
-type Entries = Readonly<Record<string, unknown>>;
-
-/** Changes the servers of the file, which is made where there is none; what would not be taken is not written. */
-async function edit(file: string, env: CliContext["env"], change: (servers: Entries) => Entries): Promise<void> {
-  const before = await readFile(file, "utf8").catch(() => undefined);
-  if (before !== undefined) parseServers(before, file, everything(env));
-  const whole: { mcpServers: Entries } = before === undefined ? { mcpServers: {} } : JSON.parse(before);
-  const text = `${JSON.stringify({ ...whole, mcpServers: change(whole.mcpServers) }, undefined, 2)}\n`;
-  parseServers(text, basename(file), everything(env));
-  await mkdir(dirname(file), { recursive: true });
-  const staged = `${file}.${crypto.randomUUID()}`;
-  await writeFile(staged, text, { mode: 0o600 });
-  await rename(staged, file);
 }
 
 /** The environment as if every variable were set: agents may be started with others than this command line. */

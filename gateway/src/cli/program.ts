@@ -9,7 +9,7 @@ import { configCommand } from "./config-command.ts";
 import type { CliContext } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { flowCommand } from "./flow.ts";
-import { runCommand } from "./run.ts";
+import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
 
@@ -29,14 +29,15 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   leaf("demo", "run the demo task and check its result").action(async (options) =>
     done(await demoCommand(options, context)),
   );
-  leaf("run", "give an agent one task")
+  leaf("run", "give an agent, or a flow, one task")
     .argument("<task...>", "what to do, in plain words")
     .addOption(agentOption())
+    .addOption(flowOption())
     .addOption(jsonOption())
     .option("--budget-usd <amount>", "end the task before it costs more", dollars)
     .option("--file <path>", "a file for the agent; may be given several times", collect)
     .option("--context <id>", "go on in this conversation")
-    .action(async (task: string[], options) => done(await runCommand(task.join(" "), options, context)));
+    .action(async (task: string[], options) => done(await giveTask(task.join(" "), options, context)));
   leaf("flow", "list the flows, or give one a task that several agents work on")
     .argument("[name]", "which flow; without one they are listed")
     .argument("[task...]", "what to do, in plain words")
@@ -50,8 +51,9 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .action(async (name: string | undefined, task: string[], options) =>
       done(await flowCommand(name, task.join(" "), options, context)),
     );
-  leaf("chat", "talk with an agent")
+  leaf("chat", "talk with an agent, or a flow")
     .addOption(agentOption())
+    .addOption(flowOption())
     .option("--context <id>", "go on in this conversation")
     .action(async (options) => done(await chatCommand(options, context)));
   leaf("doctor", "check this machine and say what to do")
@@ -64,6 +66,14 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addAgents(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption, agent: agentOption });
   return program;
+}
+
+async function giveTask(
+  task: string,
+  { flow, ...options }: RunOptions & { readonly flow?: string },
+  context: CliContext,
+): Promise<number> {
+  return flow === undefined ? runCommand(task, options, context) : flowCommand(flow, task, options, context);
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
@@ -120,6 +130,10 @@ function agentOption(): Option {
   const names = Object.keys(agentPorts);
   const fallback: AgentName = "manus";
   return new Option("--agent <name>", "which agent").choices(names).default(fallback);
+}
+
+function flowOption(): Option {
+  return new Option("--flow <name>", "which flow, in place of an agent").conflicts("agent");
 }
 
 function jsonOption(): Option {

@@ -233,7 +233,7 @@ test("what was typed wrongly is shown with help and exit code 2", async () => {
   expect(cli.said()).toContain("Did you mean run?");
   expect(cli.said()).toContain("unknown option '--nope'");
   expect(await cli.run("--help")).toBe(0);
-  expect(cli.out()).toContain("give an agent one task");
+  expect(cli.out()).toContain("give an agent, or a flow, one task");
 });
 
 test("a task without a word is refused before anything is asked of an agent", async () => {

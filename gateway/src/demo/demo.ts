@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "@manyhands/shared/config/config";
 import { factsText } from "../cli/agent-line.ts";
@@ -104,9 +104,6 @@ function leftOut({ runsCode, operatesPages }: Abilities): string[] {
 async function keepResults(outcome: TaskOutcome, source: FileSource, { cwd }: CliContext): Promise<SavedFile[]> {
   const folder = join(cwd, "manyhands-demo");
   await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  const plan = outcome.artifacts.findLast(({ name }) => name === "plan.md")?.parts[0];
-  if (plan?.type === "text") await writeFile(join(folder, "plan.md"), plan.text);
   return saveFiles(outcome.artifacts, folder, source, { signal: AbortSignal.timeout(waitForFilesMs) });
 }
 

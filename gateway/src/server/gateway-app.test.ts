@@ -54,12 +54,15 @@ test("who prefers to wait gets the result, or the run when it takes longer", asy
   expect([wrong.status, (await read(wrong)).code]).toEqual([400, "invalid_input"]);
 });
 
-test("the same Idempotency-Key is one run, also at once, and with another content it is refused", async () => {
+test("the same Idempotency-Key is one run, also at once and after its end, and with another content it is refused", async () => {
   await using gateway = await startGateway();
   const key = { "Idempotency-Key": "key-1" };
   const both = await Promise.all([1, 2].map(() => post(gateway, "/flows/echo", { input: "hello" }, key)));
   const ids = await Promise.all(both.map(async (one) => (await read(one)).runId));
   expect(new Set(ids).size).toBe(1);
+  await (await fetch(`${gateway.url}/runs/${ids[0]}/events`)).text();
+  const late = await read(post(gateway, "/flows/echo", { input: "hello" }, key));
+  expect([late.runId, late.status]).toEqual([ids[0], "completed"]);
   const other = await post(gateway, "/flows/echo", { input: "other" }, key);
   expect([other.status, (await read(other)).code]).toEqual([409, "conflict"]);
 });
@@ -162,6 +165,14 @@ test("what does not fit is refused with its code and the field", async () => {
   const deep = `{"input":{"data":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
   const nested = await fetch(`${gateway.url}/flows/echo`, { method: "POST", headers: json, body: deep });
   expect([nested.status, (await read(nested)).code]).toEqual([400, "invalid_input"]);
+});
+
+test("the metrics count the runs of everything the gateway runs", async () => {
+  await using gateway = await startGateway();
+  await post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" });
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(text).toContain('manyhands_runs{agent="gateway",status="completed"} 1');
+  expect(text).toContain('manyhands_http_requests_total{agent="gateway",route="/flows/:name",status="200"} 1');
 });
 
 test("pages of other sites and other names are refused", async () => {

@@ -49,7 +49,7 @@ export type GatewayAppDeps = {
 /** The gateway as a server: every face over the same runs. It holds no state of its own but the registry's. */
 export function gatewayApp(options: GatewayAppDeps): Hono {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
-  const metrics = createMetrics("gateway", engine);
+  const metrics = createMetrics("gateway", engine, () => options.runnables.all().map(({ kind }) => kind));
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);
@@ -69,7 +69,8 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", doorbellApp(options.doorbell));
   app.all("/a2a/*", a2aFace(deps));
-  app.all("/mcp", mcpFace(deps));
+  const mcp = mcpFace(deps);
+  app.all("/mcp", (c) => mcp(c.req.raw));
   app.route("/v1", openAiFace(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
   app.route("/", pagesApp(endpoints, { version, publicUrl }));

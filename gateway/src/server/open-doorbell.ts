@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "@manyhands/shared/errno";
+import { ownSecret } from "@manyhands/shared/own-secret";
 import { createDoorbell, type Doorbell } from "@manyhands/shared/peers/doorbell";
 
 /** The path below the gateway's address where agents ring. */
@@ -11,19 +10,6 @@ export const doorbellPath = "/doorbell";
 export async function openDoorbell(home: string, publicUrl: string | undefined): Promise<Doorbell | undefined> {
   if (publicUrl === undefined) return undefined;
   const url = `${publicUrl.replace(/\/+$/, "")}${doorbellPath}`;
-  return createDoorbell({ url, secret: await keptSecret(join(home, "doorbell.key")) });
-}
-
-/** The secret of this home, made by whichever of its gateways comes first; readable by this user alone. */
-async function keptSecret(path: string): Promise<string> {
-  try {
-    await using file = await open(path, "wx", 0o600);
-    const secret = randomBytes(32).toString("base64url");
-    await file.writeFile(secret);
-    await file.sync();
-    return secret;
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-    return readFile(path, "utf8");
-  }
+  const secret = await ownSecret(join(home, "doorbell-key"), () => Buffer.from(randomBytes(32).toString("base64url")));
+  return createDoorbell({ url, secret: secret.toString() });
 }

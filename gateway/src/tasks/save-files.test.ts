@@ -26,6 +26,23 @@ test("files keep their folders, so that a report finds its charts", async () => 
   expect(await savedAs("report.md", "visualization/a.png")).toEqual(["report.md", "visualization/a.png"]);
 });
 
+test("text that is no answer is a file too: a plan, a transcript; the newest of it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-saved-"));
+  const text = (name: string, said: string) =>
+    ({ type: "artifact-added", artifactId: name, name, parts: [{ type: "text", text: said }] }) as const;
+  const artifacts = [
+    text("plan.md", "# One"),
+    text("plan.md", "# Two"),
+    text("answer", "42"),
+    text("partial-answer", "4"),
+  ];
+  const source = { file: () => Promise.reject(new Error("there is no file")) };
+  await saveFiles(artifacts, folder, source, { signal: AbortSignal.timeout(5_000) });
+  expect(await readdir(folder)).toEqual(["plan.md"]);
+  expect(await Bun.file(join(folder, "plan.md")).text()).toBe("# Two");
+  await rm(folder, { recursive: true });
+});
+
 test("no name leads out of the folder, hides in it or meets another", async () => {
   expect(await savedAs("../../x.md", "/etc/passwd", "..\\y.md", "./answer")).toEqual([
     "x.md",

@@ -9,7 +9,7 @@ type Artifact = Extract<AgentEvent, { type: "artifact-added" }>;
 export type SavedFile = { readonly path: string; readonly bytes: number };
 
 /**
- * Writes the files of these artifacts into `folder`, which it makes when there is one. Names are an agent's: their folders are made below it,
+ * Writes the files of these artifacts, and other text than answers, into `folder`, which it makes when there is one. Names are an agent's: their folders are made below it,
  * so that what refers to another file finds it, never outside it or hidden, and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
  */
 export async function saveFiles(
@@ -21,8 +21,8 @@ export async function saveFiles(
   const newest = new Map(artifacts.flatMap(filesOf).map((file) => [file.name, file]));
   const taken = new Set<string>();
   const saved: SavedFile[] = [];
-  for (const { name, part } of newest.values()) {
-    const bytes = await source.file(part, options);
+  for (const { name, content } of newest.values()) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : await source.file(content, options);
     const path = join(folder, freePath(name, taken));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, bytes);
@@ -31,10 +31,18 @@ export async function saveFiles(
   return saved;
 }
 
-function filesOf(artifact: Artifact): { name: string; part: FilePart }[] {
-  return artifact.parts.flatMap((part) =>
-    part.type === "file" || part.type === "url" ? [{ name: part.name ?? artifact.name, part }] : [],
-  );
+/** What is written under a name: a file to be fetched, or text. */
+type Content = { readonly name: string; readonly content: FilePart | string };
+
+/** Artifacts that are told anyway, and saved by nobody. */
+const answers: readonly string[] = ["answer", "partial-answer"];
+
+/** An artifact's files; of one that is text, such as a flow's plan.md, the text. */
+function filesOf({ name, parts }: Artifact): Content[] {
+  return parts.flatMap((part): Content[] => {
+    if (part.type === "file" || part.type === "url") return [{ name: part.name ?? name, content: part }];
+    return part.type === "text" && !answers.includes(name) ? [{ name, content: part.text }] : [];
+  });
 }
 
 /** A path below a folder that is not taken yet, without anything a file system, a terminal or another program would obey. */

@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { AgentProfile } from "../agent/agent.ts";
@@ -35,8 +35,8 @@ export type AgentAppDeps = {
   readonly admit?: (message: UserMessage) => void;
   /** Gets what fails without being an expected error, with its cause, for the log. */
   readonly report: (bug: unknown) => void;
-  /** Answers `/mcp`, where the agent is an MCP server too. */
-  readonly mcp?: (context: Context) => Promise<Response>;
+  /** Answers below `/mcp`. */
+  readonly mcp?: Hono;
   /** The way to receivers of notifications, which a `pushRun` tells; none are taken when left out. */
   readonly webhooks?: Webhooks;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
@@ -84,7 +84,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
   app.route("/", cardApp(card, handler));
   app.route("/", artifactApp(artifacts, identify));
-  if (deps.mcp !== undefined) app.all("/mcp", deps.mcp);
+  if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
   return app;

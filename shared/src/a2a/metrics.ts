@@ -12,8 +12,12 @@ export type Metrics = {
   text(): Promise<string>;
 };
 
-/** Metrics of one agent; the runs are counted when asked for. */
-export function createMetrics(agent: string, engine: Pick<Engine, "list">): Metrics {
+/** Metrics of one server; the runs are counted when asked for: those of `kinds`, which is the agent's own where it is left out. */
+export function createMetrics(
+  agent: string,
+  engine: Pick<Engine, "list">,
+  kinds: () => readonly string[] = () => [agent],
+): Metrics {
   const answers = new Map<string, number>();
   let failures = 0;
   const label = `agent=${JSON.stringify(agent)}`;
@@ -26,16 +30,16 @@ export function createMetrics(agent: string, engine: Pick<Engine, "list">): Metr
       failures++;
     },
     async text() {
-      const countsOf = (name: string, kind: string) =>
+      const countsOf = (name: string, of: readonly string[]) =>
         Promise.all(
           runStatuses.map(async (status) => {
-            const { total } = await engine.list({ kind, statuses: [status], limit: 1 });
+            const { total } = await engine.list({ kinds: of, statuses: [status], limit: 1 });
             return `${name}{${label},status="${status}"} ${total}`;
           }),
         );
       const [runs, receivers] = await Promise.all([
-        countsOf("manyhands_runs", agent),
-        countsOf("manyhands_receivers", pushKind(agent)),
+        countsOf("manyhands_runs", kinds()),
+        countsOf("manyhands_receivers", kinds().map(pushKind)),
       ]);
       return [
         ...family("manyhands_runs", "gauge", "Runs in the journal by status.", runs),

@@ -34,6 +34,8 @@ export type ProxyOptions = {
   /** The system's when left out. */
   readonly resolve?: Resolve | undefined;
   readonly limits?: Partial<ProxyLimits>;
+  /** The Unix socket to listen on in place of a port. */
+  readonly socket?: string;
   /** Told of requests without the right credentials. */
   readonly onStranger?: TellRequest;
 };
@@ -43,7 +45,7 @@ export type ProxyOptions = {
  * address that is then connected to, each request, tunnel and redirect for itself.
  */
 export interface EgressProxy {
-  /** `http://127.0.0.1:PORT`, without credentials. */
+  /** `http://127.0.0.1:PORT`, without credentials; the path of the socket where it listens on one. */
   readonly url: string;
   /** Lets one more user in, by a name and password of its own; `tell` hears of each of its requests. */
   admit(tell: TellRequest): ProxyUser;
@@ -53,7 +55,7 @@ export interface EgressProxy {
 
 type Handling = DialDeps & ProxyLimits;
 
-/** Listens on a free port of 127.0.0.1. Rejects with `config_invalid` for an upstream proxy that is none. */
+/** Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` for an upstream proxy that is none. */
 export async function startEgressProxy(options: ProxyOptions): Promise<EgressProxy> {
   const handling: Handling = {
     ...defaultLimits,
@@ -85,9 +87,14 @@ export async function startEgressProxy(options: ProxyOptions): Promise<EgressPro
     if (visitor === undefined) closeWithPage(socket, needsCredentials);
     else void handleTunnel(request, socket, head, visitor, handling);
   });
-  await new Promise<void>((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
+  const { socket } = options;
+  await new Promise<void>((done, fail) => {
+    server.once("error", fail);
+    if (socket === undefined) server.listen(0, "127.0.0.1", done);
+    else server.listen(socket, done);
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: socket ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     admit: access.admit,
     async close() {
       const closed = new Promise((done) => server.close(done));

@@ -1,3 +1,4 @@
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { statusLines } from "../a2a/status-text.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
@@ -22,6 +23,8 @@ export type Call = {
   /** The conversation the caller named, with its files. */
   readonly contextId: string | undefined;
   readonly signal: AbortSignal;
+  /** What the client can be asked for. */
+  readonly client: ClientCapabilities;
   progress(text: string): void;
 };
 

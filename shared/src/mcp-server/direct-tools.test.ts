@@ -9,8 +9,9 @@ import { createModel } from "../llm/create-model.ts";
 import { type ScriptedModel, startScriptedModel } from "../llm/scripted-model.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
-import { type DirectToolsDeps, directTools } from "./direct-tools.ts";
+import { type DirectOutcome, type DirectToolsDeps, directTools } from "./direct-tools.ts";
 
 let home: string;
 let scripted: ScriptedModel;
@@ -37,8 +38,15 @@ const call: Call = {
   principal: "ann",
   contextId: undefined,
   signal: new AbortController().signal,
+  client: { elicitation: {} },
   progress: () => undefined,
 };
+
+/** What comes back with a person's decision about the call that asked for it. */
+const decided = (asked: DirectOutcome, allow: boolean): Given => ({
+  responses: { allow: { action: "accept", content: { allow } } },
+  state: "state" in asked ? asked.state : undefined,
+});
 
 function helper(tools: readonly Tool[], tokens = 100_000) {
   return defineAgent({
@@ -69,22 +77,32 @@ const risky: Tool = { ...say, risk: async (input) => `it says ${JSON.stringify(i
 test("a risky call is made only with a person's yes to this very call", async () => {
   const tools = toolsOf([risky]);
   const asked = await tools.call("say", { what: "a" }, call);
-  expect(asked).toMatchObject({ decide: expect.stringContaining('it says {"what":"a"}') });
-  const code = "code" in asked ? asked.code : "";
-  expect(await tools.call("say", { what: "b" }, call, code)).toHaveProperty("decide");
-  expect(await tools.call("say", { what: "a" }, { ...call, principal: "bob" }, code)).toHaveProperty("decide");
-  expect(await tools.call("say", { what: "a" }, { ...call, contextId: "other" }, code)).toHaveProperty("decide");
-  expect(await tools.call("say", { what: "a" }, call, code)).toMatchObject({ result: { content: [{ text: "a" }] } });
+  expect(asked).toMatchObject({
+    asks: { allow: { params: { message: expect.stringContaining('it says {"what":"a"}') } } },
+  });
+  const yes = decided(asked, true);
+  const elsewhere = "not that of this call";
+  await expect(tools.call("say", { what: "b" }, call, yes)).rejects.toThrow(elsewhere);
+  await expect(tools.call("say", { what: "a" }, { ...call, principal: "bob" }, yes)).rejects.toThrow(elsewhere);
+  await expect(tools.call("say", { what: "a" }, { ...call, contextId: "other" }, yes)).rejects.toThrow(elsewhere);
+  expect(await tools.call("say", { what: "a" }, call, { ...yes, state: undefined })).toHaveProperty("asks");
+  expect(await tools.call("say", { what: "a" }, call, { ...yes, responses: {} })).toHaveProperty("asks");
+  expect(await tools.call("say", { what: "a" }, call, decided(asked, false))).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("did not allow") }] },
+  });
+  expect(await tools.call("say", { what: "a" }, call, yes)).toMatchObject({ result: { content: [{ text: "a" }] } });
+});
+
+test("a client that cannot ask a person is told what to do instead", async () => {
+  const refused = await toolsOf([risky]).call("say", { what: "a" }, { ...call, client: { elicitation: { url: {} } } });
+  expect(refused).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("Give the agent the whole task") }] },
+  });
 });
 
 test("with `deny` it is never made, whoever says yes; with `allow` nobody is asked", async () => {
   const asked = await toolsOf([risky]).call("say", { what: "a" }, call);
-  const denied = await toolsOf([risky], { risky: "deny" }).call(
-    "say",
-    { what: "a" },
-    call,
-    "code" in asked ? asked.code : "",
-  );
+  const denied = await toolsOf([risky], { risky: "deny" }).call("say", { what: "a" }, call, decided(asked, true));
   expect(denied).toMatchObject({
     result: { isError: true, content: [{ text: expect.stringContaining("Not allowed") }] },
   });

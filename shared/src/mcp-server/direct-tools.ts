@@ -5,11 +5,14 @@ import { boundText } from "../agent/bound-text.ts";
 import { judgeRisk, type RiskPolicy } from "../agent/judge-risk.ts";
 import { type ApprovalPolicy, planCall } from "../agent/plan-call.ts";
 import { type Account, timeLimit, workDeadline } from "../agent/spending.ts";
-import type { Model } from "../llm/model.ts";
+import type { Model, ToolCall } from "../llm/model.ts";
 import { createKeyedQueue } from "../tools/keyed-queue.ts";
 import { failure, type Tool, type ToolResult } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { type Asks, asksPeople, type Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
+import { invalidParams } from "./invalid-params.ts";
+import { decision, personsDecision } from "./questions.ts";
 
 /** What calls of an agent's own tools need. */
 export type DirectToolsDeps = {
@@ -20,18 +23,18 @@ export type DirectToolsDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
-/** What came of a call: its result, or what a person has to decide first. `code` is of this very call. */
-export type DirectOutcome = { readonly result: CallToolResult } | { readonly decide: string; readonly code: string };
+/** What came of a call: its result, or what it needs first. */
+export type DirectOutcome = { readonly result: CallToolResult } | Asks;
 
 /** The tools of an agent, to be called without the agent. */
 export interface DirectTools {
   list(): McpTool[];
   has(name: string): boolean;
   /**
-   * Makes a call in the caller's workspace, through the guards a task's calls go through. `allowed` is the code of a call that a person allowed.
-   * Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
+   * Makes a call in the caller's workspace, through the guards a task's calls go through. `given` came with a call that is made again after it
+   * asked. Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
    */
-  call(name: string, input: unknown, call: Call, allowed?: string): Promise<DirectOutcome>;
+  call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
 }
 
 /** The tools that can be called apart from a task: all but those that wait for a person or an agent, and the one that ends a task. */
@@ -41,12 +44,12 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
   return {
     list: () => tools.map(listed),
     has: (name) => tools.some((tool) => tool.name === name),
-    async call(name, input, { principal, contextId = ownContext, signal, progress }, allowed) {
+    async call(name, input, { principal, contextId = ownContext, ...call }, given = nothing) {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) return told(failure(`There is no tool named ${JSON.stringify(name)}.`));
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
-      const make = () => guarded(tool, input, place, { deps, signal, progress, allowed });
+      const make = () => guarded(tool, input, place, { deps, given, ...call });
       const beside = tool.parallel ?? tool.effect(input) === "pure";
       return beside ? make() : inTurn(workspace.root, make);
     },
@@ -56,14 +59,17 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
 /** The conversation of a caller who names none. */
 const ownContext = "mcp";
 
+/** What comes with a call that is made for the first time. */
+const nothing: Given = { responses: {}, state: undefined };
+
 type Place = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
-type Making = Pick<Call, "signal" | "progress"> & {
+type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
-  readonly allowed: string | undefined;
+  readonly given: Given;
 };
 
 async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
-  const { deps, signal, allowed } = making;
+  const { deps, signal, given } = making;
   signal.throwIfAborted();
   const call = { id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) };
   // No user's words are known here: whatever the call names, nobody has said it.
@@ -73,12 +79,25 @@ async function guarded(tool: Tool, input: unknown, place: Place, making: Making)
   const { approval } = planCall(call, tool, deps.approval, known);
   const why = risk === undefined ? "" : ` It would: ${risk}`;
   if (approval === "deny") return told(failure(`Not allowed by the configuration of this agent.${why}`));
+  if (approval !== "ask") return told(await made(tool, input, place, making));
   const code = codeOf(call.name, call.arguments, risk, place);
-  if (approval === "ask" && allowed !== code) {
-    const risky = risk === undefined ? "" : `${risk}\n\n`;
-    return { decide: `Allow this call?\n\n${risky}${call.name} ${call.arguments}`, code };
-  }
+  if (given.state !== undefined && given.state !== code)
+    throw invalidParams("The requestState is not that of this call.");
+  const allowed = given.state === undefined ? undefined : personsDecision(given);
+  if (allowed === undefined) return ask(call, risk, code, making);
+  if (!allowed) return told(failure("The person did not allow the call; it was not made."));
   return told(await made(tool, input, place, making));
+}
+
+function ask(call: ToolCall, risk: string | undefined, code: string, { client }: Making): DirectOutcome {
+  const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
+  if (asksPeople(client)) return decision(message, code);
+  const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
+  return told(
+    failure(
+      `Not done: a person has to decide about this call, and this client cannot ask one. ${advice} It was:\n\n${message}`,
+    ),
+  );
 }
 
 async function made(tool: Tool, input: unknown, { workspace }: Place, making: Making): Promise<ToolResult> {

@@ -1,59 +1,33 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type InputRequiredResult,
-  inputRequired,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { inputRequired } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { RunView } from "../runs/run-view.ts";
+import type { Asks, Given } from "./asking.ts";
+
+const answerForm = z.object({ answer: z.string().meta({ title: "Answer" }) });
+const allowForm = z.object({ allow: z.boolean().meta({ title: "Allow it once" }) });
 
 /** The run's question as MCP asks one; the run's id comes back with the answer, and counts only for whose run it is. */
-export function question({ id, question = "" }: RunView): InputRequiredResult {
-  const answer = { type: "string", title: "Answer" } as const;
-  return inputRequired({
-    inputRequests: {
-      answer: inputRequired.elicit({
-        message: question,
-        requestedSchema: { type: "object", properties: { answer }, required: ["answer"] },
-      }),
-    },
-    requestState: id,
-  });
+export function question({ id, question = "" }: RunView): Asks {
+  return { asks: { answer: inputRequired.elicit({ message: question, requestedSchema: answerForm }) }, state: id };
 }
 
 /** Asks the person at the client whether a call may be made. Its code comes back with the decision. */
-export function decision(message: string, code: string): InputRequiredResult {
-  const allow = { type: "boolean", title: "Allow it once" } as const;
-  return inputRequired({
-    inputRequests: {
-      allow: inputRequired.elicit({
-        message,
-        requestedSchema: { type: "object", properties: { allow }, required: ["allow"] },
-      }),
-    },
-    requestState: code,
-  });
+export function decision(message: string, code: string): Asks {
+  return { asks: { allow: inputRequired.elicit({ message, requestedSchema: allowForm }) }, state: code };
 }
 
-/** What a person decided about the call that is made again with it; undefined when nobody was asked. */
-export function personsDecision({ mcpReq }: ServerContext): { allow: boolean; code: string } | undefined {
-  const code = mcpReq.requestState<string>();
-  const given = decided.safeParse(mcpReq.inputResponses?.allow).data;
-  if (given === undefined || typeof code !== "string") return undefined;
-  return { allow: given.action === "accept" && given.content?.allow === true, code };
+/** What a person answered to a run's question; undefined when nothing came. */
+export function personsAnswer({ responses }: Given): string | undefined {
+  const given = answered.safeParse(responses.answer).data;
+  if (given === undefined) return undefined;
+  return given.action === "accept" ? (given.content?.answer ?? "") : "(The person did not want to answer.)";
 }
 
-/** Whether a question reaches the person the client works for. */
-export function canAnswer({ mcpReq }: ServerContext, era: "legacy" | "modern"): boolean {
-  return era === "modern" && asksPeople.safeParse(mcpReq.envelope).success;
+/** Whether a person allowed the call that is made again with it; undefined when nobody was asked. */
+export function personsDecision({ responses }: Given): boolean | undefined {
+  const given = decided.safeParse(responses.allow).data;
+  return given && given.action === "accept" && given.content?.allow === true;
 }
 
-/** The envelope of a client that can ask the person it works for. */
-const asksPeople = z
-  .looseObject({ [CLIENT_CAPABILITIES_META_KEY]: z.looseObject({ elicitation: z.unknown() }) })
-  .refine((envelope) => envelope[CLIENT_CAPABILITIES_META_KEY].elicitation !== undefined);
-
-/** A person's answer as it comes back. */
-export const personsAnswer = z.object({ action: z.string(), content: z.object({ answer: z.string() }).optional() });
-
-const decided = z.object({ action: z.string(), content: z.object({ allow: z.boolean() }).optional() });
+const answered = z.object({ action: z.string(), content: answerForm.optional() });
+const decided = z.object({ action: z.string(), content: allowForm.optional() });

@@ -6,7 +6,7 @@ const principal = "local";
 
 /** The server on this process's standard streams, for whoever started it. `ended` is called when the input ends. */
 export function serveOverStdio(deps: McpServerDeps, ended: () => void): void {
-  serveStdio(({ era }) => mcpServer(deps, era, { principal, contextId: undefined }), { onerror: deps.report });
+  serveStdio(({ era }) => mcpServer(deps, era, principal), { onerror: deps.report });
   process.stdin.once("end", ended);
   process.stdin.once("close", ended);
 }

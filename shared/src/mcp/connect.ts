@@ -23,6 +23,8 @@ export type ConnectDeps = ProgramDeps & {
   readonly proxy: string | undefined;
   /** What a remote server is told of who we are; undefined where its entry has a header for that. */
   authorize(server: RemoteServer): Promise<AuthProvider | undefined>;
+  /** Told of a scope that a server wants for what it was asked; the next signing in asks for it. */
+  widenScope(server: RemoteServer, scope: string): Promise<void>;
 };
 
 /** Who hears of a client: `ready` before it connects, to set its handlers, `toolsChanged` when the server says that its list did. */

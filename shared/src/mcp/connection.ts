@@ -1,9 +1,16 @@
-import type { Client, CreateMessageRequest, ElicitRequest, ElicitResult, Tool } from "@modelcontextprotocol/client";
+import {
+  type Client,
+  type CreateMessageRequest,
+  type ElicitRequest,
+  type ElicitResult,
+  InsufficientScopeError,
+  type Tool,
+} from "@modelcontextprotocol/client";
 import { AppError } from "../errors.ts";
 import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.ts";
 import { type ConnectDeps, type Connected, connect } from "./connect.ts";
 import { serverFailure } from "./failure-words.ts";
-import type { ServerConfig } from "./server-config.ts";
+import { isProgram, type ServerConfig } from "./server-config.ts";
 
 /** What a call does with what a server of a 2025 revision asks while it works on it. */
 export type CallListener = {
@@ -94,6 +101,7 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
       return value;
     } catch (error) {
       signal.throwIfAborted();
+      await heedScope(server, error, deps);
       throw serverFailure(server.name, error, one.ending());
     } finally {
       if (listener !== undefined) listeners.delete(listener);
@@ -114,6 +122,12 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
       await one?.client.close();
     },
   };
+}
+
+/** Where a server wants a wider scope, the next signing in will ask for it. */
+async function heedScope(server: ServerConfig, error: unknown, deps: ConnectDeps): Promise<void> {
+  if (!(error instanceof InsufficientScopeError) || error.requiredScope === undefined || isProgram(server)) return;
+  await deps.widenScope(server, error.requiredScope);
 }
 
 /** What was asked for is kept until it is forgotten or fails. */

@@ -3,6 +3,7 @@ import { AppError } from "../errors.ts";
 import { estimateTokens } from "../llm/tokens.ts";
 import type { MoreTools } from "../tools/more-tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { type ServerChanges, serverChanges } from "./change-servers.ts";
 import { findTools, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
 import { createPins } from "./pins.ts";
@@ -13,7 +14,7 @@ import { openServerList, type ServerListOptions } from "./server-list.ts";
 export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };
 
 /** The MCP servers of this process. */
-export interface McpHost {
+export interface McpHost extends ServerChanges {
   /** The tools of these servers, or of all, as an agent takes them in. */
   mount(servers: readonly string[] | "all"): MoreTools;
   /** The enabled servers by `mcp.json` as it is now. */
@@ -65,25 +66,24 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
       }
     return servers;
   };
+  const find = async (name: string) => {
+    const server = (await current()).find((one) => one.name === name);
+    return server && mountedFor(server, local);
+  };
   const open = async (name: string) => {
-    const servers = await current();
-    const server = servers.find((one) => one.name === name);
-    if (server !== undefined) return mountedFor(server, local);
-    const known = servers.map((one) => one.name).join(", ") || "none";
+    const found = await find(name);
+    if (found !== undefined) return found;
+    const known = (await current()).map((one) => one.name).join(", ") || "none";
     throw new AppError(
       "not_found",
       `There is no MCP server ${JSON.stringify(name)} in ${options.file}. Known: ${known}.`,
     );
   };
-  const size = new WeakMap<Tool, number>();
-  const sizeOf = (tool: Tool) => {
-    const known = size.get(tool) ?? estimateTokens([], [tool]);
-    size.set(tool, known);
-    return known;
-  };
+  const sizeOf = createSizes();
   for (const server of await list.now())
     if (server.start === "eager") void (await mountedFor(server, local)).tools(new AbortController().signal);
   return {
+    ...serverChanges(options, find),
     mount: (names) => ({
       async list(principal, signal) {
         const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
@@ -113,5 +113,15 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
     async close() {
       await Promise.all([...mounted.values()].map((one) => one.close()));
     },
+  };
+}
+
+/** Tokens of a tool's definition, each reckoned once. */
+function createSizes(): (tool: Tool) => number {
+  const sizes = new WeakMap<Tool, number>();
+  return (tool) => {
+    const known = sizes.get(tool) ?? estimateTokens([], [tool]);
+    sizes.set(tool, known);
+    return known;
   };
 }

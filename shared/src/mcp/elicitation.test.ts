@@ -51,6 +51,20 @@ test("answers are lines, JSON or the one value, in the kind that was asked for",
   expect(answerOf(" 0 ", one)).toEqual({ result: { action: "accept", content: { count: 0 } } });
 });
 
+test("values may stand in one line, and bounds are shown and held", () => {
+  const properties = {
+    people: { type: "integer" as const, minimum: 1, maximum: 25 },
+    language: { type: "string" as const, enum: ["de", "zh"] },
+    note: { type: "string" as const },
+  };
+  const asked = { message: "Tour", requestedSchema: { type: "object" as const, properties, required: ["people"] } };
+  expect(questionOf("zoo", asked)).toContain("- people (integer from 1 to 25)");
+  expect(answerOf("people: 24, language: zh; note: milk, bread", asked)).toEqual({
+    result: { action: "accept", content: { people: 24, language: "zh", note: "milk, bread" } },
+  });
+  expect(answerOf("people: 26", asked)).toEqual({ problem: 'people cannot be "26".' });
+});
+
 test("what does not fit is told, refusals and silence are passed on", () => {
   expect(answerOf("many", one)).toEqual({ problem: 'count cannot be "many".' });
   expect(answerOf("user: ann", form)).toEqual({ problem: "There was no value for password." });

@@ -7,6 +7,8 @@ const field = z.looseObject({
   title: z.string().optional(),
   description: z.string().optional(),
   default: z.unknown().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
   enum: z.array(z.union([z.string(), z.number()])).optional(),
   oneOf: z.array(z.looseObject({ const: z.string() })).optional(),
 });
@@ -80,11 +82,12 @@ function quoted(text: string): string {
 
 function fieldLine(
   name: string,
-  { type, title, description, enum: values, oneOf, default: otherwise }: Fields["properties"][string],
+  { type, title, description, minimum, maximum, enum: values, oneOf, default: otherwise }: Fields["properties"][string],
   required: boolean,
 ): string {
   const choices = values ?? oneOf?.map((one) => one.const);
-  const kind = choices === undefined ? (type ?? "text") : `one of ${choices.join(", ")}`;
+  const bounds = (minimum === undefined ? "" : ` from ${minimum}`) + (maximum === undefined ? "" : ` to ${maximum}`);
+  const kind = choices === undefined ? (type ?? "text") + bounds : `one of ${choices.join(", ")}`;
   const about = [title, description].filter((part) => part !== undefined).join(": ");
   const left = otherwise === undefined ? (required ? "" : ", may be left out") : `, ${String(otherwise)} when left out`;
   return neutralLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
@@ -98,7 +101,7 @@ function valuesIn(said: string, names: readonly string[]): Readonly<Record<strin
   } catch {
     // Words, as people write them.
   }
-  const lines = said.split("\n").flatMap((line) => {
+  const lines = apart(said, names).flatMap((line) => {
     const [, name = "", value = ""] = /^\s*[-*]?\s*([^:=]+?)\s*[:=]\s*(.*?)\s*$/.exec(line) ?? [];
     const known = names.find((one) => one.toLowerCase() === name.toLowerCase());
     return known === undefined ? [] : [[known, value] as const];
@@ -108,9 +111,26 @@ function valuesIn(said: string, names: readonly string[]): Readonly<Record<strin
   return Object.fromEntries(lines);
 }
 
+/** Lines, also where they stand in one with commas or semicolons between them: what follows such a sign is a line if it begins with a name. */
+function apart(said: string, names: readonly string[]): readonly string[] {
+  const begins = (piece: string) =>
+    names.some((name) => new RegExp(`^\\s*${RegExp.escape(name)}\\s*[:=]`, "i").test(piece));
+  return said.split("\n").flatMap((line) =>
+    line.split(/(?<=[,;])/).reduce<string[]>((pieces, piece) => {
+      const last = pieces.at(-1);
+      if (last === undefined) return [piece];
+      if (!begins(piece)) return [...pieces.slice(0, -1), last + piece];
+      return [...pieces.slice(0, -1), last.slice(0, -1), piece];
+    }, []),
+  );
+}
+
 type Value = NonNullable<ElicitResult["content"]>[string];
 
-function asValue(raw: unknown, { type, enum: values, oneOf }: Fields["properties"][string]): Value | undefined {
+function asValue(
+  raw: unknown,
+  { type, minimum, maximum, enum: values, oneOf }: Fields["properties"][string],
+): Value | undefined {
   const text = String(raw).trim();
   const choices = values?.map(String) ?? oneOf?.map((one) => one.const);
   if (choices !== undefined) return choices.find((one) => one.toLowerCase() === text.toLowerCase());
@@ -120,7 +140,8 @@ function asValue(raw: unknown, { type, enum: values, oneOf }: Fields["properties
   }
   if (type === "number" || type === "integer") {
     const number = Number(text);
-    const fits = text !== "" && Number.isFinite(number) && (type === "number" || Number.isInteger(number));
+    const isWithin = number >= (minimum ?? number) && number <= (maximum ?? number);
+    const fits = text !== "" && Number.isFinite(number) && (type === "number" || Number.isInteger(number)) && isWithin;
     return fits ? number : undefined;
   }
   if (type === "array") return Array.isArray(raw) ? raw.map(String) : text.split(",").map((one) => one.trim());

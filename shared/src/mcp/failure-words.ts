@@ -1,4 +1,11 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import { AppError } from "../errors.ts";
 import { neutralLine } from "./neutral-text.ts";
 
@@ -12,6 +19,11 @@ export function serverFailure(name: string, error: unknown, ending: string | und
   if (error instanceof AppError && ending === undefined) return told(codeOf(error), error.message);
   if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
     return told("unauthorized", `it wants you to sign in: \`bun manyhands mcp login ${name}\`.`);
+  if (error instanceof InsufficientScopeError)
+    return told(
+      "unauthorized",
+      `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`bun manyhands mcp login ${name}\`.`,
+    );
   if (error instanceof ProtocolError) return told("unavailable", `it answered with an error: ${line(error)}`);
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return told("timeout", "it did not answer in time.");

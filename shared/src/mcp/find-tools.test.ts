@@ -23,6 +23,18 @@ test("tools are found by what they do, the best first, and are the task's from t
   ]);
 });
 
+test("words that nearly all tools have find nothing, and a word is found in its longer form", async () => {
+  const desks = ["animals", "feeding", "tickets", "shop", "garden"];
+  const many = desks.map((desk) => tool(`zoo__${desk}_list`, `Lists all records for a day of the ${desk} desk.`));
+  const find = findTools([...many, tool("zoo__book_tour", "Books a guided tour for a group.")]);
+  const found = async (query: string) => {
+    const { text } = await find.call({ query }, { signal: new AbortController().signal } as ToolContext);
+    return [...text.matchAll(/^- zoo__(\w+)/gm)].map(([, name]) => name);
+  };
+  expect(await found("book a tour for a group")).toEqual(["book_tour"]);
+  expect(await found("when do they feed the seals")).toEqual(["feeding_list"]);
+});
+
 test("nothing found is said, and a tool that was called stays", async () => {
   expect(await search("xylophone")).toContain("No tool fits");
   expect(foundTools(tools, [{ name: "mail__send", text: "sent" }]).map(({ name }) => name)).toEqual(["mail__send"]);

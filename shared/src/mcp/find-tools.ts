@@ -21,7 +21,7 @@ export function findTools(tools: readonly Tool[]): Tool {
     run: async ({ query, count }) => {
       const found = search(tools, query).slice(0, count);
       if (found.length === 0) return `No tool fits ${JSON.stringify(query)}. Try other words, or do without.`;
-      return `From your next turn on you can call:\n${found.map(({ name, description }) => `- ${name}: ${neutralLine(description, 200)}`).join("\n")}`;
+      return `From your next turn on you can call:\n${found.map(({ name, description }) => `- ${name}: ${neutralLine(description, 120)}`).join("\n")}`;
     },
   });
 }
@@ -37,7 +37,13 @@ export function foundTools(tools: readonly Tool[], told: readonly ToldResult[]):
   return tools.filter(({ name }) => names.has(name));
 }
 
-/** Tools that have words of the query in them, best first: a rare word tells more than a common one, a name more than a description. */
+/** What scores less than this part of the best is no find: it has words of the query that say little. */
+const leastShare = 0.2;
+
+/**
+ * Tools that have words of the query in them, best first: a rare word tells more than a common one, and one that all have nothing; a name tells more
+ * than a description.
+ */
 function search(tools: readonly Tool[], query: string): readonly Tool[] {
   const indexed = tools.map((tool) => ({
     tool,
@@ -50,15 +56,30 @@ function search(tools: readonly Tool[], query: string): readonly Tool[] {
   }));
   const words = [...new Set(wordsOf(query))];
   const weights = new Map(
-    words.map((word) => [word, Math.log(1 + tools.length / (1 + indexed.filter(({ all }) => all.has(word)).length))]),
+    words.map((word) => {
+      const holders = indexed.filter(({ all }) => hasWord(all, word)).length;
+      return [word, Math.log((tools.length + 1) / (holders + 0.5))];
+    }),
   );
   const score = ({ name, all }: (typeof indexed)[number]) =>
-    words.reduce((sum, word) => sum + (weights.get(word) ?? 0) * (name.has(word) ? 2 : all.has(word) ? 1 : 0), 0);
-  return indexed
+    words.reduce(
+      (sum, word) => sum + (weights.get(word) ?? 0) * (hasWord(name, word) ? 2 : hasWord(all, word) ? 1 : 0),
+      0,
+    );
+  const scored = indexed
     .map((one) => ({ tool: one.tool, score: score(one) }))
     .filter((one) => one.score > 0)
-    .sort((one, other) => other.score - one.score)
-    .map(({ tool }) => tool);
+    .sort((one, other) => other.score - one.score);
+  const least = (scored[0]?.score ?? 0) * leastShare;
+  return scored.filter((one) => one.score >= least).map(({ tool }) => tool);
+}
+
+/** Whether the word is among these, or a longer form of one: feed and feeding. */
+function hasWord(words: ReadonlySet<string>, word: string): boolean {
+  if (words.has(word)) return true;
+  const isForm = (one: string) =>
+    Math.min(one.length, word.length) > 3 && (one.startsWith(word) || word.startsWith(one));
+  return [...words].some(isForm);
 }
 
 function propertiesOf({ inputSchema }: Tool): object {

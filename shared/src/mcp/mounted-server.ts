@@ -1,7 +1,7 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import type { Tool } from "../tools/tool.ts";
 import type { ConnectDeps } from "./connect.ts";
-import { type ConnectionHealth, createConnection } from "./connection.ts";
+import { type Connection, type ConnectionHealth, createConnection } from "./connection.ts";
 import { createHeldCalls } from "./held-calls.ts";
 import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";
@@ -50,6 +50,7 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
     | { readonly from: readonly Definition[]; readonly pinned: string; readonly tools: readonly Tool[] }
     | undefined;
   let disabled: readonly string[] = [];
+  let unlisted: string | undefined;
   let asked: { readonly since: number; readonly answer: Promise<readonly Definition[] | undefined> } | undefined;
 
   const mount = async (definitions: readonly Definition[]) => {
@@ -64,27 +65,21 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       );
     disabled = [...changed];
     const tools = allowed.filter(({ name }) => !changed.has(name)).map((one) => mountTool(one, connection, held));
-    const own = extras(tools);
+    const own = ownTools(connection, tools);
     known = { from: definitions, pinned: await pins.version(), tools: [...tools, ...own] };
     return known.tools;
-  };
-  const extras = (tools: readonly Tool[]) => {
-    const names = new Set(tools.map(({ name }) => name));
-    const all = [
-      ...(server.resources ? [readResourceTool(connection)] : []),
-      ...(server.prompts ? [getPromptTool(connection)] : []),
-    ];
-    return all.filter(({ name }) => !names.has(name));
   };
   const ask = () => {
     if (connection.health().connects === 0) log.info({ server: server.name, command }, "connecting to an MCP server");
     const answer = connection.tools(new AbortController().signal).catch((error: unknown) => {
       log.warn({ server: server.name, command, err: error }, "an MCP server cannot be used");
+      unlisted = (error as Error).message;
       return undefined;
     });
     asked = { since: performance.now(), answer };
-    void answer.finally(() => {
+    void answer.then((definitions) => {
       asked = undefined;
+      if (definitions !== undefined) unlisted = undefined;
     });
     return asked;
   };
@@ -106,13 +101,27 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       const definitions = await connection.tools(signal);
       return { definitions, changed: await pins.changed(server, definitions) };
     },
-    health: () => ({ name: server.name, command, ...connection.health(), tools: known?.tools.length ?? 0, disabled }),
+    health: () => ({
+      name: server.name,
+      command,
+      ...connection.health(),
+      ...(unlisted !== undefined && { state: "failed" as const, error: unlisted }),
+      tools: known?.tools.length ?? 0,
+      disabled,
+    }),
     release: (root) => held.release(root),
     async close() {
       held.release();
       await connection.close();
     },
   };
+}
+
+/** Our tools for what else a server has, where its entry wants them and no tool of its own has their name. */
+function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool[] {
+  const { resources, prompts } = connection.server;
+  const all = [...(resources ? [readResourceTool(connection)] : []), ...(prompts ? [getPromptTool(connection)] : [])];
+  return all.filter(({ name }) => !tools.some((tool) => tool.name === name));
 }
 
 /** Whether a server's tool is to be mounted, by the lists of its entry. */

@@ -4,6 +4,9 @@ const text = z.string().min(1);
 const names = z.array(text);
 const headers = z.record(text, z.string());
 
+/** `*`, or a host or the names below one, with or without a port. */
+const networkEntry = /^(?:\*|(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i;
+
 /** What every server can be told, whatever it speaks through. */
 const common = {
   /** Left out of everything while true. */
@@ -42,6 +45,8 @@ const program = z.strictObject({
   /** Absolute paths it may read, and those it may also write. */
   read: names.default([]),
   write: names.default([]),
+  /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. */
+  network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).default([]),
 });
 
 const remote = z.strictObject({
@@ -49,7 +54,7 @@ const remote = z.strictObject({
   type: z.enum(["http", "streamable-http", "streamableHttp", "sse"]).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: headers.default({}),
-  /** A client registered beforehand; registered by itself where the server allows that, otherwise. */
+  /** A client registered beforehand, or the https address of its metadata; registered by itself where the server allows that, otherwise. */
   oauth: z
     .strictObject({ clientId: text.optional(), clientSecret: text.optional(), scope: text.optional() })
     .default({}),

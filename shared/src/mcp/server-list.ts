@@ -22,18 +22,24 @@ export async function openServerList({ file, named, env }: ServerListOptions): P
   let stamp = await stampOf(file);
   let servers = enabled(await readServers(file, named, env));
   let problem: string | undefined;
+  const look = async () => {
+    const seen = await stampOf(file);
+    if (seen === stamp) return servers;
+    try {
+      servers = enabled(await readServers(file, false, env));
+      problem = undefined;
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+    stamp = seen;
+    return servers;
+  };
+  // One after another: nobody is told what was there while another finds out what is.
+  let looking: Promise<readonly ServerConfig[]> = Promise.resolve(servers);
   return {
-    async now() {
-      const seen = await stampOf(file);
-      if (seen === stamp) return servers;
-      stamp = seen;
-      try {
-        servers = enabled(await readServers(file, false, env));
-        problem = undefined;
-      } catch (error) {
-        problem = (error as Error).message;
-      }
-      return servers;
+    now() {
+      looking = looking.then(look);
+      return looking;
     },
     problem: () => problem,
   };

@@ -34,10 +34,13 @@ type Options = {
   readonly tools?: readonly Tool[];
   readonly approval?: ApprovalPolicy;
   readonly agent?: Partial<AgentDefinition>;
+  /** How often its model is asked again; as in real life when left out. */
+  readonly maxRetries?: number;
 };
 
 /** Starts one; it goes away with `await using`. */
-export async function agentServerForTest({ script, tools, approval, agent }: Options): Promise<AgentServerForTest> {
+export async function agentServerForTest(options: Options): Promise<AgentServerForTest> {
+  const { script, tools, approval, agent, maxRetries } = options;
   const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
   const model = await startScriptedModel(script);
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -56,6 +59,7 @@ export async function agentServerForTest({ script, tools, approval, agent }: Opt
   const config = modelConfigSchema.parse({
     name: "scripted",
     baseUrl: model.url,
+    ...(maxRetries !== undefined && { maxRetries }),
     price: { inputPerMillion: 1, outputPerMillion: 2 },
   });
   const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };

@@ -5,16 +5,16 @@ import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
 import { descendants, innerPid, readProcessTable, sendSignal } from "./process-table.ts";
 import { createProtectedNames } from "./protected-names.ts";
+import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
+import type { SandboxProxy } from "./sandbox.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "./step-down.ts";
-
-/** What a tier that stands on this one puts into the view and before the command. */
-export type BwrapExtras = { readonly mounts: readonly string[]; readonly inner: readonly string[] };
 
 /**
  * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
- * unprivileged profile serves both cases and the number of processes is counted per sandbox.
+ * unprivileged profile serves both cases and the number of processes is counted per sandbox. `out` is the way out of commands that are not
+ * given one of their own.
  */
-export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Confinement {
+export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const bwrap = findProgram("bwrap");
   const prlimit = findProgram("prlimit");
   const user = unprivilegedUser();
@@ -26,7 +26,8 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
     user,
     temporary: () => "/tmp",
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
-      const { workspace, group, paths } = command;
+      const { workspace, group, paths, network = out } = command;
+      const bridge = network === "none" ? noBridge : proxyBridge(network);
       const guard = await names.guard(workspace);
       return {
         argv: [
@@ -34,12 +35,12 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
           ...(await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user)),
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...extras.mounts, ...guard.argv])),
+          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv])),
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
-          ...extras.inner,
+          ...bridge.inner,
           ...command.argv,
         ],
-        env: command.env,
+        env: { ...bridge.env, ...command.env },
         leader: secondOfNamespace,
         end: (started) => sendSignal(started, "SIGKILL"),
         release: guard.release,
@@ -48,6 +49,8 @@ export function createBwrap(extras: BwrapExtras = { mounts: [], inner: [] }): Co
     close: async () => {},
   };
 }
+
+const noBridge: ProxyBridge = { mounts: [], inner: [], env: {} };
 
 function pathMounts(paths: ConfinedCommand["paths"]): string[] {
   const read = paths?.read.flatMap((path) => ["--ro-bind", path, path]) ?? [];

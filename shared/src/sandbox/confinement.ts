@@ -1,5 +1,5 @@
 import type { ControlGroup } from "./control-group.ts";
-import type { SandboxLimits, SandboxPaths, SandboxTier } from "./sandbox.ts";
+import type { SandboxLimits, SandboxPaths, SandboxProxy, SandboxTier } from "./sandbox.ts";
 
 /** The user that confined processes run as, where that is not our own. */
 export type SandboxUser = { readonly uid: number; readonly gid: number };
@@ -10,6 +10,7 @@ export type ConfinedCommand = {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string>>;
   readonly paths?: SandboxPaths;
+  readonly network?: "none" | SandboxProxy;
   readonly limits: SandboxLimits;
   /** The control group the process is put into before anything else, where there is one. */
   readonly group: ControlGroup | undefined;

@@ -110,8 +110,9 @@ async function start(
   const group = usesGroups ? await createControlGroup(limits) : undefined;
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
-    const { argv, paths } = command;
-    return await startProcess(confinement, { argv, workspace, env, limits, group, ...(paths && { paths }) });
+    const { argv, paths, network } = command;
+    const given = { ...(paths && { paths }), ...(network && { network }) };
+    return await startProcess(confinement, { argv, workspace, env, limits, group, ...given });
   } catch (error) {
     await group?.remove();
     throw error;

@@ -27,7 +27,9 @@ export function createLandlock(): Confinement {
       "files by allow-list, no sockets, no process namespace, configuration files in the workspace not protected",
     user,
     temporary: temporaryIn,
-    wrap(command) {
+    async wrap(command) {
+      if (command.network !== undefined && command.network !== "none")
+        throw new AppError("sandbox_unavailable", "A network of its own needs the sandbox of bwrap, with socat.");
       const rules: LandlockRule[] = [
         ...readable.map((path) => ({ path, access: "read" as const })),
         ...devices.map((path) => ({ path, access: "write" as const })),

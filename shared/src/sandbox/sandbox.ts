@@ -19,12 +19,17 @@ export type SandboxLimits = {
 /** Absolute paths with no symlinks in them. */
 export type SandboxPaths = { readonly read: readonly string[]; readonly write: readonly string[] };
 
+/** The forward proxy that is a process's only way out: the Unix socket it listens on, and what it is told to use it with. */
+export type SandboxProxy = { readonly socket: string; readonly username: string; readonly password: string };
+
 export type SandboxCommand = {
   readonly argv: readonly string[];
   /** The only folder it may write, mounted at the same path; also its HOME and working directory. */
   readonly workspace: string;
   /** Paths beside the system's that it may read, and those it may also write, each at its own place; all exist. None when left out. */
   readonly paths?: SandboxPaths;
+  /** Its way out of the machine in place of the sandbox's own, which lets out what `allow_domains` names where there is one. */
+  readonly network?: "none" | SandboxProxy;
   /** Variables beside the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;

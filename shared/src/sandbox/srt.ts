@@ -5,21 +5,8 @@ import type { Confinement } from "./confinement.ts";
 import { findProgram } from "./find-program.ts";
 import { unprivilegedUser } from "./step-down.ts";
 
-const port = 3128;
-const socket = "/egress.sock";
-
 /** Loopback, link-local and metadata addresses are refused by the runtime itself; these are the other private ranges. */
 const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "64:ff9b:1::/48"];
-
-/** Carries the loopback port to the proxy's socket, waits until it listens, and becomes the command. */
-const bridge = `
-(socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256 UNIX-CONNECT:${socket} </dev/null >/dev/null 2>&1 &)
-for attempt in {1..200}; do
-  (: </dev/tcp/127.0.0.1/${port}) 2>/dev/null && break
-  sleep 0.01
-done
-exec "$@"
-`;
 
 /**
  * Confinement with the domain allow-list of the sandbox runtime: our own bubblewrap profile for everything but the network, and the
@@ -47,23 +34,10 @@ export async function createSrt(allow: readonly string[]): Promise<Confinement> 
   }
   const user = unprivilegedUser();
   if (user) chownSync(proxySocket, user.uid, user.gid);
-  const bwrap = createBwrap({
-    mounts: ["--ro-bind", proxySocket, socket],
-    inner: ["/bin/bash", "-c", bridge, "bash"],
-  });
-  const proxy = `http://srt:${SandboxManager.getProxyAuthToken() ?? ""}@127.0.0.1:${port}`;
   return {
+    ...createBwrap({ socket: proxySocket, username: "srt", password: SandboxManager.getProxyAuthToken() ?? "" }),
     tier: "srt",
     summary: `own file system view, own namespaces, network only to ${allow.join(", ") || "nothing"}`,
-    user,
-    temporary: bwrap.temporary,
-    wrap: (command) => bwrap.wrap({ ...command, env: { ...proxyVariables(proxy), ...command.env } }),
     close: () => SandboxManager.reset(),
   };
-}
-
-function proxyVariables(proxy: string): Record<string, string> {
-  const names = ["http_proxy", "https_proxy", "all_proxy"];
-  const pairs = [...names, ...names.map((name) => name.toUpperCase())].map((name) => [name, proxy] as const);
-  return { ...Object.fromEntries(pairs), no_proxy: "localhost,127.0.0.1", NO_PROXY: "localhost,127.0.0.1" };
 }

@@ -14,6 +14,8 @@ import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
+import { mcpApp } from "./mcp-app.ts";
+import { mountKey } from "./mount-key.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
@@ -39,60 +41,39 @@ type Start = {
 };
 
 /** Puts an agent's parts together and serves it: the only place where the rooms meet. */
-export async function startAgentServer(
-  { name, define }: AgentServerSpec,
-  { config, logger, toolbox, options: { mcpStdio } }: Start,
-): Promise<void> {
+export async function startAgentServer(spec: AgentServerSpec, start: Start): Promise<void> {
+  const { config, logger, toolbox, options } = start;
+  const { name } = spec;
   const { home, server } = config;
   const agentConfig = config.agents[name];
-  const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
-  const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({
-    path: join(home, "runs.db"),
-    log: logger,
-    ...crashPoint(process.env.CRASH_AT),
-  });
-  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
-  await checkServers(name, agentConfig.mcp, mcp);
-  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
-  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
-  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
-  const definition = {
-    ...withFamilies(made, agentConfig.tools, families),
-    moreTools: mcp.mount(agentConfig.mcp),
-  };
-  const open = (principal: string, contextId: string) =>
-    // Agents share no files, also where they share a disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
-  const approval = approvalBy(agentConfig.approve, definition);
+  const parts = await openParts(spec, start);
+  const { engine, artifacts, mcp, asking, definition, open, model } = parts;
   const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
   const served = serve(
     { fetch: (request) => app.fetch(request) },
-    {
-      port: server.port ?? agentConfig.port,
-      hostname: server.host,
-      async close() {
-        asking?.close();
-        try {
-          await engine.close({ graceMs: 5_000 });
-        } finally {
-          await mcp.close();
-          await Promise.all([toolbox.close(), closeModel()]);
-        }
-      },
-    },
+    { port: server.port ?? agentConfig.port, hostname: server.host, close: () => closeParts(parts, toolbox) },
   );
   const publicUrl = server.publicUrl ?? reachable(served.url);
   const webhooks = openWebhooks(config);
+  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
   const identify = identifyBy(server.token);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const approval = approvalBy(agentConfig.approve, definition);
   const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
   const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
-    ...(face && { mcp: face.mcpFace({ ...tools, identify }) }),
+    mcp: mcpApp({
+      agent: name,
+      servers: agentConfig.mcp,
+      host: mcp,
+      home,
+      identify,
+      report,
+      log: logger,
+      face: face?.mcpFace({ ...tools, identify }),
+    }),
     facts: {
       publicUrl,
       model: { name: model.name, provider: model.provider },
@@ -112,8 +93,47 @@ export async function startAgentServer(
   engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
   for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
-  if (mcpStdio) (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
-  else process.stdout.write(`ready ${served.url.href}\n`);
+  if (options.mcpStdio) {
+    (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
+  } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** What is opened before the agent can be reached. */
+async function openParts({ name, define }: AgentServerSpec, { config, logger, toolbox }: Start) {
+  const { home } = config;
+  const agentConfig = config.agents[name];
+  const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({
+    path: join(home, "runs.db"),
+    log: logger,
+    ...crashPoint(process.env.CRASH_AT),
+  });
+  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  await Promise.all([checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
+  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
+  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
+  const definition = {
+    ...withFamilies(made, agentConfig.tools, families),
+    moreTools: mcp.mount(agentConfig.mcp),
+  };
+  const open = (principal: string, contextId: string) =>
+    // Agents share no files, also where they share a disk.
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open };
+}
+
+async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: Toolbox): Promise<void> {
+  asking?.close();
+  try {
+    await engine.close({ graceMs: 5_000 });
+  } finally {
+    await mcp.close();
+    await Promise.all([toolbox.close(), closeModel()]);
+  }
 }
 
 function factsOf({ sandbox, browsing }: Toolbox) {

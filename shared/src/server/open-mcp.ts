@@ -44,12 +44,15 @@ export async function openMcp(
     sandbox,
     unconfined,
     egress,
+    policy,
     proxy,
     log: {
       info: (fields, message) => logger.info(fields, message),
       warn: (fields, message) => logger.warn(fields, message),
     },
     authorize: async (server) => (await import("../mcp/oauth/sign-in.ts")).authorizeBy(server, identity),
+    widenScope: async (server, scope) =>
+      (await import("../mcp/oauth/sign-in.ts")).widenScope(server, scope, identity.store),
   });
   return {
     ...host,

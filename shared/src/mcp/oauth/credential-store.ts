@@ -1,15 +1,18 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { errnoOf } from "../../errno.ts";
+import { unlessMissing } from "../../errno.ts";
 import { AppError } from "../../errors.ts";
+import { ownSecret } from "../../own-secret.ts";
 import type { RemoteServer } from "../server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */
 const credentials = z.strictObject({
-  tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
+  tokens: z.looseObject({ access_token: z.string(), token_type: z.string(), scope: z.string().optional() }).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
+  /** What the server wanted more of than the tokens allow. */
+  wanted: z.string().optional(),
 });
 const stored = z.record(z.string(), credentials);
 
@@ -59,27 +62,8 @@ function keyOf({ name, url }: RemoteServer): string {
   return JSON.stringify([name, new URL(url).href]);
 }
 
-/** The key, made when there is none. Of several processes that make one, the first wins. */
-async function keyIn(home: string): Promise<Buffer> {
-  const file = join(home, "mcp-key");
-  const there = await readFile(file).catch(unlessMissing);
-  if (there !== undefined) return there;
-  await mkdir(home, { recursive: true });
-  const staged = `${file}.${crypto.randomUUID()}`;
-  await writeFile(staged, randomBytes(32), { mode: 0o600 });
-  try {
-    await link(staged, file);
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-  } finally {
-    await rm(staged);
-  }
-  return readFile(file);
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (errnoOf(error) === "ENOENT") return undefined;
-  throw error;
+function keyIn(home: string): Promise<Buffer> {
+  return ownSecret(join(home, "mcp-key"), () => randomBytes(32));
 }
 
 const ivBytes = 12;

@@ -11,6 +11,8 @@ import type { CredentialStore } from "./credential-store.ts";
 type Options = {
   /** Where a browser is sent back to; undefined where nobody is there to sign in. */
   readonly redirectUrl: string | undefined;
+  /** What is asked for, where the server or the entry says so. */
+  readonly scope?: string;
   /** Shows the address to open. */
   readonly show: (address: string) => void;
 };
@@ -22,7 +24,8 @@ export type Provider = OAuthClientProvider & {
 };
 
 /** Keeps the tokens of one server in the store and shows addresses only where they are fit to be opened; one for each attempt to sign in. */
-export function createProvider(server: RemoteServer, store: CredentialStore, { redirectUrl, show }: Options): Provider {
+export function createProvider(server: RemoteServer, store: CredentialStore, options: Options): Provider {
+  const { redirectUrl, show } = options;
   const state = crypto.randomUUID();
   const signsIn = redirectUrl !== undefined;
   // The client takes one that has no place to come back to for one that needs no person at all.
@@ -31,8 +34,11 @@ export function createProvider(server: RemoteServer, store: CredentialStore, { r
   let registered: StoredOAuthClientInformation | undefined;
   let discovered: OAuthDiscoveryState | undefined;
   const { clientId, clientSecret, scope } = server.oauth;
+  // Such an id is the address of what is known of the client, for those who look there; others have it registered.
+  const metadataUrl = clientId?.startsWith("https://") ? clientId : undefined;
   return {
     redirectUrl: back,
+    ...(metadataUrl !== undefined && { clientMetadataUrl: metadataUrl }),
     clientMetadata: {
       client_name: "Manyhands",
       redirect_uris: [back],
@@ -44,7 +50,7 @@ export function createProvider(server: RemoteServer, store: CredentialStore, { r
     state: () => state,
     expectedState: () => state,
     async clientInformation() {
-      if (clientId !== undefined)
+      if (clientId !== undefined && metadataUrl === undefined)
         return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
       // A client is registered for each signing in anew, as its address to come back to has another port.
       return signsIn ? registered : ((await store.read(server))?.client as StoredOAuthClientInformation | undefined);
@@ -55,8 +61,12 @@ export function createProvider(server: RemoteServer, store: CredentialStore, { r
     // To sign in anew is not to renew what there is.
     tokens: async () => (signsIn ? undefined : ((await store.read(server))?.tokens as StoredOAuthTokens | undefined)),
     async saveTokens(tokens) {
-      const client = registered ?? (await store.read(server))?.client;
-      await store.write(server, { tokens: { ...tokens }, ...(client && { client: { ...client } }) });
+      const before = await store.read(server);
+      const client = registered ?? before?.client;
+      // One that names no scope is for what was asked for.
+      const scope = tokens.scope ?? options.scope ?? before?.tokens?.scope;
+      const kept = { ...tokens, ...(scope !== undefined && { scope }) };
+      await store.write(server, { tokens: kept, ...(client && { client: { ...client } }) });
     },
     redirectToAuthorization(address) {
       // As the server told it: what a client makes of it is encoded anew.

@@ -1,4 +1,10 @@
-import { type AuthProvider, auth, extractWWWAuthenticateParams, type FetchLike } from "@modelcontextprotocol/client";
+import {
+  type AuthProvider,
+  auth,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+} from "@modelcontextprotocol/client";
 import type { Egress } from "../../egress/egress.ts";
 import { AppError } from "../../errors.ts";
 import { serverFailure } from "../failure-words.ts";
@@ -39,6 +45,15 @@ export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps
   };
 }
 
+/** Keeps a scope that a server wanted, for the next signing in. */
+export async function widenScope(server: RemoteServer, scope: string, store: CredentialStore): Promise<void> {
+  const before = await store.read(server);
+  const wanted = computeScopeUnion(before?.wanted, scope);
+  await store.write(server, { ...before, ...(wanted !== undefined && { wanted: wanted.slice(0, longestScope) }) });
+}
+
+const longestScope = 2_000;
+
 /**
  * Signs in to a server by OAuth 2.1 with PKCE: finds out who grants access, registers as a client where that is needed, has `show` show the address to
  * open, waits for the browser to come back to a loopback port, and keeps the tokens. Everything the server names is reached within the egress policy
@@ -53,18 +68,17 @@ export async function signIn(
   const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps));
   using callback = startCallback();
-  const provider = createProvider(server, store, {
-    redirectUrl: callback.url,
-    show(address) {
-      // The client goes on with a guess where it was not let to what the server named; nobody is sent to such a server.
-      const error = refused();
-      if (error !== undefined) throw error;
-      show(address);
-    },
-  });
+  const showFit = (address: string) => {
+    // The client goes on with a guess where it was not let to what the server named; nobody is sent to such a server.
+    const error = refused();
+    if (error !== undefined) throw error;
+    show(address);
+  };
   try {
     const asked = await challenge(server, fetchFn, until);
-    const options = { serverUrl: server.url, fetchFn, ...asked };
+    const scope = await wholeScope(server, store, asked.scope);
+    const provider = createProvider(server, store, { redirectUrl: callback.url, show: showFit, ...scope });
+    const options = { serverUrl: server.url, fetchFn, ...asked, ...scope };
     const first = await auth(provider, { ...options, forceReauthorization: true });
     if (first === "AUTHORIZED") return;
     const { code, iss } = await callback.answer(provider.expectedState(), until);
@@ -77,6 +91,17 @@ export async function signIn(
       undefined,
     );
   }
+}
+
+/** What was granted, what the server wanted beyond that, and what it or its entry asks for now: to widen a scope is not to lose one. */
+async function wholeScope(
+  server: RemoteServer,
+  store: CredentialStore,
+  asked: string | undefined,
+): Promise<{ scope?: string }> {
+  const before = await store.read(server);
+  const scope = computeScopeUnion(server.oauth.scope ?? asked, before?.tokens?.scope, before?.wanted);
+  return scope === undefined ? {} : { scope };
 }
 
 function fetchFor(server: RemoteServer, deps: Omit<SignInDeps, "store">) {
@@ -98,13 +123,16 @@ function rememberRefusal(fetchFn: FetchLike) {
 }
 
 /** What the server says of signing in when it is asked without. */
-async function challenge(server: RemoteServer, fetchFn: FetchLike, signal: AbortSignal) {
+async function challenge(
+  server: RemoteServer,
+  fetchFn: FetchLike,
+  signal: AbortSignal,
+): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" });
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const response = await fetchFn(server.url, { method: "POST", headers, body, signal });
   await response.body?.cancel();
   if (response.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-  const wanted = server.oauth.scope ?? scope;
-  return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(wanted !== undefined && { scope: wanted }) };
+  return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
 }

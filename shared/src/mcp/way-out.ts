@@ -1,0 +1,63 @@
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { isIP } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EgressPolicy } from "../egress/policy.ts";
+import { startEgressProxy } from "../egress/proxy.ts";
+import type { Sandbox, SandboxProxy } from "../sandbox/sandbox.ts";
+import type { ProgramServer } from "./server-config.ts";
+
+/** What programs are let out by. */
+export type WayOutDeps = {
+  /** What holds for all that leaves this machine. */
+  readonly policy: EgressPolicy;
+  readonly proxy: string | undefined;
+  readonly log: { warn(fields: object, message: string): void };
+};
+
+/** The one way out of a server's program, until it is closed. */
+export type WayOut = { readonly proxy: SandboxProxy; close(): Promise<void> };
+
+/** Opens a proxy for one program that lets out to what its entry's `network` names, and says in the log what it asked for beyond that. */
+export async function openWayOut(
+  { name, network }: ProgramServer,
+  user: Sandbox["user"],
+  { policy, proxy: upstream, log }: WayOutDeps,
+): Promise<WayOut> {
+  // Short, as the path of a socket has to be.
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-out-"));
+  const socket = join(folder, "proxy");
+  const told = new Set<string>();
+  const proxy = await startEgressProxy({
+    socket,
+    policy: policyOf(network, policy),
+    ...(upstream !== undefined && { upstream: { server: upstream } }),
+  });
+  const { username, password } = proxy.admit(({ target, refused }) => {
+    if (refused === undefined || told.size >= mostTold || told.has(refused)) return;
+    told.add(refused);
+    log.warn({ server: name, target: target.slice(0, 200), refused }, "an MCP server was kept from the network");
+  });
+  await chmod(folder, 0o711);
+  await chmod(socket, 0o600);
+  if (user !== undefined) await chown(socket, user.uid, user.gid);
+  return {
+    proxy: { socket, username, password },
+    async close() {
+      await proxy.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A program that asks for ever more hosts does not fill the log. */
+const mostTold = 20;
+
+/**
+ * What the entry names in place of what the tools may reach; what is denied to all stays denied. An address that is not public counts as meant when
+ * it is written as one; a name that leads to one does not.
+ */
+function policyOf(network: readonly string[], { allow, deny }: EgressPolicy): EgressPolicy {
+  const literal = network.filter((entry) => isIP(entry.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0);
+  return { allow: [...allow, ...literal], deny, only: network.includes("*") ? [] : network };
+}

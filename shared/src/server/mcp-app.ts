@@ -1,0 +1,114 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import { limitedBody } from "../a2a/body-limit.ts";
+import { jsonBody } from "../a2a/content-type.ts";
+import { restFailure } from "../a2a/rest.ts";
+import { AppFailure } from "../a2a/wire-error.ts";
+import type { AgentConfig } from "../config/config.ts";
+import { AppError } from "../errors.ts";
+import type { AddedServer, ServerChanges } from "../mcp/change-servers.ts";
+import type { McpFace } from "../mcp-server/mcp-face.ts";
+import { requireMountKey } from "./mount-key.ts";
+
+/** What an agent answers below `/mcp` with. */
+export type McpAppDeps = {
+  readonly agent: string;
+  /** Which servers it has the tools of. */
+  readonly servers: AgentConfig["mcp"];
+  readonly host: ServerChanges;
+  /** Where the key lies. */
+  readonly home: string;
+  readonly identify: (request: Request) => Promise<string> | string;
+  /** Answers where the agent is an MCP server itself. */
+  readonly face: McpFace | undefined;
+  /** Gets what fails without being an expected error. */
+  readonly report: (bug: unknown) => void;
+  readonly log: { info(fields: object, message: string): void };
+};
+
+/**
+ * `POST /mcp` with entries as `mcp.json` has them adds their servers or replaces them, `DELETE /mcp/{name}` removes one, for those who have the key of the home.
+ * Everything else at `/mcp` is for the agent as an MCP server.
+ */
+export function mcpApp(deps: McpAppDeps): Hono {
+  const { host, home, identify, log, face, report } = deps;
+  const app = new Hono({ strict: false });
+  app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
+  app.post("/mcp", limitedBody(), async (c) => {
+    await identify(c.req.raw);
+    const text = await c.req.text();
+    const body = parsed(text);
+    if (!isMount(body)) return answer(face, new Request(c.req.raw, { body: text }), body);
+    await jsonBody(c, async () => undefined);
+    await requireMountKey(c.req.raw, home);
+    const entries = checked(body, deps);
+    const added = await host.add(entries, c.req.raw.signal);
+    log.info({ servers: Object.keys(entries) }, "MCP servers were added by request");
+    return c.json({ servers: added.map(shown) }, added.every(({ replaced }) => replaced) ? 200 : 201);
+  });
+  app.delete("/mcp/:name", async (c) => {
+    await identify(c.req.raw);
+    await requireMountKey(c.req.raw, home);
+    const { name } = c.req.param();
+    await host.remove(name);
+    log.info({ servers: [name] }, "an MCP server was removed by request");
+    return c.body(null, 204);
+  });
+  app.all("/mcp", (c) => answer(face, c.req.raw));
+  return app;
+}
+
+function answer(face: McpFace | undefined, request: Request, body?: unknown): Promise<Response> {
+  if (face === undefined) throw new AppError("not_found", "This agent is no MCP server: `serve_mcp` makes it one.");
+  return face(request, body);
+}
+
+/** Undefined for what is no JSON: the MCP server says so in its own words. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A message of MCP says that it is one. */
+function isMount(body: unknown): body is { mcpServers: unknown } {
+  return typeof body === "object" && body !== null && "mcpServers" in body && !("jsonrpc" in body);
+}
+
+const mountBody = z.strictObject({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+/** The entries of a body. Throws `invalid_input`, or `conflict` for a server whose tools the agent would not have. */
+function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
+  const result = mountBody.safeParse(body);
+  if (!result.success || Object.keys(result.data.mcpServers).length === 0)
+    throw new AppError("invalid_input", 'Send {"mcpServers": {NAME: {…}}} with one entry or more, as in mcp.json.');
+  const { mcpServers } = result.data;
+  const foreign = wanted === "all" ? undefined : Object.keys(mcpServers).find((name) => !wanted.includes(name));
+  if (foreign === undefined) return mcpServers;
+  throw new AppError(
+    "conflict",
+    `${agent} would not have the tools of ${JSON.stringify(foreign)}: [agents.${agent}] mcp has to name it, or all with "*".`,
+  );
+}
+
+/** How a server does, with nothing of its entry, which may hold secrets. */
+function shown({ name, replaced, health }: AddedServer): object {
+  if (health === "off") return { name, replaced, state: "disabled", tools: 0 };
+  const { state, tools, disabled, version, error } = health;
+  return {
+    name,
+    replaced,
+    state: stateOf(state, disabled),
+    tools,
+    ...(version !== undefined && { version }),
+    ...(disabled.length > 0 && { awaitingApproval: disabled }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+function stateOf(state: string, disabled: readonly string[]): string {
+  if (state === "ready") return disabled.length > 0 ? "approval-pending" : "connected";
+  return state === "failed" ? "error" : "connecting";
+}

@@ -1,0 +1,83 @@
+/** The client under test as an agent has it: mounts the server at the address it is given, calls every tool once, and answers what it is asked. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "@manyhands/shared/config/config";
+import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
+import { openMcp } from "@manyhands/shared/server/open-mcp";
+import type { Tool } from "@manyhands/shared/tools/tool";
+import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
+import * as z from "zod";
+import { contextForTest } from "../../../shared/src/tools/context-for-test.ts";
+
+const url = process.argv.at(-1) ?? "";
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
+const given = z
+  .looseObject({
+    client_id: z.string().optional(),
+    client_secret: z.string().optional(),
+    toolCalls: z.array(z.looseObject({ name: z.string(), arguments: z.looseObject({}) })).optional(),
+  })
+  .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}"));
+/** Where the suite says that its client's metadata is. */
+const metadata = scenario === "auth/basic-cimd" && "https://conformance-test.local/client-metadata.json";
+const oauth = {
+  ...(metadata && { clientId: metadata }),
+  ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
+};
+
+const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
+await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: { url, oauth } } }));
+// The suite's servers are all on this machine.
+const env = { MANYHANDS_HOME: home, MANYHANDS_EGRESS_ALLOW: "localhost,127.0.0.1" };
+const sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
+const logger = { info: () => undefined, warn: (...said: unknown[]) => console.error(...said) };
+const mcp = await openMcp(await loadConfig({ cwd: home, env }), { sandbox, logger, env: {} });
+const { signal } = new AbortController();
+const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
+
+/** What tools are called with: what the scenario says, or else what fits the tool. */
+function inputsOf(name: string, schemas: ReadonlyMap<string, unknown>): readonly object[] {
+  const said = given.toolCalls?.filter((call) => `t__${call.name}` === name).map((call) => call.arguments) ?? [];
+  if (said.length > 0) return said;
+  // The suite's schema tool wants the schema of another back.
+  if (name === "t__json_schema_echo") return [{ schema: schemas.get("t__json_schema_2020_12_tool") }];
+  return [name.includes("add") ? { a: 1, b: 2 } : {}];
+}
+
+/** Signs in as a person does, whose browser goes where it is told to. */
+const signIn = () => mcp.login("t", (address) => void fetch(address), signal);
+
+async function call(tool: Tool, input: object): Promise<void> {
+  let result = await tool.call(input, contextForTest(workspace));
+  if (result.asks !== undefined) {
+    const answer = { text: "yes", state: result.asks.state };
+    result = await tool.call(input, contextForTest(workspace, { answer }));
+  }
+  console.error(tool.name, result.text);
+  if (!result.isError || !result.text.includes("mcp login t")) return;
+  await signIn();
+  console.error(tool.name, (await tool.call(input, contextForTest(workspace))).text);
+}
+
+async function use(): Promise<void> {
+  const mounted = mcp.mount("all");
+  let tools = await mounted.list("local", signal);
+  if (mcp.health().servers[0]?.error?.includes("mcp login t")) {
+    await signIn();
+    tools = await mounted.list("local", signal);
+  }
+  const schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+  console.error(schemas, mcp.health());
+  for (const tool of tools) for (const input of inputsOf(tool.name, schemas)) await call(tool, input);
+}
+
+try {
+  if (scenario.startsWith("auth/")) await signIn();
+  await use();
+} finally {
+  await mcp.close();
+  await sandbox.close();
+  await rm(home, { recursive: true, force: true });
+}
+process.exit(0);

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
+import { openRuns } from "@manyhands/shared/runs/runs";
+import { serve } from "@manyhands/shared/serve";
+import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { type McpFaceDeps, mcpFace } from "../../../shared/src/mcp-server/mcp-face.ts";
+import { mcpApp } from "../../../shared/src/server/mcp-app.ts";
+import { definition } from "../../a2a/agent-server.ts";
+import { suitePrompts, suiteResources } from "./suite-offers.ts";
+import { suiteTools } from "./suite-tools.ts";
+
+/** Our MCP server behind an agent's guard, on a free port, with the tools, resources and prompts that the suite asks for by name. */
+export type ConformanceServer = AsyncDisposable & { readonly url: string };
+
+/** Starts it. */
+export async function startConformanceServer({
+  sessions,
+  identify = () => "local",
+}: Partial<Pick<McpFaceDeps, "sessions" | "identify">> = {}): Promise<ConformanceServer> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const runnables = { all: () => [], ofKind: () => undefined };
+  const served = serve(
+    { fetch: (request) => app.fetch(request) },
+    { port: 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
+  );
+  const publicUrl = served.url.origin;
+  const report = (bug: unknown) => console.error(bug);
+  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  const nothing = () => Promise.reject(new Error("There are no servers here."));
+  const app = agentApp({
+    definition,
+    facts: { publicUrl, model: { name: "none", provider: "rehearsal" }, sandbox: "none" },
+    engine,
+    artifacts,
+    identify,
+    report,
+    mcp: mcpApp({
+      agent: definition.name,
+      servers: "all",
+      host: { add: nothing, remove: nothing },
+      home,
+      identify,
+      face: mcpFace({
+        runs,
+        runnables,
+        engine,
+        artifacts,
+        version: definition.version,
+        report,
+        tools: suiteTools,
+        resources: suiteResources,
+        prompts: suitePrompts,
+        ...(sessions && { sessions }),
+        identify,
+      }),
+      report,
+      log: { info: () => undefined },
+    }),
+  });
+  return {
+    url: `${publicUrl}/mcp`,
+    async [Symbol.asyncDispose]() {
+      await served.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+
+/** The revisions the suite has scenarios for. */
+export const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+export type Revision = (typeof revisions)[number];
+
+/** A check of a scenario, and what came of it. */
+export type Check = {
+  readonly scenario: string;
+  readonly check: string;
+  readonly passed: boolean;
+  readonly message: string;
+};
+
+const cli = join(
+  dirname(Bun.resolveSync("@modelcontextprotocol/conformance/package.json", import.meta.dir)),
+  "dist/index.js",
+);
+const client = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
+const atOnce = 3;
+const scenarioMs = 20_000;
+
+/** What the suite says of the server at an address, in a revision. */
+export function checkServer(url: string, revision: Revision): Promise<Check[]> {
+  return inFolder(async (folder) => {
+    const said = await suite("server", "--url", url, "--suite", "all", "--spec-version", revision, "-o", folder);
+    return checksIn(folder, said, await scenarios("--server", revision));
+  });
+}
+
+/** What the suite says of our client, in a revision: every scenario with a client of its own, a few at once. */
+export async function checkClient(revision: Revision): Promise<Check[]> {
+  const left = [...(await scenarios("--client", revision))];
+  const checks: Check[] = [];
+  const work = async () => {
+    for (let scenario = left.shift(); scenario !== undefined; scenario = left.shift())
+      checks.push(...(await checkScenario(scenario, revision)));
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return checks;
+}
+
+function checkScenario(scenario: string, revision: Revision): Promise<Check[]> {
+  return inFolder(async (folder) => {
+    const of = ["--scenario", scenario, "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
+    const said = await suite("client", "--command", client, ...of);
+    return checksIn(folder, said, [scenario]);
+  });
+}
+
+/** The scenarios there are, without those of extensions. */
+async function scenarios(of: "--client" | "--server", revision: Revision): Promise<readonly string[]> {
+  const list = await suite("list", of, "--spec-version", revision);
+  const names = [...list.matchAll(/^ {2}- (\S+) \[/gm)].map(([, name = ""]) => name);
+  if (names.length === 0) throw new Error(`The suite has no scenarios: ${list}`);
+  return names;
+}
+
+const stored = z.array(
+  z.looseObject({
+    id: z.string(),
+    status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
+    errorMessage: z.string().optional(),
+    details: z.unknown().optional(),
+  }),
+);
+
+/** What was stored in the folder. A scenario that stored nothing has failed with what was said. */
+async function checksIn(folder: string, said: string, wanted: readonly string[]): Promise<Check[]> {
+  const checks: Check[] = [];
+  const seen = new Set<string>();
+  for await (const path of new Bun.Glob("**/checks.json").scan(folder)) {
+    const scenario = dirname(path)
+      .replace(/^server-(?=.*-\d{4}-\d\d-\d\dT)/, "")
+      .replace(/-\d{4}-\d\d-\d\dT[\dZ-]+$/, "");
+    const name = wanted.find((one) => one === scenario || one === `server-${scenario}`) ?? scenario;
+    seen.add(name);
+    for (const { id, status, errorMessage, details } of stored.parse(await Bun.file(join(folder, path)).json())) {
+      if (status === "SKIPPED" || status === "INFO") continue;
+      const message = `${status}: ${errorMessage ?? JSON.stringify(details)}`;
+      checks.push({ scenario: name, check: id, passed: status === "SUCCESS", message });
+    }
+  }
+  const lost = wanted.filter((name) => !seen.has(name));
+  return [
+    ...checks,
+    ...lost.map((scenario) => ({ scenario, check: "ran", passed: false, message: said.slice(-2_000) })),
+  ];
+}
+
+async function suite(...args: readonly string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, cli, ...args], {
+    env: { PATH: process.env.PATH ?? "", NO_COLOR: "1" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  await child.exited;
+  return out + err;
+}
+
+async function inFolder<Value>(work: (folder: string) => Promise<Value>): Promise<Value> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { homedir, hostname } from "node:os";
+import { join } from "node:path";
+import { fixture, hostForTest } from "./host-for-test.ts";
+
+const serve = (answer: string) => Bun.serve({ port: 0, hostname: "0.0.0.0", fetch: () => new Response(answer) });
+let allowed: ReturnType<typeof serve>;
+let other: ReturnType<typeof serve>;
+
+beforeAll(() => {
+  [allowed, other] = [serve("allowed"), serve("other")];
+});
+afterAll(() => Promise.all([allowed.stop(true), other.stop(true)]));
+
+/** One that uses its proxy for addresses of this machine too, which programs leave out otherwise. */
+const proxied = (network: string[]) => ({ ...fixture("hostile"), network, env: { NO_PROXY: "", no_proxy: "" } });
+
+const at = (server: { port?: number | undefined }, host = "127.0.0.1") => `${host}:${server.port}`;
+
+test("a server reaches the hosts its entry names, and no other, whichever way it tries", async () => {
+  await using it = await hostForTest({ s: proxied([at(allowed), "localhost", hostname()]) });
+  const fetched = async (host: string) => (await it.call("s__fetch", { text: `http://${host}/` })).text;
+  expect(await fetched(at(allowed))).toContain("200 allowed");
+  expect(await fetched(at(other))).toContain("403");
+  expect(await fetched("example.com")).toContain("403");
+  // A name may be allowed and still lead into this machine.
+  for (const name of ["localhost", hostname()]) expect(await fetched(at(other, name))).toContain("403");
+  for (const server of [allowed, other])
+    expect((await it.call("s__dial", { text: at(server) })).text).toContain("kept out");
+  expect(it.warnings.join()).toContain("kept from the network");
+  expect(it.warnings.join()).toContain("example.com");
+});
+
+test("a server whose entry names no host has no network, whatever other servers and commands are let out to", async () => {
+  await using it = await hostForTest(
+    { open: proxied([at(allowed)]), shut: fixture("hostile") },
+    { allowDomains: [at(allowed)] },
+  );
+  expect((await it.call("open__fetch", { text: `http://${at(allowed)}/` })).text).toContain("200 allowed");
+  expect((await it.call("shut__fetch", { text: `http://${at(allowed)}/` })).text).toContain("kept out");
+  expect((await it.call("shut__dial", { text: "127.0.0.1:3128" })).text).toContain("kept out");
+  expect((await it.call("shut__environment")).text).not.toMatch(/proxy/i);
+});
+
+test("what is denied to all is denied to a server whose entry names it", async () => {
+  await using it = await hostForTest({ s: proxied(["*", at(allowed)]) }, { policy: { deny: [at(allowed)] } });
+  expect((await it.call("s__fetch", { text: `http://${at(allowed)}/` })).text).toContain("403");
+});
+
+test("a server reads neither the home nor another server's folder, and writes to its own alone", async () => {
+  await using it = await hostForTest({ s: fixture("hostile"), t: fixture("hostile") });
+  const canary = "CANARY-7d2f";
+  await it.tools();
+  const hidden = [join(it.home, "mcp-key"), join(it.home, "mcp", "t", "notes"), it.file];
+  for (const path of hidden) await writeFile(path, canary, { mode: 0o666 });
+  const elsewhere = [join(homedir(), ".ssh/id_rsa"), "/etc/shadow", `/proc/${process.pid}/environ`];
+  for (const path of [...hidden, ...elsewhere])
+    expect((await it.call("s__read", { text: path })).text).toContain("kept out");
+  const own = join(it.home, "mcp", "s", "new");
+  const foreign = [...hidden, join(it.home, "new"), "/usr/new"];
+  // Where it thinks it has written something, that is in a file system of its own.
+  for (const text of [...foreign, own]) await it.call("s__write", { text });
+  for (const path of hidden) expect(await readFile(path, "utf8")).toBe(canary);
+  expect([join(it.home, "new"), "/usr/new", own].map(existsSync)).toEqual([false, false, true]);
+});

@@ -1,0 +1,35 @@
+import { freePort } from "../e2e/manus-server.ts";
+
+/** server-everything over HTTP, as its users start it. Ended with `await using`. */
+export type EverythingServer = AsyncDisposable & { readonly url: string };
+
+/** Starts one with this transport on a free port. Rejects when it cannot be reached in time. */
+export async function startEverything(kind: "sse" | "streamableHttp"): Promise<EverythingServer> {
+  const port = freePort();
+  const entry = Bun.resolveSync("@modelcontextprotocol/server-everything/dist/index.js", import.meta.dir);
+  const child = Bun.spawn(["node", entry, kind], {
+    env: { PATH: process.env.PATH ?? "", PORT: port },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  await untilReached(origin);
+  return {
+    url: `${origin}/${kind === "sse" ? "sse" : "mcp"}`,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+async function untilReached(origin: string): Promise<void> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(20)) {
+    const reached = await fetch(`${origin}/nothing`).then(
+      () => true,
+      () => false,
+    );
+    if (reached) return;
+  }
+  throw new Error(`There is nothing at ${origin}.`);
+}
