@@ -3,13 +3,11 @@ import { createPlan, formatPlan, markStep, type StepStatus } from "@manyhands/sh
 import type { Flow } from "../flow.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
-/** A plan being carried out: where each of its steps stands, told at every change. Branches share it; nothing is decided by it. */
+/** A plan being carried out: where each of its steps stands, told at every change and kept as an artifact. Branches share it; nothing is decided by it. */
 export type Board = {
   /** Takes a plan in place of the one there was. Steps that stay keep their marks. */
   post(flow: Flow, plan: TaskPlan, note: string): void;
   mark(flow: Flow, step: string, status: StepStatus, notes: string, note: string): void;
-  /** The plan with its marks as an artifact. */
-  publish(flow: Flow): void;
 };
 
 type Mark = Pick<PlannedStep, "status" | "notes">;
@@ -30,7 +28,14 @@ export function createBoard(): Board {
       ),
     );
   };
-  const tell = (flow: Flow, note: string) => flow.tell({ type: "plan-changed", text: text(), steps: steps(), note });
+  const tell = (flow: Flow, note: string) => {
+    const now = { text: text(), steps: steps() };
+    flow.tell({ type: "plan-changed", ...now, note });
+    flow.artifact("plan.md", [
+      { type: "text", text: now.text, mediaType: "text/markdown" },
+      { type: "data", data: { id: plan.id, title: plan.title, steps: now.steps } },
+    ]);
+  };
   return {
     post(flow, next, note) {
       for (const [id, { status }] of marks) if (status !== "completed") marks.delete(id);
@@ -40,12 +45,6 @@ export function createBoard(): Board {
     mark(flow, step, status, notes, note) {
       marks.set(step, { status, notes });
       tell(flow, note);
-    },
-    publish(flow) {
-      flow.artifact("plan.md", [
-        { type: "text", text: text(), mediaType: "text/markdown" },
-        { type: "data", data: { id: plan.id, title: plan.title, steps: steps() } },
-      ]);
     },
   };
 }

@@ -35,23 +35,22 @@ export async function carryOut(
     const failed = results.filter(({ outcome }) => outcome !== "completed");
     let added = await flow.heard();
     if (failed.length === 0 && added.length === 0) {
-      const report = await reportResult(flow, goal, results, board);
+      const report = await reportResult(flow, goal, results);
       added = await flow.heard();
       if (added.length === 0 || replans === options.replans) return report;
     }
     if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;
     if (replans === options.replans) {
-      if (failed.length === 0) return reportResult(flow, goal, results, board);
-      throw await unfinished(flow, goal, results, board, failed.map(reasonOf).join(" "));
+      if (failed.length === 0) return reportResult(flow, goal, results);
+      throw await unfinished(flow, goal, results, failed.map(reasonOf).join(" "));
     }
     flow.expect(1, { own: true });
     const revision = await revisePlan(flow, { ...brief, goal }, plan, results);
-    if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, board, revision.reason);
-    if (revision.verdict === "enough") return reportResult(flow, goal, results, board);
+    if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, revision.reason);
+    if (revision.verdict === "enough") return reportResult(flow, goal, results);
     plan = revision.plan;
     results = results.filter(({ outcome }) => outcome === "completed");
     board.post(flow, plan, `Planned anew: ${revision.reason}`);
-    board.publish(flow);
   }
 }
 
@@ -72,19 +71,12 @@ async function round(
   flow.reached(resultsText(results));
   const fatal = worked.find((result) => result.fatal !== undefined)?.fatal;
   if (fatal === undefined) return results;
-  board.publish(flow);
   throw fatal;
 }
 
 /** Tells what there is, and the error to end with. */
-async function unfinished(
-  flow: Flow,
-  goal: string,
-  results: readonly StepResult[],
-  board: Board,
-  reason: string,
-): Promise<AppError> {
-  const { answer } = await reportResult(flow, goal, results, board);
+async function unfinished(flow: Flow, goal: string, results: readonly StepResult[], reason: string): Promise<AppError> {
+  const { answer } = await reportResult(flow, goal, results);
   flow.reached(answer);
   return new AppError("task_failed", `The task was not done. ${reason}`);
 }

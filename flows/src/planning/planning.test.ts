@@ -58,6 +58,9 @@ test("a plan is carried out by the agents it names: each step sees what it depen
   expect(evidence).toContain("Step bed by hotels, completed: Find a bed\n<report>\na room is free\n</report>");
   expect(marksOf(events)[0]).toBe(" Find the way| Find a bed| Write the letter");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Find a bed|✓Write the letter");
+  expect(artifacts(events, "plan.md").map(textIn)).toEqual(
+    events.flatMap((event) => (event.type === "plan-changed" ? [event.text] : [])),
+  );
   expect(textIn(artifacts(events, "plan.md").at(-1))).toContain("Progress: 3/3 steps completed (100.0%)");
   expect(events.filter((event) => event.type === "artifact-added").at(-1)).toMatchObject({ name: "answer" });
 });

@@ -51,7 +51,6 @@ export const planning = defineFlow({
     const { plan, goal } = options.approve ? await approvePlan(flow, made, brief) : unasked;
     if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
     board.post(flow, plan, `The plan: ${plan.title}`);
-    board.publish(flow);
     return carryOut(flow, plan, { ...brief, goal }, board, options);
   },
 });

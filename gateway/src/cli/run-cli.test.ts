@@ -39,8 +39,9 @@ test("run shows a task, saves its files under the working directory and ends wit
   expect(cli.out()).toContain("Forty-two.");
   expect(cli.out()).toContain("✓ completed");
   expect(cli.said()).toContain("rehearsal model (scripted; no model is configured)");
-  const saved = join(cli.cwd, "manyhands-out/t1/report.md");
-  expect(cli.out()).toContain(saved);
+  const folder = join(cli.cwd, "manyhands-out/t1");
+  const saved = join(folder, "report.md");
+  expect(cli.out()).toContain(`Files in ${folder}\n  report.md  26 B`);
   expect(await Bun.file(saved).text()).toBe("content of ../../report.md");
 });
 

@@ -12,14 +12,17 @@ const nearPixels = 120;
  */
 export function timelineView() {
   const list = element("ol", { class: "timeline" });
-  /** The note of the flow's last event. */
+  /** The note of the flow's last event, and the texts that were told: a plan, a transcript. */
   let told;
+  const texts = new Set();
   return {
     root: element("section", { "aria-label": "What happened" }, element("h3", {}, "What happened"), list),
     add({ at, event }) {
       const entry = timelineEntry(event);
       // A plan that changes with a step says no more than the step did; the plan itself stands above.
-      const isRepeated = event.type === "plan-changed" && event.note === told;
+      const isText = event.type === "artifact-added" && event.parts.every(({ type }) => type !== "file");
+      const isRepeated = event.type === "plan-changed" ? event.note === told : isText && texts.has(event.artifactId);
+      if (isText) texts.add(event.artifactId);
       if (event.note !== undefined) told = event.note;
       if (entry === undefined || isRepeated) return;
       const page = document.scrollingElement;

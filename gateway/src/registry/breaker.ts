@@ -27,7 +27,7 @@ export interface Breaker {
 }
 
 /** What says that the agent's server is broken; any other refusal is an answer. */
-const sick: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "storage_unavailable"]);
+export const sick: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "storage_unavailable"]);
 
 /** A breaker that is closed. `now` is the clock, in milliseconds. */
 export function createBreaker(name: string, policy: BreakerPolicy, now: () => number = Date.now): Breaker {

@@ -1,7 +1,7 @@
 import type { A2aClient } from "@manyhands/shared/a2a/client";
 import { AppError } from "@manyhands/shared/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
-import type { BreakerPolicy } from "./breaker.ts";
+import { type BreakerPolicy, sick } from "./breaker.ts";
 import type { CardPolicy } from "./card-policy.ts";
 import { type AgentAddress, type AgentState, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
@@ -19,7 +19,7 @@ export interface Registry {
   list(): readonly AgentState[];
   get(name: string): AgentState | undefined;
   /**
-   * Registers an agent by its address, under its name or one made from its card. Rejects with `unavailable` when it cannot be reached,
+   * Registers an agent by its address, under its name or one made from its card. Rejects with `unreachable` when there is none to be had,
    * `forbidden` when its card may not be used, and `conflict` when the name is another agent's. The same address again is the same agent.
    */
   add(agent: NewAgent): Promise<AgentState>;
@@ -116,8 +116,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     const client = await knownAgent(address, deps)
       .connect(AbortSignal.any([closing.signal, limit]))
       .catch((error) => {
-        if (error !== limit.reason) throw error;
-        throw new AppError("timeout", `There was no card within ${addMs / 1000} s.`);
+        const late = `There was no card within ${addMs / 1000} s.`;
+        const isAway = error instanceof AppError && sick.has(error.code);
+        // What is wrong is at the address, not here: this gateway is there, and says so.
+        if (isAway || error === limit.reason)
+          throw new AppError("unreachable", error === limit.reason ? late : error.message, { cause: error });
+        throw error;
       });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
   }

@@ -64,7 +64,7 @@ function addAgent(registry: Registry): Endpoint {
     summary: "Registers an agent by its address",
     request: { body },
     answers: { 201: { description: "The agent.", body: agentSchema } },
-    problems: [409, 504],
+    problems: [409, 424],
   } as const;
   return endpoint(about, async ({ body: agent }, c) => c.json(agentView(await registry.add(agent)), 201));
 }

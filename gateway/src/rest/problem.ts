@@ -64,6 +64,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Content",
+  424: "Failed Dependency",
   429: "Too Many Requests",
   500: "Internal Server Error",
   502: "Bad Gateway",

@@ -81,7 +81,8 @@ export const flowRequestSchema = z
     input: saidSchema,
     agents: z
       .array(z.string().min(1))
-      .max(100)
+      .min(1)
+      .max(50)
       .exactOptional()
       .describe("Names, URLs or skills; all agents when left out."),
     options: z.record(z.string(), z.json()).exactOptional().describe("As the flow's own schema says."),

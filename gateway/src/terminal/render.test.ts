@@ -231,6 +231,20 @@ test("a plan is shown again when a step has ended, and not for what a step's own
   );
 });
 
+test("a text that changes is told once, a file each time", () => {
+  const text: AgentEvent = {
+    type: "artifact-added",
+    artifactId: "r/plan.md",
+    name: "plan.md",
+    parts: [{ type: "text", text: "x" }],
+  };
+  const part = { type: "file", sha256: "a", name: "a.txt", mediaType: "text/plain", size: 3 } as const;
+  const file: AgentEvent = { type: "artifact-added", artifactId: "r/a.txt", name: "a.txt", parts: [part] };
+  const { text: shown } = show([text, file, text, file].map((one, index) => event(index + 1, one)));
+  expect(shown.match(/\+ plan\.md/g)).toHaveLength(1);
+  expect(shown.match(/\+ a\.txt/g)).toHaveLength(2);
+});
+
 test("branches, choices, iterations and rounds are told in a line each, with a mark of how they came out", () => {
   const note = "n";
   const told: [AgentEvent, string][] = [

@@ -22,6 +22,8 @@ export type View = {
   /** The question last shown. */
   readonly question: string | undefined;
   readonly flow: FlowView;
+  /** The artifacts that were told. */
+  readonly texts: readonly string[];
   readonly totals: Totals;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
@@ -40,6 +42,7 @@ export const newView: View = {
   outputLines: 0,
   question: undefined,
   flow: newFlowView,
+  texts: [],
   totals: noTotals,
   startedAt: undefined,
   endedAt: undefined,
@@ -190,7 +193,9 @@ function renderArtifact(view: View, event: Extract<AgentEvent, { type: "artifact
     return lines(view, ["", ...indented(answer)]);
   }
   const sizes = event.parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
-  return lines(view, [
+  // A text that changes, a plan's or a transcript's, is told once: what changes in it is told by its own events.
+  if (sizes.length === 0 && view.texts.includes(event.artifactId)) return lines(view, []);
+  return lines({ ...view, texts: [...view.texts, event.artifactId] }, [
     `  ${paint(style, "green", "+")} ${safeLine(event.name, 80)}  ${paint(style, "dim", sizes.join(", "))}`,
   ]);
 }

@@ -10,14 +10,19 @@ async function until(check: () => boolean): Promise<void> {
   }
 }
 
-test("a reader that never reads stops the frames, and its leaving releases them", async () => {
+test("a reader that never reads stops the frames, and its leaving releases them and ends their source", async () => {
   const frameBytes = 64 * 1024;
   let made = 0;
   let released = false;
+  let ended = false;
   async function* endless(): AsyncGenerator<SseFrame> {
-    for (;;) {
-      made++;
-      yield { data: "x".repeat(frameBytes) };
+    try {
+      for (;;) {
+        made++;
+        yield { data: "x".repeat(frameBytes) };
+      }
+    } finally {
+      ended = true;
     }
   }
   const release = () => {
@@ -41,7 +46,7 @@ test("a reader that never reads stops the frames, and its leaving releases them"
       expect(made * frameBytes).toBeLessThan(16 * 1024 * 1024);
     }
     socket.destroy();
-    await until(() => released);
+    await until(() => released && ended);
   } finally {
     socket.destroy();
     await server.stop(true);

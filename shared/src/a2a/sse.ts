@@ -47,8 +47,10 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
           controller.close();
         }
       },
-      cancel() {
+      async cancel() {
         options.release();
+        // A source that stands at a frame nobody takes any more hears of no abort, and would keep what it holds.
+        await frames.return?.();
       },
     },
     { highWaterMark: 0 },

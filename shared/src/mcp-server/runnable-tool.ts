@@ -12,7 +12,12 @@ const file = z.strictObject({
 /** What every flow and agent takes as a tool. */
 export const runArguments = z.strictObject({
   task: z.string().min(1).describe("What is to be done, in plain words, with all that has to be known."),
-  agents: z.array(z.string().min(1)).max(100).exactOptional().describe("Names of agents to use; all when left out."),
+  agents: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(50)
+    .exactOptional()
+    .describe("Names of agents to use; all when left out."),
   options: z.record(z.string(), z.json()).exactOptional(),
   files: z.array(file).max(50).exactOptional().describe("Files that go along."),
   wait_seconds: z

@@ -78,6 +78,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     async close({ graceMs = defaultGraceMs } = {}) {
       await worker.close(graceMs);
       live.close();
+      // A follower that stands at an event nobody takes would keep the process alive.
+      watch.close();
       await writer.close(lastWritesMs);
     },
   };

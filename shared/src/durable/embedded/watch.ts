@@ -4,6 +4,7 @@ export class Watch {
   #needs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   #version: number | undefined;
+  #isClosed = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -11,7 +12,7 @@ export class Watch {
 
   /** Polls until the returned function is called. */
   need(): () => void {
-    if (this.#needs++ === 0) {
+    if (this.#needs++ === 0 && !this.#isClosed) {
       this.#version = this.#options.version();
       this.#timer = setInterval(() => this.#poll(), this.#options.pollMs);
     }
@@ -20,6 +21,12 @@ export class Watch {
       if (needed && --this.#needs === 0) clearInterval(this.#timer);
       needed = false;
     };
+  }
+
+  /** Polls no more, whoever still needs it. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
   }
 
   #poll(): void {

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+test("a reader that stands still keeps no process alive whose engine is closed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "standing-reader-"));
+  const program = new URL("./follower-child-for-test.ts", import.meta.url).pathname;
+  const child = Bun.spawn([process.execPath, program, join(folder, "runs.db")], {
+    stdout: "pipe",
+    stderr: "inherit",
+    timeout: 10_000,
+    killSignal: "SIGKILL",
+  });
+  expect(await child.stdout.text()).toBe("closed\n");
+  expect([await child.exited, child.signalCode]).toEqual([0, null]);
+  await rm(folder, { recursive: true });
+}, 20_000);

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startGatewayServer } from "./gateway-server.ts";
+
+const schemathesis = Bun.which("schemathesis");
+const seed = process.env.SCHEMATHESIS_SEED ?? String(Date.now() % 100_000);
+
+/**
+ * Where schemathesis is installed it tries every operation but the endless one. What no schema can tell is left out: that a cursor is one the list
+ * gave, that an agent is at the address.
+ */
+test.skipIf(schemathesis === null)(
+  "schemathesis finds no answer that the description does not foresee, and none of a server that broke",
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), "schemathesis-"));
+    const gateway = await startGatewayServer(home);
+    const choice = [
+      "--exclude-path-regex",
+      "events$",
+      "--checks",
+      "all",
+      "--exclude-checks",
+      "positive_data_acceptance",
+    ];
+    const bounds = ["--max-examples", "20", "--request-timeout", "10", "--seed", seed];
+    const child = Bun.spawn([schemathesis ?? "", "run", `${gateway.url}/openapi.json`, ...choice, ...bounds], {
+      cwd: home,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const told = await child.stdout.text();
+    if ((await child.exited) !== 0) throw new Error(told);
+    expect(told).toMatch(/\d{2,} generated/);
+    await gateway.stop("SIGTERM");
+    await rm(home, { recursive: true });
+  },
+  240_000,
+);
