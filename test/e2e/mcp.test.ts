@@ -26,6 +26,7 @@ const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
     deploy: [{ name: "web__deploy", args: {} }],
     grow: [
       { name: "web__grow", args: {} },
+      { name: "web__echo", args: { text: "meanwhile" } },
       { name: "web__bloom", args: {} },
     ],
     think: [{ name: "thinker__think", args: {} }],
@@ -121,7 +122,7 @@ test("a poisoned description has nothing to carry away, and its destructive tool
   expect(answerOf(refused)).toContain("was not allowed and not made");
 });
 
-test("a tool that a server adds while a task is at work is called in its next step", async () => {
+test("a tool that a server adds while a task is at work is called in a further step of it", async () => {
   expect(answerOf(await send("grow"))).toContain("in full bloom");
 });
 
