@@ -6,6 +6,7 @@ import type { Model, ModelMessage, ToolSpec } from "@manyhands/shared/llm/model"
 import { inputSchemaOf, parseInput } from "@manyhands/shared/tools/tool-input";
 import type * as z from "zod";
 import { askModel } from "./ask-model.ts";
+import { cut } from "./cut.ts";
 import type { FlowState } from "./flow-state.ts";
 
 /** A question to the model whose answer has a form. */
@@ -23,6 +24,8 @@ export type Decision<Schema extends z.ZodObject> = {
 
 /** How often the model may mend its answer. */
 const mostRepairs = 2;
+/** Characters of what it said in place of one that are told: a refusal, say. */
+const mostSaid = 2_000;
 
 /**
  * Has the model answer by the one tool it is given, and checks the answer; one that does not fit goes back with what is wrong, twice at most.
@@ -45,7 +48,9 @@ export async function decide<Schema extends z.ZodObject>(
     const read = readReply(reply, decision);
     if ("value" in read) return read.value;
     if (repairs === mostRepairs) {
-      throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}`);
+      const said =
+        reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
+      throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
     }
     messages.push(...mend(reply, decision.name, read.fault));
   }

@@ -58,7 +58,7 @@ const codeAtEnd = /^(.*) \(([a-z_]+)\)$/s;
 
 /** Why a task did not complete: its own sentence, with the code an agent of ours puts at the end of it. */
 function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejected"): Fault {
-  const said = shortLine(messageText(task.status?.message), 500);
+  const said = shortLine(messageText(task.status?.message), 1_000);
   const [, sentence = said, found = ""] = codeAtEnd.exec(said) ?? [];
   const usual: ErrorCode = state === "rejected" ? "rejected" : "task_failed";
   const code = Object.hasOwn(errorCodes, found) ? (found as ErrorCode) : usual;
