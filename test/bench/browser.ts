@@ -37,6 +37,7 @@ async function call(name: string, input: Record<string, unknown>): Promise<strin
     signal,
     workspace,
     key: "bench",
+    resultCharacters: 12_000,
     progress: () => undefined,
     ask: async () => "",
   });

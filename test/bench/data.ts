@@ -27,6 +27,7 @@ const context = {
   signal: AbortSignal.timeout(120_000),
   workspace,
   key: "bench",
+  resultCharacters: 12_000,
   progress: () => undefined,
   ask: async () => "",
 };

@@ -98,7 +98,14 @@ test("every example answers what the guide shows", async () => {
     const { signal } = new AbortController();
     const key = `docs/${example.line}`;
     const ask = () => Promise.reject(new Error("No model is asked in the guide."));
-    const result = await tool?.call(input, { signal, workspace, key, progress: () => undefined, ask });
+    const result = await tool?.call(input, {
+      signal,
+      workspace,
+      key,
+      resultCharacters: 12_000,
+      progress: () => undefined,
+      ask,
+    });
     if (!shows(shown?.text ?? "", result?.text ?? ""))
       throw new Error(`tools.md, line ${example.line} answers:\n${result?.text}`);
   }

@@ -25,7 +25,10 @@ const plays: Readonly<Record<string, readonly Play[]>> = {
   stdio: [() => ({ name: "every__echo", args: { message: "over stdio" } })],
   stream: [() => ({ name: "stream__echo", args: { message: "over streamable HTTP" } })],
   events: [() => ({ name: "events__echo", args: { message: "over the older event stream" } })],
-  pictures: [() => ({ name: "stream__get-tiny-image", args: {} })],
+  pictures: [
+    () => ({ name: "stream__get-tiny-image", args: {} }),
+    () => ({ name: "every__get-resource-links", args: { count: 3 } }),
+  ],
   files: [
     () => ({ name: "files__write_file", args: { path: join(shared, "b.txt"), content: "written by Manus" } }),
     () => ({ name: "files__read_text_file", args: { path: join(shared, "b.txt") } }),
@@ -91,27 +94,27 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Has Manus do a task, over A2A; its answer, which is what the servers' tools said. */
-async function answerTo(text: string): Promise<string> {
+/** Has Manus do a task, over A2A: its answer, which is what the servers' tools said, and the names of the files it hands over. */
+async function doneBy(text: string): Promise<{ answer: string; files: string[] }> {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const { body } = await rpc(manus.url, "SendMessage", { message });
   const task: Wire = body.result?.task;
   expect(task.status).toMatchObject({ state: "TASK_STATE_COMPLETED" });
-  return task.artifacts?.find(({ name }: Wire) => name === "answer")?.parts[0].text;
+  const answer = task.artifacts?.find(({ name }: Wire) => name === "answer")?.parts[0].text;
+  return { answer, files: task.artifacts?.map(({ name }: Wire) => name) };
 }
 
 test.each([
   ["server-everything over stdio", "stdio", "Echo: over stdio"],
   ["server-everything over streamable HTTP", "stream", "Echo: over streamable HTTP"],
   ["server-everything over the older event stream", "events", "Echo: over the older event stream"],
-  ["server-everything's image", "pictures", "Image 1: image/png"],
   ["server-filesystem", "files", "written by Manus"],
   ["@playwright/mcp, with Chromium", "shop", "Bought"],
   ["a server on the first SDK", "first", "42"],
 ])(
   "Manus uses %s",
   async (_, word, said) => {
-    expect(await answerTo(`use ${word}`)).toContain(said);
+    expect((await doneBy(`use ${word}`)).answer).toContain(said);
   },
   60_000,
 );
@@ -119,10 +122,17 @@ test.each([
 test.skipIf(!hasPythonSdk)(
   "Manus uses a server made with the Python SDK (skipped where that is not installed)",
   async () => {
-    expect(await answerTo("use python")).toContain("HELLO! HELLO!");
+    expect((await doneBy("use python")).answer).toContain("HELLO! HELLO!");
   },
   60_000,
 );
+
+test("images and what a server links to are files of the task", async () => {
+  const { answer, files } = await doneBy("use pictures");
+  expect(answer).toContain("Image 1: image/png");
+  expect(files).toContainEqual(expect.stringMatching(/^mcp\/stream\/get-tiny-image-\w+\.png$/));
+  expect(files.filter((name) => name.startsWith("mcp/every/")).length).toBeGreaterThan(1);
+}, 60_000);
 
 test("its health tells how each is spoken to", async () => {
   const { mcp } = (await (await fetch(`${manus.url}/healthz`)).json()) as Wire;

@@ -24,6 +24,11 @@ const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
   const plays: Record<string, readonly { name: string; args: object }[]> = {
     count: [{ name: "every__get-sum", args: { a: 19, b: 23 } }],
     deploy: [{ name: "web__deploy", args: {} }],
+    grow: [
+      { name: "web__grow", args: {} },
+      { name: "web__echo", args: { text: "meanwhile" } },
+      { name: "web__bloom", args: {} },
+    ],
     think: [{ name: "thinker__think", args: {} }],
     consent: [{ name: "s__think", args: {} }],
     order: [{ name: "v1__order", args: {} }],
@@ -115,6 +120,10 @@ test("a poisoned description has nothing to carry away, and its destructive tool
   expect(JSON.stringify(model.requests.map(({ body }) => body))).not.toContain(canary);
   const refused = await send("no", asked);
   expect(answerOf(refused)).toContain("was not allowed and not made");
+});
+
+test("a tool that a server adds while a task is at work is called in a further step of it", async () => {
+  expect(answerOf(await send("grow"))).toContain("in full bloom");
 });
 
 test("a server asks the agent's model only where its entry allows it", async () => {

@@ -5,11 +5,18 @@ import { A2AClient } from "a2a-sdk-v0/client";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** The task that a text and files sent by the SDK's client become, once it has ended or asks something. */
-export async function sendBySdk(url: string, text: string, files: Files = {}, contextId = ""): Promise<Task> {
+/** The task that a text and files, or links to them, sent by the SDK's client become, once it has ended or asks something. */
+export async function sendBySdk(
+  url: string,
+  text: string,
+  files: Readonly<Record<string, string | Uint8Array | URL>> = {},
+  { contextId = "", taskId = "" }: { readonly contextId?: string; readonly taskId?: string } = {},
+): Promise<Task> {
   const client = await new ClientFactory().createFromUrl(url);
-  const sent = Object.entries(files).map(([filename, content]) => ({ raw: base64(content), filename }));
-  const message = { messageId: crypto.randomUUID(), contextId, role: "ROLE_USER", parts: [{ text }, ...sent] };
+  const sent = Object.entries(files).map(([filename, content]) =>
+    content instanceof URL ? { url: content.href, filename } : { raw: base64(content), filename },
+  );
+  const message = { messageId: crypto.randomUUID(), contextId, taskId, role: "ROLE_USER", parts: [{ text }, ...sent] };
   return (await client.sendMessage(SendMessageRequest.fromJSON({ message }))) as Task;
 }
 

@@ -3,9 +3,8 @@ import { freePort } from "../e2e/manus-server.ts";
 /** server-everything over HTTP, as its users start it. Ended with `await using`. */
 export type EverythingServer = AsyncDisposable & { readonly url: string };
 
-/** Starts one with this transport on a free port. Rejects when it cannot be reached in time. */
-export async function startEverything(kind: "sse" | "streamableHttp"): Promise<EverythingServer> {
-  const port = freePort();
+/** Starts one with this transport, on a free port unless told which. Rejects when it cannot be reached in time. */
+export async function startEverything(kind: "sse" | "streamableHttp", port = freePort()): Promise<EverythingServer> {
   const entry = Bun.resolveSync("@modelcontextprotocol/server-everything/dist/index.js", import.meta.dir);
   const child = Bun.spawn(["node", entry, kind], {
     env: { PATH: process.env.PATH ?? "", PORT: port },

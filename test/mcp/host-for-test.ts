@@ -49,6 +49,7 @@ type Options = {
   readonly sandbox?: "auto" | "off";
   /** Domains that commands may reach, which is no matter of servers. */
   readonly allowDomains?: readonly string[];
+  readonly proxy?: string;
   readonly policy?: { readonly deny?: readonly string[] };
 };
 
@@ -78,7 +79,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     unconfined: () => createSandbox({ mode: "off", folder }),
     egress: createEgress(policy),
     policy,
-    proxy: undefined,
+    proxy: options.proxy,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
     authorize: async () => undefined,

@@ -6,8 +6,11 @@ export type HttpServer = Disposable & { readonly url: string; readonly headers: 
 
 const confirmation = z.object({ confirm: z.boolean() });
 
-function server(): McpServer {
-  const made = new McpServer({ name: "modern", version: "1.0.0" });
+/** What its tools did that its further answers show. */
+type Grown = { done: boolean; tell(): void };
+
+function server(grown: Grown): McpServer {
+  const made = new McpServer({ name: "modern", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
   const echo = {
     description: "Echoes.",
     inputSchema: z.object({ text: z.string() }),
@@ -23,6 +26,22 @@ function server(): McpServer {
     const state = context.mcpReq.requestState<string>();
     return { content: [{ type: "text", text: `deployed: ${confirmed.confirm}, ${state}` }] };
   });
+  made.registerTool("sing", { description: "Sings.", inputSchema: z.object({}) }, async () => ({
+    content: [
+      { type: "audio", data: Buffer.from("la la").toString("base64"), mimeType: "audio/wav" },
+      { type: "resource", resource: { uri: "song://one/score.pdf", blob: "AAEC", mimeType: "application/pdf" } },
+      { type: "resource_link", uri: "http://169.254.169.254/song", name: "song" },
+    ],
+  }));
+  made.registerTool("grow", { description: "Grows.", inputSchema: z.object({}) }, async () => {
+    grown.done = true;
+    grown.tell();
+    return { content: [{ type: "text", text: "grown" }] };
+  });
+  if (grown.done)
+    made.registerTool("bloom", { description: "Blooms.", inputSchema: z.object({}) }, async () => ({
+      content: [{ type: "text", text: "in full bloom" }],
+    }));
   return made;
 }
 
@@ -31,7 +50,8 @@ export function startHttpServer(
   check?: (request: Request) => Promise<Response | undefined> | Response | undefined,
 ): HttpServer {
   const headers: Headers[] = [];
-  const handler = createMcpHandler(server);
+  const grown: Grown = { done: false, tell: () => handler.notify.toolsChanged() };
+  const handler = createMcpHandler(() => server(grown));
   const bun = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { startEverything } from "./everything-server.ts";
 import { hostForTest, variable } from "./host-for-test.ts";
 import { startHttpServer } from "./http-server.ts";
@@ -18,6 +22,82 @@ test("a server of the 2026 revision: its headers, its tools, and a question that
   const done = await it.call("web__deploy", {}, { answer: { text: "yes", state } });
   expect(done.text).toContain("deployed: true, state-1");
 });
+
+test("sound and other bytes become files, and a link that its server does not read is named and not fetched", async () => {
+  using server = startHttpServer();
+  await using it = await hostForTest({ web: { url: server.url } });
+  const { text } = await it.call("web__sing");
+  const files = [...text.matchAll(/saved as (\S+?)\]/g)].map(([, path = ""]) => path);
+  expect(files).toEqual([
+    expect.stringMatching(/^mcp\/web\/sing-\w+\.wav$/),
+    expect.stringMatching(/^mcp\/web\/score-\w+\.pdf$/),
+  ]);
+  expect(await readFile(join(it.workspace.root, files[0] ?? ""), "utf8")).toBe("la la");
+  expect(text).toContain("[Resource http://169.254.169.254/song: song]");
+});
+
+test("tools that a server adds are there as soon as it says so, over the same connection", async () => {
+  using server = startHttpServer();
+  await using it = await hostForTest({ web: { url: server.url } });
+  const names = async () => (await it.tools()).map(({ name }) => name);
+  expect(await names()).not.toContain("web__bloom");
+  await it.call("web__grow");
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline && !(await names()).includes("web__bloom"); )
+    await Bun.sleep(10);
+  expect((await it.call("web__bloom")).text).toContain("in full bloom");
+  expect(it.host.health().servers[0]?.connects).toBe(1);
+});
+
+test("each principal has a connection of their own, which their tasks share", async () => {
+  using server = startHttpServer();
+  await using it = await hostForTest({ web: { url: server.url } });
+  await Promise.all([it.tools("ann"), it.tools("ann"), it.tools("bob")]);
+  expect(it.host.health().servers.map(({ connects }) => connects)).toEqual([1, 1]);
+});
+
+test("an eager server is connected at the start, any other when it is first needed", async () => {
+  using server = startHttpServer();
+  const entry = { url: server.url };
+  await using it = await hostForTest({ soon: { ...entry, start: "eager" }, late: entry });
+  const state = () => it.host.health().servers.map(({ name, state }) => `${name} ${state}`);
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline && state()[0] !== "soon ready"; ) await Bun.sleep(10);
+  expect(state()).toEqual(["soon ready"]);
+  await it.tools();
+  expect(state()).toEqual(["soon ready", "late ready"]);
+});
+
+test("a server elsewhere is reached by the proxy of the configuration, one of this machine without it", async () => {
+  using server = startHttpServer();
+  const asked: string[] = [];
+  await using proxy = await startProxy(server.url, (url) => asked.push(url));
+  const [there, here] = [{ url: "http://mcp.example/mcp" }, { url: server.url }];
+  await using it = await hostForTest({ there, here }, { proxy: proxy.url });
+  expect((await it.call("there__echo", { text: "far" })).text).toContain("echo: far");
+  expect((await it.call("here__echo", { text: "near" })).text).toContain("echo: near");
+  expect(new Set(asked)).toEqual(new Set(["http://mcp.example/mcp"]));
+});
+
+/** A proxy that sends every request to one server; `asked` hears where it was to go. */
+async function startProxy(to: string, asked: (url: string) => void) {
+  const proxy = createServer((request, response) => {
+    asked(request.url ?? "");
+    const { host: _, ...headers } = request.headers;
+    const onward = httpRequest(to, { method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      proxy.closeAllConnections();
+      proxy.close();
+    },
+  };
+}
 
 test("a server that is not there costs a sentence, and is tried again", async () => {
   const url = startHttpServer();
@@ -39,6 +119,23 @@ test.each(["sse", "streamableHttp"] as const)(
     await it.call("every__trigger-long-running-operation", input, { progress: (line) => shown.push(line) });
     expect(shown.join("")).toContain("1/2");
   },
+);
+
+test.each(["sse", "streamableHttp"] as const)(
+  "a server over %s that was started anew, and knows nothing of what was, is used again",
+  async (kind) => {
+    const first = await startEverything(kind);
+    await using it = await hostForTest({ every: { url: first.url } });
+    const echo = () => it.call("every__echo", { message: "hello" });
+    expect((await echo()).text).toContain("Echo: hello");
+    await first[Symbol.asyncDispose]();
+    expect((await echo()).isError).toBe(true);
+    await using _ = await startEverything(kind, new URL(first.url).port);
+    // An event stream is found broken only by what does not come; a session is refused at once.
+    if (kind === "sse") await echo();
+    expect((await echo()).text).toContain("Echo: hello");
+  },
+  20_000,
 );
 
 test("a server that goes away in the middle costs the calls until it is back", async () => {

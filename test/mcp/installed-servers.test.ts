@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fixture, hostForTest, installed } from "./host-for-test.ts";
 import { playwrightServer, shop } from "./playwright-server.ts";
@@ -17,7 +17,9 @@ test("server-everything: text, images, structured content, links, resources and 
   expect(image.images?.[0]).toMatchObject({ type: "image", mediaType: "image/png" });
   const weather = await it.call("every__get-structured-content", { location: "Chicago" });
   expect(weather.text.match(/temperature/g)).toHaveLength(1);
-  expect((await it.call("every__get-resource-links", { count: 2 })).text).toMatch(/\[Resource demo:\/\//);
+  const links = (await it.call("every__get-resource-links", { count: 2 })).text;
+  const [, path = ""] = /\[Resource demo:\/\/.*saved as (mcp\/every\/[^\s;\]]+)/.exec(links) ?? [];
+  expect(await readFile(join(it.workspace.root, path), "utf8")).toContain("Resource");
   const resources = await it.call("every__mcp_read_resource");
   const uri = /- (demo:\/\/[^\s{]+):/.exec(resources.text)?.[1];
   expect((await it.call("every__mcp_read_resource", { uri })).text).toContain(`Resource ${uri}`);

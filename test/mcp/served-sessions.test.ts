@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { startConformanceServer } from "../conformance/mcp/conformance-server.ts";
 
 const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -65,6 +66,20 @@ test("a session ends when its client stays away in mid-call, and when nothing ha
   const still = await begin(idle.url);
   await until(async () => (await post(idle.url, list, still)).status === 404, 500);
 });
+
+for (const mode of ["auto", "legacy"] as const)
+  test(`a client hears that the tools are others than they were (${mode})`, async () => {
+    await using server = await startConformanceServer();
+    const { promise: heard, resolve } = Promise.withResolvers<void>();
+    const tools = { autoRefresh: false, onChanged: () => resolve() };
+    const client = new Client({ name: "t", version: "1" }, { versionNegotiation: { mode }, listChanged: { tools } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+    const before = (await client.listTools()).tools[0]?.description;
+    await client.callTool({ name: "test_trigger_tool_change" });
+    await heard;
+    expect((await client.listTools()).tools[0]?.description).not.toBe(before ?? "");
+    await client.close();
+  });
 
 /** Looks again after longer and longer pauses: each look keeps a session alive. */
 async function until(holds: () => Promise<boolean>, pauseMs: number): Promise<void> {

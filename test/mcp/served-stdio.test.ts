@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
@@ -46,6 +46,30 @@ for (const mode of ["auto", "legacy"] as const)
       // It ends with its input; the transport would wait and then kill it.
       expect(() => process.kill(pid ?? 0, 0)).toThrow();
       expect(faults).toEqual([]);
+    } finally {
+      await client.close();
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
+for (const mode of ["auto", "legacy"] as const)
+  test(`a person at a client over stdio is asked where a person decides (${mode})`, async () => {
+    const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-stdio-"));
+    await writeFile(join(home, "manyhands.toml"), '[agents.manus]\napprove = ["python_execute"]\n');
+    const model = await startScriptedModel(() => ({ text: "done" }));
+    const client = stockClient({ mode, allow: true });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main, "mcp", "serve", "--agent", "manus"],
+      cwd: home,
+      env: { PATH: process.env.PATH ?? "", ...modelEnv(model, home) },
+      stderr: "ignore",
+    });
+    try {
+      await client.connect(transport);
+      const made = await client.callTool({ name: "python_execute", arguments: { code: "print(6 * 7)" } });
+      expect(textOf(made)).toContain("42");
     } finally {
       await client.close();
       await model.close();

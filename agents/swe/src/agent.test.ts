@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createEgress } from "@manyhands/shared/egress/egress";
 import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
-import { defineTool } from "@manyhands/shared/tools/tool";
+import { defineTool, type Tool } from "@manyhands/shared/tools/tool";
+import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 import * as z from "zod";
 import { swe } from "./agent.ts";
 
@@ -22,8 +26,10 @@ const sandbox: Sandbox = {
 };
 const egress = createEgress({ allow: [], deny: [], only: [] });
 
-const whole = swe({ shell: [bash], sandbox, egress });
-const bare = swe({ shell: [], sandbox, egress: undefined });
+const guarded = (tool: Tool) => tool;
+
+const whole = swe({ shell: [bash], sandbox, egress, guarded });
+const bare = swe({ shell: [], sandbox, egress: undefined, guarded });
 const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
 test("SWE has OpenManus's tools and those that code asks for", () => {
@@ -73,6 +79,14 @@ test("reads may run side by side, changes wait for their turn", () => {
   expect(together.map(({ name }) => name)).not.toContain("run_tests");
 });
 
+test("new files alone are handed over as they are, without a patch that says them again", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-swe-"));
+  const workspace = await openWorkspace({ home, principal: "alice", contextId: "c", user: undefined });
+  await Bun.write(join(workspace.root, "new.py"), "print(1)\n");
+  expect(await whole.finish?.(workspace, { made: ["new.py"], removed: [] })).toEqual([]);
+  await rm(home, { recursive: true });
+});
+
 test("configured limits go over its own", () => {
-  expect(swe({ shell: [], sandbox, egress, limits: { steps: 3 } }).limits.steps).toBe(3);
+  expect(swe({ shell: [], sandbox, egress, guarded, limits: { steps: 3 } }).limits.steps).toBe(3);
 });

@@ -19,7 +19,8 @@ export function swe({ limits, ...deps }: SweDeps & { readonly limits?: Partial<L
     ...(limits && { limits }),
     async finish(workspace, { made, removed }) {
       if (made.length === 0 && removed.length === 0) return [];
-      const patches = await changesPatches(workspace);
+      const all = await changesPatches(workspace);
+      const patches = all.filter(({ folder, changes }) => folder !== "" || changes);
       return patches.map(({ folder, patch }) => ({
         name: patches.length === 1 || folder === "" ? "changes.patch" : `${folder.replaceAll("/", "-")}.patch`,
         mediaType: "text/x-diff",

@@ -3,5 +3,5 @@ import { swe } from "./agent.ts";
 
 await serveAgent({
   name: "swe",
-  define: ({ shell, sandbox, egress }, limits) => swe({ shell, sandbox, egress, limits }),
+  define: ({ shell, sandbox, egress, guarded }, limits) => swe({ shell, sandbox, egress, guarded, limits }),
 });

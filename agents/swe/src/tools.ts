@@ -15,12 +15,14 @@ export type SweDeps = {
   readonly sandbox: Sandbox;
   /** The way out for fetching repositories; undefined where the web is switched off. */
   readonly egress: Egress | undefined;
+  /** The tool, its calls judged by where they send data. */
+  guarded(tool: Tool): Tool;
 };
 
 /** The tools of SWE. */
-export function sweTools({ shell, sandbox, egress }: SweDeps): readonly Tool[] {
+export function sweTools({ shell, sandbox, egress, guarded }: SweDeps): readonly Tool[] {
   const edits = createKeyedQueue();
-  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, edits });
+  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, guarded, edits });
   return [
     createPlanning(),
     ...shell.map(code.saved),

@@ -40,6 +40,7 @@ export async function conduct(
   options: ConductOptions,
 ): Promise<TaskOutcome> {
   const leave = new AbortController();
+  const stop = new AbortController();
   const seen: Seen = {
     taskId: "",
     contextId: "",
@@ -53,17 +54,43 @@ export async function conduct(
     () => leave.abort(),
   );
   try {
-    for await (const item of open(leave.signal)) {
-      note(seen, item, options);
-      if (seen.state === "paused") break;
+    const items = open(AbortSignal.any([leave.signal, stop.signal]))[Symbol.asyncIterator]();
+    for (let item = await items.next(); item.done !== true; item = await nextOf(items, seen)) {
+      note(seen, item.value, options);
     }
   } catch (error) {
-    if (!leave.signal.aborted) throw error;
+    if (!leave.signal.aborted) throw whereItIs(error, seen);
   } finally {
+    stop.abort();
     interrupts.dispose();
   }
   if (leave.signal.aborted && options.client !== undefined) seen.state = "canceled";
   return { ...seen };
+}
+
+/** What was told before a pause comes at once; when nothing does, the pause is not over. */
+const quietMs = 500;
+
+/** The next item; of a paused task only one that is there already. */
+async function nextOf(items: AsyncIterator<TaskItem>, { state }: Seen): Promise<IteratorResult<TaskItem>> {
+  const next = items.next();
+  if (state !== "paused") return next;
+  const quiet = Promise.withResolvers<IteratorResult<TaskItem>>();
+  const timer = setTimeout(() => quiet.resolve({ done: true, value: undefined }), quietMs);
+  try {
+    return await Promise.race([next, quiet.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Whoever reads no more is not told how it ended.
+    next.catch(() => undefined);
+  }
+}
+
+/** A task that was begun goes on without its watcher, who is told where to find it. */
+function whereItIs(error: unknown, { taskId }: Seen): unknown {
+  if (!(error instanceof AppError) || taskId === "") return error;
+  const how = `The run goes on where it is: bun manyhands runs watch ${taskId}`;
+  return new AppError(error.code, `${error.message.replace(/\.$/, "")}. ${how}`, { cause: error });
 }
 
 type Seen = { -readonly [Key in keyof TaskOutcome]: TaskOutcome[Key] };
@@ -79,6 +106,7 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): v
     seen.state = "paused";
     seen.text = item.event.error?.message ?? "It needs a person.";
   }
+  if (item.kind === "event" && item.event.type === "run-resumed") seen.state = "working";
   if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
   const rendered = render(seen.view, item, terminal.style);
   seen.view = rendered.view;

@@ -28,11 +28,22 @@ test("a server is added, listed, tried out and removed; the rest of the file sta
   });
   expect(await cli.run("mcp", "remove", "web")).toBe(0);
   expect(await cli.run("mcp", "list")).toBe(0);
-  expect(cli.out()).toContain(`h  ${program.join(" ")} plain --flag`);
+  expect(cli.out()).toContain(`h  program, sandboxed  ${program.join(" ")} plain --flag`);
   expect(await cli.run("mcp", "test", "h")).toBe(0);
-  expect(cli.out()).toContain("h__echo: [MCP server h] Echoes.");
+  expect(cli.out()).toMatch(/h__echo +Echoes\./);
   expect(await cli.run("mcp", "approve", "h")).toBe(0);
   expect(cli.said()).toContain("Approved 16 tools of h");
+});
+
+test("servers are listed whatever is set here, and what agents will need is told", async () => {
+  await using cli = await cliForTest({});
+  const header = `Authorization: Bearer \${TOKEN_OF_NOBODY}`;
+  expect(await cli.run("mcp", "add", "web", "--url", "https://x.example/mcp", "--header", header)).toBe(0);
+  expect(await cli.run("mcp", "list")).toBe(0);
+  expect(cli.out()).toContain("web  http  https://x.example/mcp");
+  expect(cli.said()).toContain("the environment variable TOKEN_OF_NOBODY, which is not set");
+  expect(await cli.run("mcp", "list", "--json")).toBe(0);
+  expect(cli.out()).toContain('"kind": "http"');
 });
 
 test("what agents would not take is not written", async () => {

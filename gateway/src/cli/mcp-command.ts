@@ -1,8 +1,12 @@
 import { join } from "node:path";
+import { readServers } from "@manyhands/shared/mcp/read-servers";
+import { isProgram, type ServerConfig } from "@manyhands/shared/mcp/server-config";
 import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
 import { type OpenedMcp, openMcp } from "@manyhands/shared/server/open-mcp";
 import { safeLine } from "../terminal/safe-text.ts";
+import { paint } from "../terminal/style.ts";
 import type { CliContext } from "./context.ts";
+import { everyVariable } from "./every-variable.ts";
 import { exitCodes } from "./exit-code.ts";
 
 type Options = { readonly config?: string; readonly json?: boolean };
@@ -10,28 +14,41 @@ type Options = { readonly config?: string; readonly json?: boolean };
 const patienceMs = 60_000;
 
 /** Lists the servers of `mcp.json` and the exact commands; none is started. */
-export async function listServers(options: Options, context: CliContext): Promise<number> {
-  return withServers(options, context, async (mcp) => {
-    const servers = await mcp.servers();
-    const { terminal } = context;
-    if (options.json) {
-      const rows = servers.map(({ name, shown, start }) => ({ name, command: shown, start }));
-      terminal.out(`${JSON.stringify(rows, undefined, 2)}\n`);
-      return exitCodes.ok;
-    }
-    const width = Math.max(0, ...servers.map(({ name }) => name.length));
-    for (const { name, shown } of servers) terminal.out(`${safeLine(name, 64).padEnd(width)}  ${whole(shown)}\n`);
-    if (servers.length === 0)
-      terminal.say("There are no MCP servers. Add one: bun manyhands mcp add NAME -- COMMAND …");
+export async function listServers(options: Options, { configure, env, terminal }: CliContext): Promise<number> {
+  const { mcp } = await configure(options.config);
+  const servers = await readServers(mcp.file, mcp.named, everyVariable(env));
+  if (options.json) {
+    const rows = servers.map((one) => ({ name: one.name, command: one.shown, start: one.start, kind: kindOf(one) }));
+    terminal.out(`${JSON.stringify(rows, undefined, 2)}\n`);
     return exitCodes.ok;
-  });
+  }
+  const { style } = terminal;
+  const rows = servers.map((one) => [safeLine(one.name, 64), kindOf(one), whole(one.shown)] as const);
+  const [names, kinds] = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  for (const [name, kind, command] of rows)
+    terminal.out(
+      `${paint(style, "bold", name.padEnd(names ?? 0))}  ${paint(style, "dim", kind.padEnd(kinds ?? 0))}  ${command}\n`,
+    );
+  if (rows.length === 0) terminal.say("There are no MCP servers. Add one: bun manyhands mcp add NAME -- COMMAND …");
+  // What is not set here may be so where agents start.
+  await readServers(mcp.file, mcp.named, env).catch((error: Error) => terminal.say(error.message));
+  return exitCodes.ok;
+}
+
+/** What it is, and whether it is confined or left out. */
+function kindOf(server: ServerConfig): string {
+  if (server.disabled) return "disabled";
+  if (isProgram(server)) return server.trust === "unconfined" ? "program, unconfined" : "program, sandboxed";
+  return server.type === "sse" ? "sse" : "http";
 }
 
 /** Connects to a server as an agent does and shows its tools, and which of them are not as they were approved. Fails where it cannot be used. */
 export async function testServer(name: string, options: Options, context: CliContext): Promise<number> {
   return withServers(options, context, async (mcp, signal) => {
     const server = await mcp.open(name);
+    const begun = performance.now();
     const { definitions, changed } = await server.inspect(signal);
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const { command, version } = server.health();
     const mounted = await server.tools(signal);
     const { terminal } = context;
@@ -42,10 +59,12 @@ export async function testServer(name: string, options: Options, context: CliCon
       terminal.out(`${whole(command)}\n`);
       const ours = mounted.filter(({ name }) => /__mcp_(?:read_resource|get_prompt)$/.test(name)).length;
       const more = ours === 0 ? "" : `, and ${ours} for its resources and prompts`;
-      terminal.out(
-        `Works, and speaks ${version}. ${mounted.length - ours} tools of ${definitions.length} defined${more}:\n`,
-      );
-      for (const tool of mounted) terminal.out(`  ${line(`${tool.name}: ${tool.description}`, context)}\n`);
+      const works = paint(terminal.style, "green", "Works");
+      const tools = `${mounted.length - ours} tools of ${definitions.length} defined${more}`;
+      terminal.out(`${works} after ${seconds} s, and speaks ${version}. ${tools}:\n`);
+      const width = Math.min(40, Math.max(0, ...mounted.map((tool) => tool.name.length)));
+      for (const { name: tool, description } of mounted)
+        terminal.out(`  ${tool.padEnd(width)}  ${line(ownWords(description), context, width + 4)}\n`);
       for (const tool of changed)
         terminal.out(`  ${line(`disabled, as it changed since it was approved: ${tool}`, context)}\n`);
     }
@@ -103,6 +122,12 @@ function whole(command: string): string {
   return safeLine(command, Number.POSITIVE_INFINITY);
 }
 
-function line(text: string, { terminal }: CliContext): string {
-  return safeLine(text, Math.max(80, terminal.style.columns));
+/** What fits on a line beside what is there. */
+function line(text: string, { terminal }: CliContext, beside = 2): string {
+  return safeLine(text, Math.max(80, terminal.style.columns) - beside);
+}
+
+/** What a tool is for, without whose it is, which its name says. */
+function ownWords(description: string): string {
+  return description.replace(/^\[MCP server [^\]]*\] /, "");
 }

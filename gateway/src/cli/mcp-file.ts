@@ -1,6 +1,7 @@
 import { AppError } from "@manyhands/shared/errors";
 import { editServers } from "@manyhands/shared/mcp/edit-servers";
 import type { CliContext } from "./context.ts";
+import { everyVariable } from "./every-variable.ts";
 import { exitCodes } from "./exit-code.ts";
 
 /** What `mcp add` is told. */
@@ -42,7 +43,7 @@ export async function addServer(
           ...(options.network && { network: options.network }),
           ...(options.trust !== undefined && { trust: options.trust }),
         };
-  await editServers(mcp.file, everything(context.env), (servers) => ({ ...servers, [name]: entry }));
+  await editServers(mcp.file, everyVariable(context.env), (servers) => ({ ...servers, [name]: entry }));
   context.terminal.say(`Added ${name} to ${mcp.file}. See whether it works: bun manyhands mcp test ${name}`);
   return exitCodes.ok;
 }
@@ -54,7 +55,7 @@ export async function removeServer(
   context: CliContext,
 ): Promise<number> {
   const { mcp } = await context.configure(options.config);
-  await editServers(mcp.file, everything(context.env), ({ [name]: entry, ...rest }) => {
+  await editServers(mcp.file, everyVariable(context.env), ({ [name]: entry, ...rest }) => {
     if (entry === undefined)
       throw new AppError("not_found", `There is no server ${JSON.stringify(name)} in ${mcp.file}.`);
     return rest;
@@ -71,11 +72,4 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
     return [text.slice(0, at), text.slice(at + 1).trim()];
   });
   return { [key]: Object.fromEntries(entries) };
-}
-
-/** The environment as if every variable were set: agents may be started with others than this command line. */
-function everything(env: CliContext["env"]): CliContext["env"] {
-  return new Proxy(env, {
-    get: (target, name) => (typeof name === "string" ? (target[name] ?? "https://variable.invalid") : undefined),
-  });
 }

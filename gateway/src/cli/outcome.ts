@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
@@ -43,7 +43,10 @@ export async function tellOutcome(
   const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
   if (causes.has(outcome.state) && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0)
-    lines.push("Files", ...files.map(({ path, bytes }) => `  ${safeText(path)}  ${sizeText(bytes)}`));
+    lines.push(
+      `Files in ${safeText(folder)}`,
+      ...files.map(({ path, bytes }) => `  ${safeText(relative(folder, path))}  ${sizeText(bytes)}`),
+    );
   terminal.out(`\n${lines.join("\n")}\n`);
 }
 

@@ -39,8 +39,9 @@ test("run shows a task, saves its files under the working directory and ends wit
   expect(cli.out()).toContain("Forty-two.");
   expect(cli.out()).toContain("✓ completed");
   expect(cli.said()).toContain("rehearsal model (scripted; no model is configured)");
-  const saved = join(cli.cwd, "manyhands-out/t1/report.md");
-  expect(cli.out()).toContain(saved);
+  const folder = join(cli.cwd, "manyhands-out/t1");
+  const saved = join(folder, "report.md");
+  expect(cli.out()).toContain(`Files in ${folder}\n  report.md  26 B`);
   expect(await Bun.file(saved).text()).toBe("content of ../../report.md");
 });
 
@@ -88,16 +89,30 @@ test("an answer to a run ends with how its conversation goes on", async () => {
 test("a task that is paused says why and how it is resumed, and is waited for no longer", async () => {
   const paused = { type: "run-paused", error: { code: "model_auth", message: "The key is not taken." } } as const;
   await using cli = await cliForTest({
-    play: async function* () {
+    play: async function* (_, { signal }) {
       yield at("working");
       yield { kind: "event", seq: 3, at: 9, event: paused };
-      throw new Error("nobody waits for this");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
     },
   });
   expect(await cli.run("run", "Count")).toBe(3);
   expect(cli.out()).toContain("‖ paused");
   expect(cli.out()).toContain("  The key is not taken.");
   expect(cli.said()).toContain("runs resume t1");
+});
+
+test("a pause that is over is passed over, and a run that cannot be seen any more is said to go on", async () => {
+  const event = (type: "run-paused" | "run-resumed") => ({ kind: "event", seq: 3, at: 9, event: { type } }) as TaskItem;
+  await using cli = await cliForTest({
+    play: async function* ({ text }) {
+      yield* [at("working"), event("run-paused"), event("run-resumed"), answer];
+      if (text === "Lose it") throw new AppError("unavailable", "It is away.");
+      yield at("completed");
+    },
+  });
+  expect(await cli.run("run", "Count")).toBe(0);
+  expect(await cli.run("run", "Lose it")).toBe(1);
+  expect(cli.said()).toContain("It is away. The run goes on where it is: bun manyhands runs watch t1");
 });
 
 test("an answer takes files along, and what its task made and used before is told at the end", async () => {

@@ -77,7 +77,7 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
 /** Shows a task live until it ends or waits. */
 export async function watchRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   return withWhose(id, options, context, (client, whose) =>
-    show((signal) => client.watch(id, { signal }), client, whose, context),
+    show(id, (signal) => client.watch(id, { signal }), client, whose, context),
   );
 }
 
@@ -90,7 +90,7 @@ export async function answerRun(
 ): Promise<number> {
   const files = await readFiles(options.file ?? [], context.cwd);
   return withWhose(id, options, context, (client, whose) =>
-    show((signal) => client.send({ text, files, taskId: id }, { signal }), client, whose, context),
+    show(id, (signal) => client.send({ text, files, taskId: id }, { signal }), client, whose, context),
   );
 }
 
@@ -114,15 +114,17 @@ export async function resumeRun(id: string, options: RunsOptions, context: CliCo
 }
 
 async function show(
+  id: string,
   open: Parameters<typeof conduct>[0],
   client: AgentClient,
   { json, ...spoken }: RunsOptions,
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
-  const outcome = await conduct(open, { client: undefined, terminal, json });
+  // A stream that ends early has not told the task's own ids.
+  const outcome = { ...(await conduct(open, { client: undefined, terminal, json })), taskId: id };
   await using stored = openStore(await context.configure(spoken.config), {});
-  const before = await journalOf(outcome.taskId, stored?.runs, terminal);
+  const before = await journalOf(id, stored?.runs, terminal);
   if (before === undefined) await tellOutcome(outcome, context, { source: client, json });
   else await tellOutcome({ ...outcome, ...before }, context, { source: before.source, json });
   if (!json) tellWhatNext(outcome, spoken, context);

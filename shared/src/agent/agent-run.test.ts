@@ -540,6 +540,28 @@ test("a model that refuses the request fails the task with the provider's reason
   expect(record.error?.message).toContain("Incorrect API key");
 });
 
+test("an image is shown for five turns, and is in no prompt after them", async () => {
+  const look = defineTool({
+    name: "look",
+    description: "Shows a picture.",
+    input: z.strictObject({ page: z.int() }),
+    effect: "pure",
+    run: async ({ page }) => ({
+      text: `Page ${page}.`,
+      isError: false,
+      ...(page === 0 && { images: [{ type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const] }),
+    }),
+  });
+  await using agent = await agentForTest({
+    script: [0, 1, 2, 3, 4, 5].map((page): object => call("look", { page })).concat({ text: "ok" }),
+    tools: [look],
+    model: { capabilities: { vision: true } },
+  });
+  await agent.run("Look.");
+  const shown = agent.model.requests.map(({ body }) => JSON.stringify(body.messages).includes("data:image/png;base64"));
+  expect(shown).toEqual([false, true, true, true, true, true, false]);
+});
+
 test("a model that takes text only is told that an image is not shown to it", async () => {
   const look = defineTool({
     name: "look",

@@ -136,6 +136,7 @@ async function resultOf(
       signal,
       workspace,
       key: step.key,
+      resultCharacters: task.limits.resultCharacters,
       progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
       ask: (inquiry) => ask(inquiry, signal),
       ...(answer && { answer }),

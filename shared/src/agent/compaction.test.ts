@@ -50,6 +50,21 @@ for (const tokens of [24_500, 25_500, 26_500, 27_500]) {
   });
 }
 
+test("where little of the window is left for messages, a compaction makes room for several turns, and no summary is summed up alone", async () => {
+  const script = talker(12);
+  await using agent = await agentForTest({
+    script,
+    agent: { instructions: "Be good. ".repeat(1_300) },
+    tools: [echo],
+    model: small,
+  });
+  await agent.run("Go on.");
+  const summaries = agent.model.requests.filter(({ body }) => isSummary(body));
+  expect(summaries.length).toBeGreaterThan(1);
+  expect(summaries.length).toBeLessThan(8);
+  for (const { body } of summaries) expect(JSON.stringify(body.messages[1])).toContain("RESULT of echo");
+});
+
 test("the prompt's fixed part counts: a bound it would pass is never passed", async () => {
   await using agent = await agentForTest({
     script: [{ text: "hi" }],

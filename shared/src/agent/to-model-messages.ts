@@ -14,8 +14,8 @@ type Options = {
 
 /**
  * The conversation as a model reads it: every call followed by exactly one result, files named, images inlined where the model sees
- * them. Of the images that tools made only the newest are sent, at the tail with what is seen now and the hints: none of it is part of the
- * stable prefix.
+ * them. Of the images that tools made only the newest are sent, for some turns, at the tail with what is seen now and the hints: none of it is part of
+ * the stable prefix.
  */
 export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
   const converted = await Promise.all(pairSafe(messages).map((message) => convert(message, options)));
@@ -64,8 +64,13 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
 /** Without this a model that takes text only would believe, and say, that it had looked. */
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
+/** Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen in it has been said by then. */
+const turnsInSight = 5;
+
 async function tailMessage(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage | undefined> {
-  const newest = messages.findLast((message) => message.role === "tool" && message.images !== undefined);
+  const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
+  const turnsSince = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
+  const newest = turnsSince < turnsInSight ? messages[at] : undefined;
   const files = newest?.role === "tool" ? (newest.images ?? []) : [];
   const images = (await Promise.all(files.map((file) => image(file, options)))).filter((part) => part !== undefined);
   const { sight, vision } = options;

@@ -55,7 +55,7 @@ test("an answer that only mentions the code allows nothing", async () => {
   }
 });
 
-test("a yes without the code is asked about once more, and never taken", async () => {
+test("a yes without the code is asked about once more, with the reason, and never taken", async () => {
   for (const [second, allowed] of [
     ["yes", 0],
     ["yes CODE", 1],
@@ -76,6 +76,7 @@ test("a yes without the code is asked about once more, and never taken", async (
     await agent.say(id, second.replace("CODE", code));
     await agent.until(id, "completed");
     expect(made).toHaveLength(allowed);
+    expect((await questions()).map((one) => JSON.stringify(one).includes("it takes the code"))).toEqual([false, true]);
   }
 });
 

@@ -34,15 +34,17 @@ async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | u
   await collectMessages(task);
   let answer = await ask(task.run, call, code);
   // A yes without the code may have been meant for another call: it is asked once more, never taken.
-  if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code);
+  if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
   return `The call was not allowed and not made. The person said: ${answer}`;
 }
 
-async function ask(run: Run, call: PlannedCall, code: string): Promise<string | undefined> {
+const again = "Your yes did not say to which call: it takes the code.\n\n";
+
+async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promise<string | undefined> {
   const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
-  const question = `Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
+  const question = `${head}Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
   const answer = await askPerson(run, { question, kind: "approval" }, expiryMs);
   return answer?.parts
     .map((part) => (part.type === "text" ? part.text : ""))

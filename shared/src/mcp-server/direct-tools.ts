@@ -110,7 +110,14 @@ async function made(tool: Tool, input: unknown, { workspace }: Place, making: Ma
   const inquiries = answerInquiries(key, { task: account, pending }, deps.model, { emit: () => undefined });
   try {
     const ask = (inquiry: Parameters<typeof inquiries.ask>[0]) => inquiries.ask(inquiry, signal);
-    const result = await tool.call(input, { signal, workspace, key, progress, ask });
+    const result = await tool.call(input, {
+      signal,
+      workspace,
+      key,
+      resultCharacters: limits.resultCharacters,
+      progress,
+      ask,
+    });
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
     const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);

@@ -1,15 +1,20 @@
 import type { EventStore } from "@modelcontextprotocol/server";
 
 type Kept = {
+  readonly session: symbol;
   readonly stream: string;
   readonly message: Parameters<EventStore["storeEvent"]>[1];
   readonly size: number;
 };
 
-const mostBytes = 16 * 1024 * 1024;
+/** What was lately sent in sessions, for clients that lost their connection and ask for what they missed. */
+export interface EventMemory {
+  /** The memory of one session, of which no other sees anything. */
+  open(): EventStore & Disposable;
+}
 
-/** What was lately sent in a session, for a client that lost its connection and asks for what it missed; the oldest goes first. */
-export function createEventMemory(): EventStore {
+/** Makes one of at most this many bytes in all; the oldest goes first, the newest is always kept. */
+export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
   const kept = new Map<string, Kept>();
   let bytes = 0;
   let last = 0;
@@ -18,29 +23,42 @@ export function createEventMemory(): EventStore {
     bytes -= size;
   };
   return {
-    async storeEvent(stream, message) {
-      last++;
-      const id = String(last);
-      const event = { stream, message, size: JSON.stringify(message).length };
-      kept.set(id, event);
-      bytes += event.size;
-      for (const [oldest, one] of kept) {
-        if (bytes <= mostBytes || oldest === id) break;
-        drop(oldest, one);
-      }
-      return id;
-    },
-    getStreamIdForEventId: async (id) => kept.get(id)?.stream,
-    async replayEventsAfter(lastId, { send }) {
-      const stream = kept.get(lastId)?.stream ?? "";
-      for (const [id, one] of [...kept])
-        if (one.stream === stream && Number(id) > Number(lastId) && isSent(one)) await send(id, one.message);
-      return stream;
+    open() {
+      const session = Symbol();
+      const own = (id: string) => {
+        const event = kept.get(id);
+        return event?.session === session ? event : undefined;
+      };
+      return {
+        async storeEvent(stream, message) {
+          last++;
+          const id = String(last);
+          const event = { session, stream, message, size: JSON.stringify(message).length };
+          kept.set(id, event);
+          bytes += event.size;
+          for (const [oldest, one] of kept) {
+            if (bytes <= mostBytes || oldest === id) break;
+            drop(oldest, one);
+          }
+          return id;
+        },
+        getStreamIdForEventId: async (id) => own(id)?.stream,
+        async replayEventsAfter(lastId, { send }) {
+          const stream = own(lastId)?.stream ?? "";
+          for (const [id, one] of [...kept])
+            if (one.session === session && one.stream === stream && Number(id) > Number(lastId) && saysSomething(one))
+              await send(id, one.message);
+          return stream;
+        },
+        [Symbol.dispose]() {
+          for (const [id, one] of kept) if (one.session === session) drop(id, one);
+        },
+      };
     },
   };
 }
 
 /** A stream begins with an event that says nothing. */
-function isSent({ message }: Kept): boolean {
+function saysSomething({ message }: Kept): boolean {
   return "jsonrpc" in message;
 }

@@ -1,13 +1,23 @@
-import { createMcpHandler, isLegacyRequest, ProtocolError, readRequestBody } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  ProtocolError,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
 import { AppError } from "../errors.ts";
 import { contextNamed } from "./context-header.ts";
-import { type McpServerDeps, mcpServer } from "./mcp-server.ts";
+import { createListWatch } from "./list-watch.ts";
+import { type McpServerDeps, mcpServer, promptsOf } from "./mcp-server.ts";
+import { listTools } from "./serve-tools.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
 /** What the MCP face needs. */
 export type McpFaceDeps = McpServerDeps & {
   readonly identify: (request: Request) => Promise<string> | string;
   readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
+  /** Milliseconds between two looks at whether the lists changed that clients were told. */
+  readonly listMs?: number;
 };
 
 /** Answers a request. Rejects as `identify` does, and with `invalid_input`. */
@@ -21,18 +31,30 @@ const largestBody = 10 * 1024 * 1024;
  */
 export function mcpFace(deps: McpFaceDeps): McpFace {
   const { report } = deps;
-  const handler = createMcpHandler(({ era, authInfo }) => mcpServer(deps, era, authInfo?.clientId ?? ""), {
+  // Agents come and go while clients are connected.
+  const served = { ...deps, listChanged: true };
+  const bus = new InMemoryServerEventBus(report);
+  const handler = createMcpHandler(({ era, authInfo }) => mcpServer(served, era, authInfo?.clientId ?? ""), {
     maxRequestBodySize: largestBody,
+    bus,
     onerror: (error) => isClients(error) || report(error),
   });
-  const sessions = createSessions({
-    serverFor: (principal) => mcpServer(deps, "legacy", principal),
-    report,
-    ...deps.sessions,
+  const serverFor = (principal: string) => mcpServer(served, "legacy", principal);
+  const sessions = createSessions({ serverFor, report, ...deps.sessions });
+  const lists = createListWatch({
+    lists: () => [listTools(deps), promptsOf(deps).list()],
+    isHeard: () => bus.listenerCount + sessions.size() > 0,
+    changed() {
+      handler.notify.toolsChanged();
+      handler.notify.promptsChanged();
+      sessions.listsChanged();
+    },
+    everyMs: deps.listMs ?? 2_000,
   });
   return async (given, already) => {
     const principal = await deps.identify(given);
     contextNamed(given);
+    lists.wake();
     const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
     if (await isLegacyRequest(request, body)) {
       const answer = sessions.answer(request, body, principal);

@@ -17,8 +17,15 @@ export type McpServerDeps = CallDeps & {
   readonly resources?: Resources;
   /** Instead of one for each runnable. */
   readonly prompts?: Prompts;
+  /** Whether clients are told of tools and prompts that come and go. */
+  readonly listChanged?: boolean;
   readonly report: (bug: unknown) => void;
 };
+
+/** The prompts there are. */
+export function promptsOf({ prompts, runnables }: McpServerDeps): Prompts {
+  return prompts ?? runnablePrompts(runnables);
+}
 
 /** The revisions of 2025, or that of 2026. */
 export type Era = "legacy" | "modern";
@@ -41,12 +48,12 @@ const mostQuestions = 100;
  */
 export function mcpServer(deps: McpServerDeps, era: Era, principal: string): McpServer {
   // Of a change to a run an older client hears over its connection; a newer one looks at the run.
-  const fixed = { listChanged: false };
-  const resources = { ...fixed, ...(era === "legacy" && { subscribe: true }) };
+  const resources = { listChanged: false, ...(era === "legacy" && { subscribe: true }) };
+  const list = { listChanged: deps.listChanged ?? false };
   const made = new McpServer(
     { name: "manyhands", title: "Manyhands", version: deps.version },
     {
-      capabilities: { tools: fixed, resources, prompts: fixed, completions: {}, logging: {} },
+      capabilities: { tools: list, resources, prompts: list, completions: {}, logging: {} },
       instructions,
       inputRequired: { maxRounds: mostQuestions },
     },
@@ -56,7 +63,7 @@ export function mcpServer(deps: McpServerDeps, era: Era, principal: string): Mcp
     era,
     principal,
     resources: deps.resources ?? runResources(deps),
-    prompts: deps.prompts ?? runnablePrompts(deps.runnables),
+    prompts: promptsOf(deps),
   };
   serveTools(made.server, serving);
   serveResources(made.server, serving);

@@ -19,6 +19,9 @@ export type SessionsDeps = {
 export interface Sessions {
   /** Answers what begins a session or belongs to one; undefined for anything else. `body` is the request's. */
   answer(request: Request, body: unknown, principal: string): Promise<Response> | undefined;
+  size(): number;
+  /** Tells every client that its lists of tools and prompts are others now. */
+  listsChanged(): void;
 }
 
 const most = 1_000;
@@ -27,6 +30,7 @@ const retryMs = 1_000;
 /** A client that keeps its connections open is there for as long as that. */
 type Session = {
   readonly principal: string;
+  readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Answers it is reading. */
   open: number;
@@ -37,6 +41,7 @@ type Session = {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { serverFor, report, awayMs = 10_000, idleMs = 60 * 60_000 } = deps;
   const sessions = new Map<string, Session>();
+  const memory = createEventMemory();
   const rest = (session: Session, left: boolean) => {
     clearTimeout(session.timer);
     if (session.open > 0) return;
@@ -45,19 +50,21 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
   const begin = async (principal: string): Promise<Session> => {
     makeRoom(sessions);
+    const events = memory.open();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, session),
-      eventStore: createEventMemory(),
+      eventStore: events,
       retryInterval: retryMs,
     });
-    const session: Session = { principal, transport, open: 0 };
     const server = serverFor(principal);
+    const session: Session = { principal, server, transport, open: 0 };
     await server.connect(transport);
     const closed = server.server.onclose;
     server.server.onclose = () => {
       clearTimeout(session.timer);
       sessions.delete(transport.sessionId ?? "");
+      events[Symbol.dispose]();
       closed?.();
     };
     return session;
@@ -86,7 +93,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const session = sessions.get(id);
       // Another's session is as unknown as one that never was.
       if (session?.principal !== principal) return Promise.resolve(unknown());
+      // The one used last is the last to go.
+      sessions.delete(id);
+      sessions.set(id, session);
       return answerIn(session, request, body);
+    },
+    size: () => sessions.size,
+    listsChanged() {
+      for (const { server } of [...sessions.values()].map((session) => session.server))
+        Promise.all([server.sendToolListChanged(), server.sendPromptListChanged()]).catch(report);
     },
   };
 }

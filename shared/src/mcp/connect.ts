@@ -127,7 +127,7 @@ function newClient(server: ServerConfig, listener: ConnectListener): Client {
       capabilities,
       versionNegotiation: { mode: "auto", probe },
       inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => listener.toolsChanged() } },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => listener.toolsChanged() } },
     },
   );
   listener.ready(client);

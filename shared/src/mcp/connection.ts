@@ -4,11 +4,12 @@ import {
   type ElicitRequest,
   type ElicitResult,
   InsufficientScopeError,
+  SdkHttpError,
   type Tool,
 } from "@modelcontextprotocol/client";
-import { AppError } from "../errors.ts";
-import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.ts";
-import { type ConnectDeps, type Connected, connect } from "./connect.ts";
+import { unlessAborted } from "./back-off.ts";
+import type { ConnectDeps } from "./connect.ts";
+import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
 import { isProgram, type ServerConfig } from "./server-config.ts";
 
@@ -18,17 +19,6 @@ export type CallListener = {
   sample(
     params: CreateMessageRequest["params"],
   ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
-};
-
-/** How a connection does, for people. */
-export type ConnectionHealth = {
-  readonly state: "idle" | "connecting" | "ready" | "failed";
-  /** The revision spoken. */
-  readonly version?: string;
-  /** Why it last failed. */
-  readonly error?: string;
-  /** Times it was connected. */
-  readonly connects: number;
 };
 
 /** The one connection to a server for a principal, made when it is first needed and again after it broke. */
@@ -48,64 +38,41 @@ const listMs = 30_000;
 
 /** Makes one; nothing is started yet. */
 export function createConnection(server: ServerConfig, deps: ConnectDeps): Connection {
-  const backOff = createBackOff();
-  const life = new AbortController();
   const listeners = new Set<CallListener>();
-  let health: ConnectionHealth = { state: "idle", connects: 0 };
-  let current: Promise<Connected> | undefined;
   const listed = createMemory(() => use(listTools, life.signal));
-  const fail = (error: unknown, ending: string | undefined) => {
-    const failure = serverFailure(server.name, error, ending);
-    health = { state: "failed", connects: health.connects, error: failure.message };
-    current = undefined;
-    listed.forget();
-    backOff.failed();
-    return failure;
-  };
-  const open = async () => {
-    health = { ...health, state: "connecting" };
-    try {
-      const one = await connect(
-        server,
-        deps,
-        { ready: (client) => listen(client, server, listeners), toolsChanged: listed.forget },
-        life.signal,
-      );
-      const version = one.client.getNegotiatedProtocolVersion();
-      health = { state: "ready", connects: health.connects + 1, ...(version !== undefined && { version }) };
-      one.client.onclose = () => {
-        if (health.state === "ready") fail(new Error("it closed the connection"), one.ending());
-      };
-      return one;
-    } catch (error) {
-      throw fail(error, undefined);
-    }
-  };
-  const connected = async (signal: AbortSignal) => {
-    if (life.signal.aborted) throw life.signal.reason;
-    if (current === undefined) {
-      const waitMs = backOff.waitMs();
-      refuseLongWait(server.name, waitMs, health.error);
-      await pause(waitMs, signal);
-      current ??= open();
-      current.catch(() => undefined);
-    }
-    return unlessAborted(current, signal);
-  };
-  const use: Connection["use"] = async (work, signal, listener) => {
-    const one = await connected(signal);
+  const life = createLife(server, deps, {
+    ready: (client) => listen(client, server, listeners),
+    changed: listed.forget,
+  });
+  const attempt: Connection["use"] = async (work, signal, listener) => {
+    const one = await life.connected(signal);
     if (listener !== undefined) listeners.add(listener);
     try {
       const value = await work(one.client);
-      backOff.worked();
+      life.worked();
       return value;
     } catch (error) {
       signal.throwIfAborted();
+      if (isForgotten(one.client, error)) {
+        life.leave(one);
+        throw error;
+      }
       await heedScope(server, error, deps);
       throw serverFailure(server.name, error, one.ending());
     } finally {
       if (listener !== undefined) listeners.delete(listener);
     }
+  };
+  const use: Connection["use"] = async (work, signal, listener) => {
+    try {
+      return await attempt(work, signal, listener);
+    } catch (error) {
+      if (!(error instanceof SdkHttpError)) throw error;
+    }
+    // What a server refused for its session it has not done.
+    return attempt(work, signal, listener).catch((error: unknown) => {
+      throw error instanceof SdkHttpError ? serverFailure(server.name, error, undefined) : error;
+    });
   };
   const listTools = async (client: Client) =>
     (await client.listTools({}, { timeout: listMs, signal: life.signal })).tools;
@@ -113,15 +80,15 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
     server,
     tools: (signal) => unlessAborted(listed.get(), signal),
     use,
-    health: () => health,
-    waitMs: () => (current === undefined ? backOff.waitMs() : 0),
-    async close() {
-      life.abort(new AppError("unavailable", `The MCP server ${server.name} is no longer in use.`));
-      const one = await current?.catch(() => undefined);
-      health = { ...health, state: "idle" };
-      await one?.client.close();
-    },
+    health: life.health,
+    waitMs: life.waitMs,
+    close: life.close,
   };
+}
+
+/** Whether a request was refused since its session is not known; some servers say so by 400. */
+function isForgotten({ transport }: Client, error: unknown): boolean {
+  return transport?.sessionId !== undefined && error instanceof SdkHttpError && [400, 404].includes(error.status ?? 0);
 }
 
 /** Where a server wants a wider scope, the next signing in will ask for it. */

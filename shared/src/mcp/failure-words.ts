@@ -24,6 +24,11 @@ export function serverFailure(name: string, error: unknown, ending: string | und
       "unauthorized",
       `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`bun manyhands mcp login ${name}\`.`,
     );
+  if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && ending === undefined)
+    return told(
+      "unavailable",
+      `it cannot be reached: ${line(error).replace(/^Version negotiation probe failed: /, "")}.`,
+    );
   if (error instanceof ProtocolError) return told("unavailable", `it answered with an error: ${line(error)}`);
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return told("timeout", "it did not answer in time.");

@@ -7,6 +7,7 @@ import { callServer } from "./call-server.ts";
 import type { Connection } from "./connection.ts";
 import type { HeldCalls } from "./held-calls.ts";
 import { neutral } from "./neutral-text.ts";
+import { readResource } from "./read-resource.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { toResult } from "./to-result.ts";
 import { mountedName } from "./tool-name.ts";
@@ -39,6 +40,7 @@ export function mountTool(definition: Definition, connection: Connection, held: 
           server: server.name,
           tool: definition.name,
           workspace: context.workspace,
+          read: (uri) => readResource(connection, uri, context.signal),
         });
       } catch (error) {
         context.signal.throwIfAborted();

@@ -1,7 +1,8 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import type { Tool } from "../tools/tool.ts";
 import type { ConnectDeps } from "./connect.ts";
-import { type Connection, type ConnectionHealth, createConnection } from "./connection.ts";
+import { type Connection, createConnection } from "./connection.ts";
+import type { ConnectionHealth } from "./connection-life.ts";
 import { createHeldCalls } from "./held-calls.ts";
 import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";

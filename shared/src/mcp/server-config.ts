@@ -45,8 +45,8 @@ const program = z.strictObject({
   /** Absolute paths it may read, and those it may also write. */
   read: names.default([]),
   write: names.default([]),
-  /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. */
-  network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).default([]),
+  /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. None, unless it fetches itself. */
+  network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).optional(),
 });
 
 const remote = z.strictObject({

@@ -2,6 +2,7 @@ import { chown, mkdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
+import { networkOf } from "./program-network.ts";
 import type { ProgramServer } from "./server-config.ts";
 import { serverId } from "./tool-name.ts";
 import { openWayOut, type WayOutDeps } from "./way-out.ts";
@@ -45,8 +46,9 @@ export async function startProgram(server: ProgramServer, deps: ProgramDeps): Pr
     paths,
     limits,
   };
-  if (trusted || server.network.length === 0) return sandbox.spawn({ ...command, network: "none" });
-  const way = await openWayOut(server, sandbox.user, deps);
+  const network = networkOf(server);
+  if (trusted || network.length === 0) return sandbox.spawn({ ...command, network: "none" });
+  const way = await openWayOut({ name: server.name, network }, sandbox.user, deps);
   try {
     const started = await sandbox.spawn({ ...command, network: way.proxy });
     started.exited.then(way.close).catch((error: unknown) => {

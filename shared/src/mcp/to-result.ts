@@ -1,18 +1,24 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { AppError } from "../errors.ts";
 import type { ImagePart } from "../llm/model.ts";
 import type { ToolResult } from "../tools/tool.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { neutral, neutralLine } from "./neutral-text.ts";
+import { type SavedFor, saveResult } from "./save-result.ts";
 
 /** Images models take. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const mostImages = 8;
 
-type Target = { readonly server: string; readonly tool: string; readonly workspace: Workspace };
+const mostLinks = 8;
+
+type Target = SavedFor & {
+  /** Has the server read what it links to. */
+  readonly read?: (uri: string) => Promise<readonly Contents[]>;
+};
 
 /**
- * A server's result as ours: text made harmless and marked as the server's, images as images, sound and other bytes as files of the workspace,
- * links named and never followed. The caller bounds its length.
+ * A server's result as ours: text made harmless and marked as the server's, images as images, and all bytes as files of the workspace, which become
+ * artifacts of the task. What it links to is asked of the server itself, and nowhere else. The caller bounds its length.
  */
 export async function toResult(
   result: Pick<CallToolResult, "content" | "structuredContent" | "isError">,
@@ -20,7 +26,8 @@ export async function toResult(
 ): Promise<ToolResult> {
   const images: ImagePart[] = [];
   const parts: string[] = [];
-  for (const block of result.content ?? []) parts.push(await inWords(block, images, target));
+  const links = { left: mostLinks };
+  for (const block of result.content ?? []) parts.push(await inWords(block, { images, links }, target));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !says(parts, structuredContent))
     parts.push(`Structured result:\n${neutral(JSON.stringify(structuredContent, undefined, 1))}`);
@@ -30,22 +37,23 @@ export async function toResult(
   return { text: `${head}\n${text}`, isError, ...(images.length > 0 && { images }) };
 }
 
-async function inWords(block: ContentBlock, images: ImagePart[], target: Target): Promise<string> {
+type SoFar = { readonly images: ImagePart[]; readonly links: { left: number } };
+
+async function inWords(block: ContentBlock, { images, links }: SoFar, target: Target): Promise<string> {
   switch (block.type) {
     case "text":
       return neutral(block.text);
-    case "image":
-      if (shown.has(block.mimeType) && images.length < mostImages) {
-        images.push({ type: "image", mediaType: block.mimeType, data: block.data });
-        return `[Image ${images.length}: ${block.mimeType}]`;
-      }
-      return saved(block.data, block.mimeType, target);
-    case "audio":
-      return saved(block.data, block.mimeType, target);
-    case "resource_link": {
-      const about = [block.title ?? block.name, block.mimeType, block.description].filter((part) => part !== undefined);
-      return `[Resource ${neutralLine(block.uri, 500)}: ${neutralLine(about.join(", "), 500)}]`;
+    case "image": {
+      const path = await saveResult({ base64: block.data, mediaType: block.mimeType }, target);
+      if (!shown.has(block.mimeType) || images.length >= mostImages) return `[${path}]`;
+      images.push({ type: "image", mediaType: block.mimeType, data: block.data });
+      return `[Image ${images.length}: ${path}]`;
     }
+    case "audio":
+      return `[${await saveResult({ base64: block.data, mediaType: block.mimeType }, target)}]`;
+    case "resource_link":
+      links.left--;
+      return linkInWords(block, links.left < 0 ? undefined : target.read, target);
     case "resource":
       return resourceInWords(block.resource, target);
     default:
@@ -53,23 +61,38 @@ async function inWords(block: ContentBlock, images: ImagePart[], target: Target)
   }
 }
 
-type Contents = { readonly uri: string; readonly mimeType?: string | undefined } & (
+type Link = Extract<ContentBlock, { type: "resource_link" }>;
+
+/** What is linked to, as a file where the server can read it. */
+async function linkInWords({ uri, name, title, ...link }: Link, read: Target["read"], target: Target): Promise<string> {
+  const about = [title ?? name, link.mimeType, link.description].filter((part) => part !== undefined);
+  const words = `Resource ${neutralLine(uri, 500)}: ${neutralLine(about.join(", "), 500)}`;
+  const contents = await read?.(uri).catch((error: unknown) => {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  });
+  if (contents === undefined) return `[${words}]`;
+  const saved: string[] = [];
+  for (const one of contents) {
+    const mediaType = one.mimeType ?? link.mimeType ?? "";
+    const base64 = "text" in one ? Buffer.from(one.text).toString("base64") : one.blob;
+    saved.push(await saveResult({ base64, mediaType, name }, target));
+  }
+  return `[${[words, ...saved].join("; ")}]`;
+}
+
+/** A resource as a server answers it. */
+export type Contents = { readonly uri: string; readonly mimeType?: string | undefined } & (
   | { readonly text: string }
   | { readonly blob: string }
 );
 
 /** A resource as text, its bytes as a file. */
 export async function resourceInWords(resource: Contents, target: Target): Promise<string> {
-  const name = neutralLine(resource.uri, 500);
-  if ("text" in resource) return `Resource ${name}:\n${neutral(resource.text)}`;
-  return `Resource ${name}: ${await saved(resource.blob, resource.mimeType ?? "application/octet-stream", target)}`;
-}
-
-async function saved(base64: string, mediaType: string, { tool, workspace }: Target): Promise<string> {
-  const bytes = Buffer.from(base64, "base64");
-  const extension = /^[\w.+-]+\/(?:x-)?([\w-]+)/.exec(mediaType)?.[1] ?? "bin";
-  const path = await workspace.spill(`${tool.replace(/[^\w-]/g, "_").slice(0, 40)}.${extension}`, bytes);
-  return `[${neutralLine(mediaType, 100)}, ${bytes.length} bytes: saved as ${path}]`;
+  const uri = neutralLine(resource.uri, 500);
+  if ("text" in resource) return `Resource ${uri}:\n${neutral(resource.text)}`;
+  const name = uri.split(/[?#]/, 1)[0]?.split("/").at(-1) ?? "";
+  return `Resource ${uri}: [${await saveResult({ base64: resource.blob, mediaType: resource.mimeType ?? "", name }, target)}]`;
 }
 
 /** Whether the text has the structured content in it already, as servers are told to do for clients that know no other. */

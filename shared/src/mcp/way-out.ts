@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { startEgressProxy } from "../egress/proxy.ts";
 import type { Sandbox, SandboxProxy } from "../sandbox/sandbox.ts";
-import type { ProgramServer } from "./server-config.ts";
 
 /** What programs are let out by. */
 export type WayOutDeps = {
@@ -18,9 +17,9 @@ export type WayOutDeps = {
 /** The one way out of a server's program, until it is closed. */
 export type WayOut = { readonly proxy: SandboxProxy; close(): Promise<void> };
 
-/** Opens a proxy for one program that lets out to what its entry's `network` names, and says in the log what it asked for beyond that. */
+/** Opens a proxy for one program that lets out to these hosts, and says in the log what it asked for beyond that. */
 export async function openWayOut(
-  { name, network }: ProgramServer,
+  { name, network }: { readonly name: string; readonly network: readonly string[] },
   user: Sandbox["user"],
   { policy, proxy: upstream, log }: WayOutDeps,
 ): Promise<WayOut> {

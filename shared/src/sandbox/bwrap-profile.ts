@@ -7,17 +7,20 @@ const sharedMemoryBytes = 64 * megabyte;
 /** Beside /usr: folders on systems that keep them apart, symlinks into /usr elsewhere. */
 const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** Of /etc only what programs need to start, to know time zones, fonts and certificates, and to name users. */
+/** Of /etc only what programs need to start, to know time zones, fonts, certificates and how their windows look, and to name users. */
 export const readableEtc = [
+  "X11/app-defaults",
   "alternatives",
   "bash_completion.d",
   "ca-certificates",
   "ca-certificates.conf",
+  "chromium.d",
   "crypto-policies",
   "fonts",
   "group",
   "host.conf",
   "java",
+  "libreoffice",
   "ld.so.cache",
   "ld.so.conf",
   "ld.so.conf.d",

@@ -41,6 +41,7 @@ export async function openTier(
       signal: AbortSignal.timeout(60_000),
       contextId,
       key: "run/1",
+      resultCharacters: 12_000,
       progress() {},
       ask: async () => "",
       workspace: plainWorkspace(workspace, join(home, "meta")),

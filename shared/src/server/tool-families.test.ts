@@ -47,6 +47,7 @@ const deps = () => ({
   egress: undefined,
   browsing: { tools: [tool("browser_snapshot")], look: async () => undefined, missing: undefined } as const,
   databases,
+  guarded: (own: Tool) => own,
   delegate: [tool("delegate")],
 });
 const namesWith = (chosen: Parameters<typeof withFamilies>[1]) =>
@@ -108,7 +109,6 @@ test("an agent's prompt counts only on tools it is going to have", () => {
     domains: [],
     notes: [],
     python: undefined,
-    guarded: (own: Tool) => own,
     close: async () => undefined,
   };
   const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);

@@ -13,7 +13,7 @@ import type { Toolbox } from "./toolbox.ts";
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */
 export type FamilyDeps = Pick<
   Toolbox,
-  "shell" | "web" | "desktop" | "browsing" | "sandbox" | "egress" | "databases"
+  "shell" | "web" | "desktop" | "browsing" | "sandbox" | "egress" | "databases" | "guarded"
 > & {
   readonly delegate: readonly Tool[];
 };
@@ -45,8 +45,8 @@ export function withFamilies(
   deps: FamilyDeps,
 ): AgentDefinition {
   if (chosen === undefined) return { ...agent, tools: joined(agent.tools, deps.delegate) };
-  const { sandbox, shell, egress } = deps;
-  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, edits: createKeyedQueue() });
+  const { sandbox, shell, egress, guarded } = deps;
+  const code = codeTools({ sandbox, runsCode: shell.length > 0, egress, guarded, edits: createKeyedQueue() });
   const made = Object.entries(families).map(([family, make]) => ({
     family,
     tools: make({ ...deps, codeTools: code }),

@@ -7,6 +7,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
     signal: new AbortController().signal,
     workspace,
     key: crypto.randomUUID(),
+    resultCharacters: 12_000,
     progress: () => undefined,
     ask: () => Promise.reject(new Error("No model is there to be asked.")),
     ...rest,

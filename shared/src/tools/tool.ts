@@ -54,6 +54,8 @@ export interface ToolContext {
   readonly workspace: Workspace;
   /** The same at every attempt of the same call. */
   readonly key: string;
+  /** Characters of a result that go to the model: what is longer loses its middle, so a tool that can choose what to leave out stays below. */
+  readonly resultCharacters: number;
   /** Present when the call asked before. */
   readonly answer?: PersonAnswer;
   /** Shows live output to those who watch now. Never stored. */

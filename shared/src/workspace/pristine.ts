@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { errnoOf } from "../errno.ts";
@@ -20,7 +20,10 @@ const arrivalSchema = z.strictObject({
  * Files that came into a workspace together, from elsewhere: one that was sent, with `root` its own path, or those of an unpacked or
  * cloned project, with `root` their folder. Paths are relative to the workspace.
  */
-export type Arrival = z.output<typeof arrivalSchema>;
+export type Arrival = z.output<typeof arrivalSchema> & {
+  /** Milliseconds since 1970. */
+  readonly arrivedAt: number;
+};
 
 /**
  * Remembers how files arrived, so that what became of them can be told later. `contentOf` answers a file's content, from where no tool
@@ -28,7 +31,7 @@ export type Arrival = z.output<typeof arrivalSchema>;
  */
 export async function rememberArrival(
   workspace: Workspace,
-  arrival: Arrival,
+  arrival: Omit<Arrival, "arrivedAt">,
   contentOf: (path: string) => Blob,
 ): Promise<void> {
   const folder = join(workspace.metaRoot, "pristine");
@@ -45,8 +48,13 @@ export async function rememberArrival(
 export async function arrivalsOf(workspace: Workspace): Promise<Arrival[]> {
   const folder = join(workspace.metaRoot, "pristine");
   const names = (await readdir(folder).catch(noneWhenMissing)).filter((name) => name.endsWith(".json"));
-  const arrivals = await Promise.all(names.map((name) => readJson(join(folder, name), arrivalSchema)));
-  return arrivals.flatMap((each) => each ?? []).sort((a, b) => (a.root < b.root ? -1 : 1));
+  const arrivals = await Promise.all(
+    names.map(async (name) => {
+      const arrival = await readJson(join(folder, name), arrivalSchema);
+      return arrival === undefined ? [] : [{ ...arrival, arrivedAt: (await stat(join(folder, name))).mtimeMs }];
+    }),
+  );
+  return arrivals.flat().sort((a, b) => (a.root < b.root ? -1 : 1));
 }
 
 /** Tells whether a file of the workspace arrived and is still as it was then. */

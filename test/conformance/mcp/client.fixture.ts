@@ -25,9 +25,11 @@ const oauth = {
   ...(metadata && { clientId: metadata }),
   ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
 };
+/** Everything that can be switched on is. */
+const entry = { url, oauth, resources: true, prompts: true, sampling: true };
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
-await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: { url, oauth } } }));
+await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: entry } }));
 // The suite's servers are all on this machine.
 const env = { MANYHANDS_HOME: home, MANYHANDS_EGRESS_ALLOW: "localhost,127.0.0.1" };
 const sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
@@ -60,6 +62,14 @@ async function call(tool: Tool, input: object): Promise<void> {
   console.error(tool.name, (await tool.call(input, contextForTest(workspace))).text);
 }
 
+/** Reads the first of what a tool lists. */
+async function readOne(tools: readonly Tool[], name: string, listed: RegExp, key: string): Promise<void> {
+  const tool = tools.find((one) => one.name === name);
+  const list = await tool?.call({}, contextForTest(workspace));
+  const [, first] = listed.exec(list?.text ?? "") ?? [];
+  if (tool !== undefined && first !== undefined) await call(tool, { [key]: first });
+}
+
 async function use(): Promise<void> {
   const mounted = mcp.mount("all");
   let tools = await mounted.list("local", signal);
@@ -70,6 +80,8 @@ async function use(): Promise<void> {
   const schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
   console.error(schemas, mcp.health());
   for (const tool of tools) for (const input of inputsOf(tool.name, schemas)) await call(tool, input);
+  await readOne(tools, "t__mcp_read_resource", /^- (\S+?)(?:: |$)/m, "uri");
+  await readOne(tools, "t__mcp_get_prompt", /^- (\S+)\(/m, "name");
 }
 
 try {

@@ -57,6 +57,7 @@ export async function startConformanceServer({
         resources: suiteResources,
         prompts: suitePrompts,
         ...(sessions && { sessions }),
+        listMs: 50,
         identify,
       }),
       report,

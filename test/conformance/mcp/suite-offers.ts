@@ -2,7 +2,7 @@ import { AppError } from "@manyhands/shared/errors";
 import { inputRequired } from "@modelcontextprotocol/server";
 import type { Prompts } from "../../../shared/src/mcp-server/prompts.ts";
 import type { Resources } from "../../../shared/src/mcp-server/resources.ts";
-import { image, resource, text } from "./suite-content.ts";
+import { image, resource, suiteChanges, text } from "./suite-content.ts";
 import { one } from "./suite-schemas.ts";
 
 const uris = ["test://static-text", "test://static-binary", "test://watched-resource"];
@@ -68,7 +68,7 @@ export const suitePrompts: Prompts = {
   list: () =>
     Object.entries(prompts).map(([name, { args }]) => ({
       name,
-      description: "A prompt of the suite.",
+      description: `A prompt of the suite, as of change ${suiteChanges.prompts}.`,
       arguments: args.map((arg) => ({ name: arg, required: true })),
     })),
   get: (name, args, given) => promptOf(name).get(name, args, given),

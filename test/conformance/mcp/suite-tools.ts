@@ -3,7 +3,7 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { Given } from "../../../shared/src/mcp-server/asking.ts";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp-server/direct-tools.ts";
 import { invalidParams } from "../../../shared/src/mcp-server/invalid-params.ts";
-import { audio, image, resource, text } from "./suite-content.ts";
+import { audio, image, resource, suiteChanges, text } from "./suite-content.ts";
 import { choices, confirmation, defaults, type Form, one, wide } from "./suite-schemas.ts";
 
 type Calling = Parameters<DirectTools["call"]>[2];
@@ -80,6 +80,14 @@ const work: Readonly<Record<string, Work>> = {
     await Bun.sleep(100);
     return says(text("done"));
   },
+  test_trigger_tool_change() {
+    suiteChanges.tools++;
+    return says(text("changed"));
+  },
+  test_trigger_prompt_change() {
+    suiteChanges.prompts++;
+    return says(text("changed"));
+  },
   test_headers: (_, __, input) => says(text(JSON.stringify(input))),
   test_sampling: after(({ prompt }) => ({ answer: samples(String(prompt)) })),
   test_elicitation: after(({ message }) => ({ answer: elicits(String(message), one("response")) })),
@@ -118,7 +126,7 @@ export const suiteTools: DirectTools = {
   list: () =>
     Object.keys(work).map((name) => ({
       name,
-      description: `Does what the suite expects of ${name}.`,
+      description: `Does what the suite expects of ${name}, as of change ${suiteChanges.tools}.`,
       inputSchema: schemas[name] ?? { type: "object", properties: {} },
     })),
   has: (name) => Object.hasOwn(work, name),

@@ -37,6 +37,7 @@ test.if(Bun.which("git") !== null)("git applies the patch to what was received a
   const [changes, ...others] = await changesPatches(workspace);
   expect(others).toEqual([]);
   expect(changes?.patch).not.toMatch(/same\.txt|venv/);
+  expect(changes?.changes).toBe(true);
   const file = await applied(before, changes?.patch);
   for (const [path, content] of Object.entries(now)) expect(await file(path).text()).toBe(content);
   expect(await file("gone.txt").exists()).toBe(false);
@@ -110,4 +111,6 @@ test("nothing changed is no patch, and binary files are left out", async () => {
   });
   await arrived(workspace, { "a.txt": "a\n", "b.bin": "x", "c.txt": "é" });
   expect(await changesPatches(workspace)).toEqual([]);
+  await Bun.write(join(workspace.root, "new.txt"), "new\n");
+  expect(await changesPatches(workspace)).toMatchObject([{ folder: "", changes: false }]);
 });

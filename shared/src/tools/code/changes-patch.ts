@@ -7,8 +7,11 @@ import { hashOf } from "../files/apply-staged.ts";
 import { listWork } from "./checkpoints/scan-workspace.ts";
 import { fileDiff } from "./file-diff.ts";
 
-/** A patch, and the folder its paths start from, relative to the workspace; empty for the workspace itself. */
-export type ChangesPatch = { readonly folder: string; readonly patch: string };
+/**
+ * A patch, and the folder its paths start from, relative to the workspace; empty for the workspace itself. `changes` says whether it changes anything
+ * that arrived: a patch of new files alone is another copy of them.
+ */
+export type ChangesPatch = { readonly folder: string; readonly patch: string; readonly changes: boolean };
 
 const largest = 1024 ** 2;
 
@@ -54,12 +57,13 @@ async function patchOf(
     const before = await keptContent(workspace, sha256);
     if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
   }
+  const changes = patches.some((patch) => patch !== "");
   for (const path of there)
     if (!arrived.has(path)) {
       const now = await contentOf(workspace, path);
       patches.push(await fileDiff(shown(path), undefined, now?.bytes, now?.executable));
     }
-  return { folder, patch: patches.join("") };
+  return { folder, patch: patches.join(""), changes };
 }
 
 async function contentOf(

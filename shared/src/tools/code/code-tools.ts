@@ -22,6 +22,8 @@ export type CodeToolsDeps = {
   readonly runsCode: boolean;
   /** The way out for fetching repositories; undefined where the web is switched off. */
   readonly egress: Egress | undefined;
+  /** The tool, its calls judged by where they send data. */
+  guarded(tool: Tool): Tool;
   /** Keeps edits of one file apart. */
   readonly edits: KeyedQueue;
 };
@@ -36,7 +38,7 @@ export type CodeTools = {
 };
 
 /** Makes them. Before each call of one that may change files the state is saved; what an edit breaks is told in its result. */
-export function codeTools({ sandbox, runsCode, egress, edits }: CodeToolsDeps): CodeTools {
+export function codeTools({ sandbox, runsCode, egress, guarded, edits }: CodeToolsDeps): CodeTools {
   const checkpoints = createCheckpoints();
   const saved = (tool: Tool) => withCheckpoints(tool, checkpoints);
   const checked = (tool: Tool, edited: (input: unknown) => string[]) =>
@@ -46,7 +48,7 @@ export function codeTools({ sandbox, runsCode, egress, edits }: CodeToolsDeps): 
     checkedEditor: (editor) => checked(editor, editorPaths),
     tools: [
       saved(unpackTool({ sandbox })),
-      ...(egress === undefined ? [] : [saved(cloneRepositoryTool({ egress, sandbox }))]),
+      ...(egress === undefined ? [] : [saved(guarded(cloneRepositoryTool({ egress, sandbox })))]),
       ...(runsCode ? [repoMapTool({ sandbox }), searchTool({ sandbox }), globTool({ sandbox })] : []),
       checked(applyPatchTool({ queue: edits }), patchPaths),
       ...(runsCode ? [saved(runTestsTool({ sandbox }))] : []),

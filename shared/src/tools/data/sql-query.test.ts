@@ -27,7 +27,9 @@ test("0, an empty text and NULL are three things", async () => {
 });
 
 test("COPY writes Parquet into the workspace, which the next query reads", async () => {
-  expect((await sql("COPY (FROM 'sales.csv') TO 'sales.parquet'")).isError).toBe(false);
+  const { isError, text } = await sql("COPY (FROM 'sales.csv') TO 'sales.parquet'");
+  expect([isError, text]).toEqual([false, expect.stringMatching(/^Done: \d rows\.$/)]);
+  expect((await sql("SELECT 5 AS Count WHERE 'x' <> 'delete'")).text).toEndWith("5\n[1 row]");
   expect((await sql("SELECT count(*) AS n FROM 'sales.parquet'")).text).toContain("\n3\n");
 });
 

@@ -22,6 +22,9 @@ of an SQLite file, and FROM 'book.xlsx/*' lists them. COPY (SELECT …) TO 'file
 Tables you create last while the conversation goes on, but not for ever: write what you need later to a file. No network, no files
 outside the workspace, no extensions.`;
 
+/** One statement that writes. */
+const writing = /^\s*(?:copy|create|insert|update|delete|merge)\b(?!.*;\s*\S)/is;
+
 /** The `sql_query` tool. */
 export function sqlQuery({ databases }: { readonly databases: Databases }): Tool {
   const tool = defineTool({
@@ -34,8 +37,12 @@ export function sqlQuery({ databases }: { readonly databases: Databases }): Tool
       const result = await databases.query(workspace, sql, bounds);
       if (sqlEffect(sql) === "once") await workspace.adopt(".");
       if (result.columns.length === 0) return "(done; the statement has no result)";
-      const table = textTable(result, shownRows);
       const { rows, total } = result;
+      const [column] = result.columns;
+      // What writes answers how many rows it wrote, as a table of one cell.
+      if (writing.test(sql) && total === 1 && result.columns.length === 1 && column?.name === "Count")
+        return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
+      const table = textTable(result, shownRows);
       if (total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
       const path = await workspace.spill("result.csv", csvText(result));
       const kept =

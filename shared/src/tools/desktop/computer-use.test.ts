@@ -127,6 +127,11 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     expect(await call({ action: "typing", text: "a\0b" })).toMatchObject({ isError: true });
   });
 
+  test("how the system's programs look is there for them to read", async () => {
+    const { text } = await call({ action: "launch", command: "ls /etc/X11/app-defaults" });
+    expect(text.split("\n")).toContain("XTerm");
+  });
+
   test("the display reaches no network and leaves no socket outside", async () => {
     const before = await Array.fromAsync(new Bun.Glob("X*").scan({ cwd: "/tmp/.X11-unix", onlyFiles: false })).catch(
       () => [],

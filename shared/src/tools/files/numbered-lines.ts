@@ -1,20 +1,31 @@
-/** Characters of a file that are shown at most. */
-export const mostShown = 16_000;
+/** Characters that are shown at most, line numbers included: fewer than a result may have, or it would lose its middle as well. */
+export const mostShown = 11_000;
 
-const clippedNote =
-  "<response clipped><NOTE>To save on context only part of this file has been shown to you. " +
-  "You should retry this tool after you have searched inside the file with `grep -n` " +
-  "in order to find the line numbers of what you are looking for.</NOTE>";
-
-/** The content with line numbers, as `cat -n` gives it, cut to what is shown at most. `what` names it to the reader. */
+/** The content with line numbers, as `cat -n` gives it, cut to what is shown at most, after a whole line. `what` names it to the reader. */
 export function numberLines(content: string, what: string, firstLine = 1): string {
-  const lines = clip(content)
+  const lines = content
     .split("\n")
     .map((line, index) => `${String(index + firstLine).padStart(6)}\t${line.replace(/\r$/, "")}`);
-  return `Here's the result of running \`cat -n\` on ${what}:\n${lines.join("\n")}\n`;
+  return `Here's the result of running \`cat -n\` on ${what}:\n${clip(lines, firstLine)}\n`;
 }
 
-function clip(content: string): string {
-  if (content.length <= mostShown) return content;
-  return content.slice(0, mostShown).replace(/[\ud800-\udbff]$/, "") + clippedNote;
+function clip(lines: readonly string[], firstLine: number): string {
+  const whole = wholeLines(lines);
+  if (whole === lines.length) return lines.join("\n");
+  const [first = ""] = lines;
+  const shown =
+    whole === 0 ? first.slice(0, mostShown).replace(/[\ud800-\udbff]$/, "") : lines.slice(0, whole).join("\n");
+  const last = firstLine + Math.max(whole, 1) - 1;
+  const told = whole === 0 ? `Line ${last} is too long to be shown whole.` : `Lines ${firstLine} to ${last} are shown.`;
+  return `${shown}<response clipped><NOTE>To save on context only part of this file has been shown to you. ${told} Read on with view_range [${last + 1}, -1].</NOTE>`;
+}
+
+/** How many of the lines fit, from the first on. */
+function wholeLines(lines: readonly string[]): number {
+  let size = 0;
+  const over = lines.findIndex((line) => {
+    size += line.length + 1;
+    return size > mostShown;
+  });
+  return over === -1 ? lines.length : over;
 }

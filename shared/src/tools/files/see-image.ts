@@ -13,7 +13,7 @@ const input = z.strictObject({ path: z.string().min(1).describe("An image file o
 export const seeImage = defineTool({
   name: "see_image",
   description:
-    "Shows you an image file of the workspace (PNG, JPEG, GIF or WebP, up to 10 MB), made smaller where it has more than 1920 × 1080 pixels. Only the newest image stays before your eyes: say what you see before you look at the next.",
+    "Shows you an image file of the workspace (PNG, JPEG, GIF or WebP, up to 10 MB), made smaller where it has more than 1920 × 1080 pixels. Only the newest image stays before your eyes, and that for five turns: say what you see before you look at the next.",
   input,
   effect: "pure",
   async run({ path }, { workspace, signal }) {

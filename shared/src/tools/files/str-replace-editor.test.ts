@@ -276,12 +276,29 @@ test("a file of 1 GB is viewed in parts without being loaded, and not edited", a
   expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 ** 2);
 });
 
-test("a long file is cut at 16,000 characters with a note, whole characters only", async () => {
+test("a long file is cut after a whole line, and the note tells how to read on", async () => {
+  await using place = await setUp();
+  await place.write("a.txt", Array.from({ length: 2_000 }, (_, line) => `line ${line + 1}`).join("\n"));
+  let from = 1;
+  for (let views = 0; from <= 2_000; views++) {
+    const view_range = from === 1 ? {} : { view_range: [from, -1] };
+    const text = await place.text({ command: "view", path: "a.txt", ...view_range });
+    expect(text.length).toBeLessThan(12_000);
+    const next = Number(/Read on with view_range \[(\d+), -1\]/.exec(text)?.[1] ?? 2_001);
+    expect(text).toContain(`\tline ${next - 1}`);
+    expect(text).not.toContain(`\tline ${next}\n`);
+    expect([next > from, views < 10]).toEqual([true, true]);
+    from = next;
+  }
+});
+
+test("a line too long to be shown is cut, whole characters only", async () => {
   await using place = await setUp();
   await place.write("a.txt", `${"\u{1f40b}".repeat(40_000)}\nend\n`);
   const text = await place.text({ command: "view", path: "a.txt" });
   expect(text).toContain("<response clipped><NOTE>To save on context only part of this file has been shown to you.");
-  expect(text.split("\u{1f40b}").length - 1).toBe(8000);
+  expect(text).toContain("Line 1 is too long to be shown whole. Read on with view_range [2, -1].");
+  expect(text.split("\u{1f40b}").length - 1).toBe(5496);
   expect(text).not.toContain("\ufffd");
   expect(text).not.toContain("not valid UTF-8");
   const tail = await place.text({ command: "view", path: "a.txt", view_range: [2, -1] });

@@ -73,6 +73,16 @@ test("what is long comes with its beginning and end, the whole goes to a file", 
   expect(await Bun.file(join(at.workspace.root, path)).text()).toBe(body);
 });
 
+test("several long pages share what a result may have, whatever is asked for", async () => {
+  const body = (name: string) => Array.from({ length: 2_000 }, (_, line) => `${name} ${line}`).join("\n");
+  const pages = { "/a": served(body("a"), "text/plain"), "/b": served(body("b"), "text/plain") };
+  await using site = startSite(pages);
+  await using at = await start(site.host);
+  const { text } = await at.read({ urls: [`${site.url}/a`, `${site.url}/b`], max_characters: 90_000 });
+  expect(text.length).toBeLessThan(12_000);
+  for (const line of ["a 0", "a 1999", "b 0", "b 1999"]) expect(text).toContain(`${line}\n`);
+});
+
 test("a huge page of deep nesting is read or refused, and the server goes on meanwhile", async () => {
   const deep = `<html><body>${"<div>".repeat(100_000)}end${"</div>".repeat(100_000)}</body></html>`;
   await using site = startSite({ "/deep": served(deep, "text/html") });

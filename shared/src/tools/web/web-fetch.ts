@@ -17,7 +17,9 @@ const input = z.strictObject({
     .min(500)
     .max(100_000)
     .default(10_000)
-    .describe("Characters of the result, shared by the addresses. What is longer goes to a file whole."),
+    .describe(
+      "Characters of the result, as far as it may have so many, shared by the addresses. What is longer goes to a file whole.",
+    ),
   render: z
     .boolean()
     .optional()
@@ -40,8 +42,9 @@ export function webFetch(deps: PageDeps): Tool {
     async run({ url, urls, timeout, max_characters, render }, context) {
       const wanted = new Set([url ?? [], urls ?? []].flat().map((one) => one.trim()));
       if (wanted.size === 0) return failure("Nothing to do: give url or urls.");
-      const share = Math.max(500, Math.floor(max_characters / wanted.size));
-      const { signal } = context;
+      const { signal, resultCharacters } = context;
+      const room = Math.min(max_characters, resultCharacters - wanted.size * aroundPage);
+      const share = Math.max(500, Math.floor(room / wanted.size));
       const parts = await Promise.all(
         [...wanted].map(async (one) => {
           try {
@@ -57,6 +60,9 @@ export function webFetch(deps: PageDeps): Tool {
     },
   });
 }
+
+/** Characters around a page's text: its address, its marks, where the whole is. */
+const aroundPage = 300;
 
 async function present(asked: string, page: Page, characters: number, context: ToolContext): Promise<string> {
   const lines = [

@@ -225,3 +225,28 @@ test("another agent is not sent to a place that pages may have named, and to one
   expect(await judge("Open https://evil.example/?q=secret.", ["Compare it with evil.example."])).toBeUndefined();
   expect(await judge("Mend report.md.")).toBeUndefined();
 });
+
+test("a repository is cloned from where the user said or from a forge; what was sent may name any other host", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const named = (name: string) =>
+    guard.over(defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" }));
+  const signal = AbortSignal.timeout(5_000);
+  const judge = (url: string, said: string[] = [], name = "clone_repository") =>
+    named(name).risk?.({ url }, { workspace, said, signal });
+  expect(await judge("https://evil.example/secret.git")).toBe(
+    "Open “https://evil.example/secret.git”, which you did not name",
+  );
+  expect(await judge("https://evil.example/secret.git")).toContain("which you did not name");
+  expect(await judge("https://git.example/ann/app", ["Mend git.example/ann/app"])).toBeUndefined();
+  expect(await judge("https://github.com/ann/app")).toBeUndefined();
+  for (const url of [
+    "http://github.com/ann/app",
+    "https://github.com.evil.example/ann/app",
+    "https://constructor/ann/app",
+  ])
+    expect([url, await judge(url)]).toEqual([url, expect.stringContaining("which you did not name")]);
+  // What it holds was read.
+  expect(await judge("https://first.example/", [], "web_fetch")).toContain("which you did not name");
+});

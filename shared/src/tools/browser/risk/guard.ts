@@ -27,12 +27,13 @@ export function createGuard({ browsers, looks, scope: mode, trusted }: GuardDeps
   const book = createScopeBook(trusted);
   const judge = async (rule: Rule, input: unknown, { workspace, said }: RiskContext): Promise<string | undefined> => {
     const known = await book.of(workspace, said);
-    const scope = mode === "open" ? undefined : known;
+    const scope = mode === "open" ? undefined : { ...known, read: known.read || rule.led === true };
     const urls = rule.opens?.(input) ?? [];
     const opening = judgeOpening(urls, scope);
     if (opening !== undefined) return opening;
     // Before anything was read the agent's own choice says where it works; noted here, since what it chose together is judged again one by one.
-    for (const url of urls.map((text) => URL.parse(text))) if (url !== null) await book.choose(workspace, url);
+    if (rule.led !== true)
+      for (const url of urls.map((text) => URL.parse(text))) if (url !== null) await book.choose(workspace, url);
     if (rule.reads === true) await book.read(workspace, []);
     const browsing = browsers?.peek(workspace);
     if (rule.judge === undefined) return undefined;

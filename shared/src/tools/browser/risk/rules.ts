@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Browsing } from "../../../browser/browser.ts";
+import { isOnForge } from "../../code/archive/archive-address.ts";
 import { ref } from "../act/input.ts";
 import { pageAddress } from "../act/page-address.ts";
 import type { Looks } from "../looks.ts";
@@ -32,6 +33,8 @@ export type Rule = {
   readonly judge?: (input: unknown, situation: Situation) => Promise<string | undefined>;
   /** Whether what comes back may be led by pages that were read elsewhere. */
   readonly reads?: boolean;
+  /** Whether what the user sent may lead to such a call, so that none is the agent's own choice, even before anything was read. */
+  readonly led?: boolean;
 };
 
 const address = z.looseObject({ url: pageAddress });
@@ -61,6 +64,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   web_search: asksFor,
   // Where another agent is sent, this one goes.
   delegate: { opens: (input) => addressesNamedIn(lent.safeParse(input).data?.task ?? ""), reads: true },
+  clone_repository: {
+    opens: (input) => [address.safeParse(input).data?.url ?? []].flat().filter((url) => !isOnForge(url)),
+    reads: true,
+    led: true,
+  },
   web_fetch: {
     opens(input) {
       const parsed = addresses.safeParse(input).data;

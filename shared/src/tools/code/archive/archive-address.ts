@@ -17,13 +17,24 @@ export type SourceAddress =
 /** How a host serves the files of a repository as one archive. `HEAD` stands for the default branch. */
 type Forge = (repository: string, name: string, ref: string) => string;
 
-const forges: Readonly<Record<string, Forge>> = {
-  "github.com": (repository, _, ref) => `https://codeload.github.com/${repository}/tar.gz/${ref}`,
-  "gitlab.com": (repository, name, ref) =>
-    `https://gitlab.com/${repository}/-/archive/${ref}/${name}-${ref.replaceAll("/", "-")}.tar.gz`,
-  "bitbucket.org": (repository, _, ref) => `https://bitbucket.org/${repository}/get/${ref}.tar.gz`,
-  "codeberg.org": (repository, _, ref) => `https://codeberg.org/${repository}/archive/${ref}.tar.gz`,
-};
+const forges: ReadonlyMap<string, Forge> = new Map<string, Forge>([
+  ["github.com", (repository, _, ref) => `https://codeload.github.com/${repository}/tar.gz/${ref}`],
+  [
+    "gitlab.com",
+    (repository, name, ref) =>
+      `https://gitlab.com/${repository}/-/archive/${ref}/${name}-${ref.replaceAll("/", "-")}.tar.gz`,
+  ],
+  ["bitbucket.org", (repository, _, ref) => `https://bitbucket.org/${repository}/get/${ref}.tar.gz`],
+  ["codeberg.org", (repository, _, ref) => `https://codeberg.org/${repository}/archive/${ref}.tar.gz`],
+]);
+
+const forgeOf = ({ host }: URL): Forge | undefined => forges.get(host.replace(/^www\./, ""));
+
+/** Whether an address is on a host that serves many people's repositories: what is asked of it, nobody else gets to know. */
+export function isOnForge(address: string): boolean {
+  const url = URL.parse(address.trim());
+  return url?.protocol === "https:" && forgeOf(url) !== undefined;
+}
 
 const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 
@@ -38,7 +49,7 @@ export function sourceAddress(address: string): SourceAddress {
     return { kind: "archive", url: url.href, name: last.replace(archiveName, "") };
   const repository = path.replace(/\.git$/, "").replace(/^\/+/, "");
   const name = last.replace(/\.git$/, "");
-  const forge = forges[url.host.replace(/^www\./, "")];
+  const forge = forgeOf(url);
   const names = repository.split("/");
   const sound = names.every((each) => /^[\w.~-]+$/.test(each) && !/^\.+$/.test(each)) && url.search === "";
   const fits = forge === undefined || names.length === 2 || (names.length > 2 && url.host === "gitlab.com");

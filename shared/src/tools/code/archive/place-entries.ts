@@ -7,6 +7,7 @@ import { rememberArrival } from "../../../workspace/pristine.ts";
 import { isProtected } from "../../../workspace/protected-names.ts";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { kindOf, ownerOf, placeOf } from "../../../workspace/workspace-file.ts";
+import { forgetAside } from "../checkpoints/projects-aside.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type Extracted, extract } from "./extract.ts";
 import type { ExtractLimits } from "./extract-room.ts";
@@ -73,6 +74,7 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
   const arrival = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
   await rememberArrival(workspace, arrival, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
+  await forgetAside(workspace, place.relative);
   await using parent = await holdFolder(workspace.root, place.folders, await ownerOf(workspace));
   await rename(content, parent.at(place.name)).catch((error: unknown) => {
     throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "") ? taken : error;

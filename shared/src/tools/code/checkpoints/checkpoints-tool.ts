@@ -8,13 +8,14 @@ import { changesPatches } from "../changes-patch.ts";
 import { fileDiff } from "../file-diff.ts";
 import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";
 import type { Checkpoints } from "./checkpoint-store.ts";
+import { putBackProjects, setAsideProjects } from "./projects-aside.ts";
 import { restore } from "./restore.ts";
 
 const description = `The states of the workspace before each call that changed it.
 - list: the calls that changed files, newest last, each with the id of the state before it.
 - diff: from the state with that id to now; without id, from the files as they were sent to now, which is what is handed over as changes.patch.
 - restore: brings all files, or those at path, back to the state with that id. Can be taken back by restoring in turn.
-Not covered: .git, node_modules and the like, files above 5 MB, links.`;
+Not covered: .git, node_modules and the like, files above 5 MB, links; but a project that was unpacked or cloned after a state goes whole, and comes back whole.`;
 
 const input = z.strictObject({
   command: z.enum(["list", "diff", "restore"]),
@@ -39,7 +40,12 @@ export function checkpointsTool(checkpoints: Checkpoints): Tool {
       const changes = differences(state.files, await checkpoints.now(workspace)).filter((each) =>
         lies(each.path, within),
       );
-      return command === "diff" ? diff(workspace, changes) : restored(workspace, changes, id);
+      if (command === "diff") return await diff(workspace, changes);
+      if (within !== "") return await restored(workspace, changes, id);
+      await putBackProjects(workspace, state);
+      const text = await restored(workspace, changes, id);
+      await setAsideProjects(workspace, state);
+      return text;
     },
   });
 }

@@ -11,6 +11,7 @@ import { bashTool, createShellSessions } from "../../shell/bash-tool.ts";
 import type { SessionPool } from "../../shell/session-pool.ts";
 import type { Tool } from "../../tool.ts";
 import { type CodePlace, callIn, openCodePlace } from "../code.fixture.ts";
+import { unpackTool } from "../unpack.ts";
 import { createCheckpoints } from "./checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints-tool.ts";
 import { withCheckpoints } from "./with-checkpoints.ts";
@@ -58,6 +59,26 @@ test("each call that changed files is a step, whatever tool made it, and any of 
   expect((await stat(join(workspace.root, "new/deep/n.txt"))).mode & 0o777).toBe(0o755);
   expect((await stat(join(workspace.root, "new/deep"))).uid).toBe((await stat(workspace.root)).uid);
   expect(await ask(workspace, { command: "restore", id: 99 })).toContain("There is no state 99");
+});
+
+test("a project that was unpacked goes whole when that is undone, comes back whole, and may be unpacked again", async () => {
+  const workspace = await place.project({ "proj/a.txt": "a\n", "proj/.git/HEAD": "ref\n" });
+  await symlink("a.txt", join(workspace.root, "proj/link"));
+  Bun.spawnSync(["tar", "-cf", "proj.tar", "--remove-files", "proj"], { cwd: workspace.root });
+  await workspace.adopt(".");
+  const unpack = withCheckpoints(unpackTool(place), checkpoints);
+  const call = callIn(workspace);
+  await call(unpack, { path: "proj.tar" });
+  await call(editor, { command: "str_replace", path: "proj/a.txt", old_str: "a", new_str: "b" });
+  await ask(workspace, { command: "restore", id: 1 });
+  expect(await readdir(workspace.root)).toEqual(["proj.tar"]);
+  await ask(workspace, { command: "restore", id: 3 });
+  expect((await readdir(join(workspace.root, "proj"))).sort()).toEqual([".git", "a.txt", "link"]);
+  expect([await read(workspace, "proj/link"), await read(workspace, "proj/.git/HEAD")]).toEqual(["b\n", "ref\n"]);
+  await ask(workspace, { command: "restore", id: 1 });
+  expect((await call(unpack, { path: "proj.tar" })).text).toStartWith("Unpacked 2 files");
+  await ask(workspace, { command: "restore", id: 3 });
+  expect([await read(workspace, "proj/link"), await read(workspace, "proj/.git/HEAD")]).toEqual(["b\n", "ref\n"]);
 });
 
 test("a file that became a folder comes back as a file", async () => {

@@ -24,8 +24,8 @@ const askMs = 30_000;
 const fetchMs = 180_000;
 const mostAnswer = 5 * 1024 ** 2;
 const mostPack = 100 * 1024 ** 2;
-/** They are arguments of a command, of which a system takes some 2 MB. */
-const mostShallow = 20_000;
+/** They are arguments of a command, of which bubblewrap takes 9,000. */
+const mostShallow = 5_000;
 const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
 const advertisement = "/info/refs?service=git-upload-pack";
 

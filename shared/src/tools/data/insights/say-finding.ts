@@ -29,7 +29,7 @@ const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
     en: ({ series, at, figures }, n) =>
       `${series} ${(figures.slope ?? 0) > 0 ? "rises" : "falls"} on the whole from ${at[0]} to ${at[1]}, by about ${n("slope")} a step (${probability(figures.p)}).`,
     zh: ({ series, at, figures }, n) =>
-      `${series}从 ${at[0]} 到 ${at[1]} 总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，每步约 ${n("slope")}（${probability(figures.p)}）。`,
+      `${series}从 ${at[0]} 到 ${at[1]} 总体${(figures.slope ?? 0) > 0 ? "上升" : "下降"}，平均每期约 ${n("slope")}（${probability(figures.p)}）。`,
   },
   turning_point: {
     en: ({ series }, n, at) => `${series} changes its direction around ${at} (${n("value")}).`,

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { createEventMemory } from "./event-memory.ts";
+
+const message = (text: string) => ({ jsonrpc: "2.0" as const, method: text });
+
+async function after(id: string, store: ReturnType<ReturnType<typeof createEventMemory>["open"]>): Promise<unknown[]> {
+  const sent: unknown[] = [];
+  await store.replayEventsAfter(id, { send: async (_, one) => void sent.push("method" in one && one.method) });
+  return sent;
+}
+
+test("what came after an event in its stream is told again, and nothing of another stream or session", async () => {
+  const memory = createEventMemory();
+  const [one, other] = [memory.open(), memory.open()];
+  const first = await one.storeEvent("s", message("a"));
+  await one.storeEvent("t", message("elsewhere"));
+  await other.storeEvent("s", message("another's"));
+  await one.storeEvent("s", message("b"));
+  expect(await after(first, one)).toEqual(["b"]);
+  expect(await other.getStreamIdForEventId?.(first)).toBeUndefined();
+  expect(await after(first, other)).toEqual([]);
+});
+
+test("beyond its bound the oldest is forgotten, never the newest, and all of a session that ended", async () => {
+  const memory = createEventMemory(200);
+  const [one, other] = [memory.open(), memory.open()];
+  const ids = [];
+  for (let n = 0; n < 5; n++) ids.push(await one.storeEvent("s", message("x".repeat(60))));
+  expect(await Promise.all(ids.map((id) => one.getStreamIdForEventId?.(id)))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    "s",
+    "s",
+  ]);
+  const huge = await other.storeEvent("s", message("x".repeat(1_000)));
+  expect(await other.getStreamIdForEventId?.(huge)).toBe("s");
+  expect(await one.getStreamIdForEventId?.(ids.at(-1) ?? "")).toBeUndefined();
+  other[Symbol.dispose]();
+  expect(await other.getStreamIdForEventId?.(huge)).toBeUndefined();
+});

@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { networkOf } from "./program-network.ts";
+
+test("a program that fetches itself reaches where it comes from, and what an entry names is all it names", () => {
+  const reached = (command: string, network?: string[]) => networkOf({ command, network });
+  expect(reached("npx")).toEqual(["registry.npmjs.org"]);
+  expect(reached("/usr/local/bin/uvx")).toEqual(["pypi.org", "files.pythonhosted.org"]);
+  expect(reached("node")).toEqual([]);
+  expect(reached("npx", [])).toEqual([]);
+  expect(reached("npx", ["npm.example"])).toEqual(["npm.example"]);
+  expect(reached("constructor")).toEqual([]);
+});

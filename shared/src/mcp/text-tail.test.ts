@@ -1,0 +1,10 @@
+import { expect, test } from "bun:test";
+import { createTextTail } from "./text-tail.ts";
+
+test("however much comes, only its end is kept", () => {
+  const tail = createTextTail();
+  for (let n = 0; n < 1_000; n++) tail.push(new TextEncoder().encode(`${"warning ".repeat(1_000)}\n`));
+  tail.push(new TextEncoder().encode("the last word\n"));
+  expect(tail.text()).toEndWith("the last word");
+  expect(tail.text().length).toBeLessThanOrEqual(2_000);
+});

@@ -1,0 +1,63 @@
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { holdFolder } from "../../../workspace/held-folder.ts";
+import { type Arrival, arrivalsOf } from "../../../workspace/pristine.ts";
+import type { Workspace } from "../../../workspace/workspace.ts";
+import { kindOf, placeOf } from "../../../workspace/workspace-file.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+
+type State = Pick<Checkpoint, "at" | "files">;
+
+/**
+ * Puts the projects back that a state has and that were set aside, with what no checkpoint holds: `.git`, links, large files. To be called before the
+ * state's files are restored.
+ */
+export async function putBackProjects(workspace: Workspace, { files }: State): Promise<void> {
+  for (const { root } of await projectsOf(workspace)) {
+    if (
+      !holds(files, root) ||
+      !(await isThere(asideOf(workspace, root))) ||
+      (await kindOf(workspace, root)) !== "missing"
+    )
+      continue;
+    const { folders, name } = await placeOf(workspace, root);
+    await using parent = await holdFolder(workspace.root, folders);
+    await rename(asideOf(workspace, root), parent.at(name));
+  }
+}
+
+/** Sets the projects aside, whole, that came after a state was taken. To be called when the state's files are restored. */
+export async function setAsideProjects(workspace: Workspace, { at, files }: State): Promise<void> {
+  for (const { root, arrivedAt } of await projectsOf(workspace)) {
+    if (arrivedAt < at || holds(files, root) || (await kindOf(workspace, root)) !== "folder") continue;
+    const { folders, name } = await placeOf(workspace, root);
+    await forgetAside(workspace, root);
+    await mkdir(join(workspace.metaRoot, "aside"), { recursive: true, mode: 0o700 });
+    await using parent = await holdFolder(workspace.root, folders);
+    await rename(parent.at(name), asideOf(workspace, root));
+  }
+}
+
+/** Forgets what was set aside of a project: another one comes into its place. */
+export async function forgetAside(workspace: Workspace, root: string): Promise<void> {
+  await rm(asideOf(workspace, root), { recursive: true, force: true });
+}
+
+function holds(files: State["files"], root: string): boolean {
+  return files.some(({ path }) => path.startsWith(`${root}/`));
+}
+
+async function projectsOf(workspace: Workspace): Promise<Arrival[]> {
+  return (await arrivalsOf(workspace)).filter(({ root, files }) => files.length !== 1 || files[0]?.path !== root);
+}
+
+function asideOf({ metaRoot }: Workspace, root: string): string {
+  return join(metaRoot, "aside", new Bun.CryptoHasher("sha256").update(root).digest("hex"));
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
