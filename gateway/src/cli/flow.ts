@@ -33,7 +33,7 @@ export async function flowCommand(
   const flow = flowNamed(name);
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const message = options.example ? exampleOf(flow) : await messageOf(task, options, context.cwd);
+  const message = options.example ? exampleOf(flow, options) : await messageOf(task, options, context.cwd);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
   const session = await openFlow(name, config, context);
   try {
@@ -58,11 +58,17 @@ async function messageOf(task: string, options: FlowOptions, cwd: string): Promi
   return { text: task, files, contextId, budgetUsd, ...(Object.keys(data).length > 0 && { data }) };
 }
 
-function exampleOf({ example: { text, agents, options, files = [] } }: FlowDefinition): OutgoingMessage {
+/** The flow's example, with what was named on the command line in place of what it has. */
+function exampleOf({ example }: FlowDefinition, given: FlowOptions): OutgoingMessage {
+  const { text, files = [] } = example;
+  const agents = given.agents ?? example.agents;
+  const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
   const encoder = new TextEncoder();
-  const data = { ...(agents && { agents }), ...(options && { options }) };
+  const data = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
   return {
     text,
+    contextId: given.context,
+    budgetUsd: given.budgetUsd,
     files: files.map(
       (file): OutgoingFile => ({
         name: file.name,
