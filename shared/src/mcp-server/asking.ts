@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Era } from "./mcp-server.ts";
+import type { Era } from "./era.ts";
 
 /** What is needed of the client, and through it of its person, before a request can be answered; `state` comes back with it. */
 export type Asks = { readonly asks: InputRequests; readonly state: string };

@@ -8,8 +8,9 @@ import {
 import { AppError } from "../errors.ts";
 import { contextNamed } from "./context-header.ts";
 import { createListWatch } from "./list-watch.ts";
-import { type McpServerDeps, mcpServer, promptsOf } from "./mcp-server.ts";
+import { mcpServer } from "./mcp-server.ts";
 import { listTools } from "./serve-tools.ts";
+import { type McpServerDeps, promptsOf } from "./serving.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
 /** What the MCP face needs. */

@@ -1,6 +1,6 @@
 import type { Server } from "@modelcontextprotocol/server";
 import { inProtocolWords } from "./invalid-params.ts";
-import type { Serving } from "./mcp-server.ts";
+import type { Serving } from "./serving.ts";
 
 /** As many as the protocol lets a client be told. */
 const most = 100;

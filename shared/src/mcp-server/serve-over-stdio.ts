@@ -1,5 +1,6 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { type McpServerDeps, mcpServer } from "./mcp-server.ts";
+import { mcpServer } from "./mcp-server.ts";
+import type { McpServerDeps } from "./serving.ts";
 
 /** Who started this process may do what a caller without a name may. */
 const principal = "local";

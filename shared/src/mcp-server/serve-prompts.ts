@@ -1,7 +1,7 @@
 import type { Server } from "@modelcontextprotocol/server";
 import { givenWith } from "./asking.ts";
 import { inProtocolWords } from "./invalid-params.ts";
-import type { Serving } from "./mcp-server.ts";
+import type { Serving } from "./serving.ts";
 
 /** Answers what prompts there are, with what they say. */
 export function servePrompts(server: Server, { prompts, deps }: Serving): void {

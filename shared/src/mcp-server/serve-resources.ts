@@ -1,6 +1,6 @@
 import { ResourceNotFoundError, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { inProtocolWords, invalidParams } from "./invalid-params.ts";
-import type { Serving } from "./mcp-server.ts";
+import type { Serving } from "./serving.ts";
 
 /** Answers what there is to read. */
 export function serveResources(server: Server, serving: Serving): void {

@@ -16,12 +16,13 @@ import { asking, asksPeople, capabilitiesOf, type Given, givenWith } from "./ask
 import { awaitRun, beginRun, type Call } from "./call-run.ts";
 import { contextNamed } from "./context-header.ts";
 import type { DirectTools } from "./direct-tools.ts";
+import type { Era } from "./era.ts";
 import { invalidParams } from "./invalid-params.ts";
-import type { Era, McpServerDeps, Serving } from "./mcp-server.ts";
 import { personsAnswer, question } from "./questions.ts";
 import { runResult } from "./run-result.ts";
 import { isRunTool, runToolList, runTools } from "./run-tools.ts";
 import { runArguments, runnableTool } from "./runnable-tool.ts";
+import type { McpServerDeps, Serving } from "./serving.ts";
 
 const longestWaitMs = 600_000;
 

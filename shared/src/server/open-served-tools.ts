@@ -2,7 +2,7 @@ import { createFoldCache } from "../a2a/fold-cache.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import type { Engine } from "../durable/engine.ts";
 import { type DirectToolsDeps, directTools } from "../mcp-server/direct-tools.ts";
-import type { McpServerDeps } from "../mcp-server/mcp-server.ts";
+import type { McpServerDeps } from "../mcp-server/serving.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { openRuns } from "../runs/runs.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
