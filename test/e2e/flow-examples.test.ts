@@ -48,18 +48,38 @@ test("there are flows, each with an example", () => {
 test.each(flows.map(({ name }) => name))(
   "the example of the flow %s is carried out by the rehearsal model",
   async (name) => {
-    const child = Bun.spawn([process.execPath, main, "flow", name, "--example"], {
-      cwd: folder,
-      env,
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    expect(out).toContain("✓ completed");
-    expect(out).not.toContain("✗");
-    expect(out).not.toContain("I cannot do this task");
-    expect(await child.exited).toBe(0);
+    expectCompleted(await run("flow", name, "--example"));
   },
   60_000,
 );
+
+test.each([["run"], ["flow planning"]])(
+  "the question that the guides ask is answered by the rehearsal model: %s",
+  async (words) => {
+    const ended = await run(...words.split(" "), "How many primes are below 1000?");
+    expectCompleted(ended);
+    expect(ended.out).toContain("There are 168 primes below 1000.");
+  },
+  60_000,
+);
+
+type Ended = { readonly out: string; readonly exitCode: number };
+
+async function run(...args: readonly string[]): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    cwd: folder,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { out, exitCode: await child.exited };
+}
+
+function expectCompleted({ out, exitCode }: Ended): void {
+  expect(out).toContain("✓ completed");
+  expect(out).not.toContain("✗");
+  expect(out).not.toContain("I cannot do this task");
+  expect(exitCode).toBe(0);
+}

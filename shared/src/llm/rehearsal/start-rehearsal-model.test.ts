@@ -125,6 +125,12 @@ test.each(toolSets)("%s it finds other ways to the same figures", async (_, name
   expect(text).toContain("| East | 21,317.35 | 58 | 367.54 |");
 });
 
+test.each([[["python_execute"]], [["bash"]]])("the question of the guides is counted out with %p", async (names) => {
+  const { called, end } = await play(pick(...names), "How many primes are below 1000?");
+  expect(called).toEqual(names);
+  expect(end.summary).toBe("There are 168 primes below 1000.");
+});
+
 test("the figures follow the file that is really there", async () => {
   const head = "order_id,date,region,product,quantity,unit_price,status";
   await Bun.write(join(folder, "orders.csv"), `${head}\n1,2025-03-01,Moon,Rock,2,10.50,completed\n`);

@@ -1,9 +1,17 @@
 import type { Script } from "../script.ts";
 import { advantage } from "./advantage.ts";
 import { planSales } from "./plan-sales.ts";
+import { primes } from "./primes.ts";
 import { regionSales } from "./region-sales.ts";
 import { slogan } from "./slogan.ts";
 import { testDebate } from "./test-debate.ts";
 
-/** The scripts of the flows' examples. */
-export const examples: readonly Script[] = [...planSales, ...regionSales, advantage, ...slogan, ...testDebate];
+/** The scripts of the flows' and the guides' examples. */
+export const examples: readonly Script[] = [
+  ...planSales,
+  ...regionSales,
+  advantage,
+  ...slogan,
+  ...testDebate,
+  ...primes,
+];
