@@ -43,7 +43,7 @@ const acts: Record<string, Act> = {
     return "authorized";
   },
   work: async (run, steps) => {
-    for (let n = 1; n <= Number(steps); n++) {
+    for (let n = 1; n <= Number.parseInt(steps, 10); n++) {
       await run.step(`tool-${n}`, async (step) => {
         step.emit(event({ type: "tool-started", callId: `c${n}`, name: "bash", arguments: `{"n":${n}}` }));
         await Bun.sleep(3);
@@ -71,7 +71,7 @@ const acts: Record<string, Act> = {
   wait: async (run, ms) => {
     await run.step("wait", async ({ signal }) => {
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(resolve, Number(ms));
+        const timer = setTimeout(resolve, Number.parseInt(ms, 10));
         signal.addEventListener("abort", () => {
           clearTimeout(timer);
           reject(signal.reason);
@@ -83,7 +83,7 @@ const acts: Record<string, Act> = {
   },
   stubborn: async (run, ms) => {
     await run.step("stubborn", async () => {
-      await Bun.sleep(Number(ms));
+      await Bun.sleep(Number.parseInt(ms, 10));
       return null;
     });
     return "done anyway";

@@ -50,7 +50,7 @@ test("a gateway told to stop takes on nothing more, ends in time, and the other 
   const started = await Promise.all(
     [1, 2, 3].map(() => first.call("/flows/sequential", { input: "wait 1500", agents: ["manus", "manus"] })),
   );
-  await until(async () => (await agent.engine.list({ limit: 1 })).total === total + 3);
+  await until(async () => (await agent.engine.list({ limit: 1 })).total >= total + 3);
   const from = performance.now();
   expect(await first.stop("SIGTERM")).toBe(0);
   expect(performance.now() - from).toBeLessThan(8_000);

@@ -125,17 +125,18 @@ test.each(["sse", "streamableHttp"] as const)(
   "a server over %s that was started anew, and knows nothing of what was, is used again",
   async (kind) => {
     const first = await startEverything(kind);
-    await using it = await hostForTest({ every: { url: first.url } });
+    await using it = await hostForTest({ every: { url: first.url, timeout: 3_000 } });
     const echo = () => it.call("every__echo", { message: "hello" });
     expect((await echo()).text).toContain("Echo: hello");
     await first[Symbol.asyncDispose]();
     expect((await echo()).isError).toBe(true);
     await using _ = await startEverything(kind, new URL(first.url).port);
     // An event stream is found broken only by what does not come; a session is refused at once.
-    if (kind === "sse") await echo();
-    expect((await echo()).text).toContain("Echo: hello");
+    let again = await echo();
+    for (let tries = 1; kind === "sse" && again.isError && tries < 3; tries++) again = await echo();
+    expect(again.text).toContain("Echo: hello");
   },
-  20_000,
+  40_000,
 );
 
 test("a server that goes away in the middle costs the calls until it is back", async () => {
