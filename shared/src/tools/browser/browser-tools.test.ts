@@ -14,7 +14,12 @@ test("what a model is told of thirty tools costs each request less than 2,300 to
   expect(told.reduce((sum, text) => sum + estimateText(text), 0)).toBeLessThan(2_300);
   expect(tools.find(({ name }) => name === "browser_hover")?.inputSchema).toEqual({
     type: "object",
-    properties: { ref: { type: "string", description: "The ref of the element." } },
+    properties: {
+      ref: {
+        type: "string",
+        description: 'The ref of the element, or a point of the newest screenshot ("120,80").',
+      },
+    },
     required: ["ref"],
   });
   await browsers.close();

@@ -24,6 +24,18 @@ const desk = await startDesk({
     <div ondragover="event.preventDefault()" ondrop="document.title = 'dropped ' + event.dataTransfer.getData('text')" role=region aria-label=Bin style="height:80px">bin</div>
     <canvas width=100 height=100 onmousedown="document.title = 'down'" onmouseup="document.title += ' up ' + event.offsetX"></canvas>
     <button onmouseenter="tip.hidden = false">Hint</button><p id=tip hidden>A tip</p>`,
+  "/restless": `<style>@keyframes sway { to { transform: translateX(60px) } } .sway { animation: sway 0.7s alternate infinite linear }
+    #icon { display: inline-block } #icon:hover { content: url(/slow.svg) }</style>
+    <button class=sway onclick="document.title += ' caught'">Sway</button><p><span id=icon tabindex=0 aria-label=Icon role=button onclick="document.title += ' icon'">...</span></p>
+    <div style="position:relative"><button class=sway>Under</button><div style="position:absolute;inset:0;background:#fff">A lid</div></div>`,
+  "/slow.svg": async () => {
+    await Bun.sleep(200);
+    const square =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40"/></svg>';
+    return new Response(square, { headers: { "content-type": "image/svg+xml" } });
+  },
+  "/drawing": `<svg width=200 height=200 onmousemove="if (event.buttons) path.push(event.offsetX + ',' + event.offsetY); else document.title = 'over ' + event.offsetX"
+    onmouseup="document.title = path.join(' ')"><rect width=200 height=200 fill=white /><text x=20 y=40 fill=red>A</text></svg><script>const path = []</script>`,
   "/files": `<input type=file aria-label=File onchange="document.title = [...this.files].map((file) => file.name + file.size).join()">
     <button onclick="document.querySelector('input').click()">Choose</button><a href="/data.csv">Data</a>
     <button onclick="location = '/report'">Report</button>`,
@@ -210,6 +222,32 @@ test("things are dragged by ref and by point, hovered and clicked at a point", a
   await desk.call("hover", { ref: ref('button "Hint"') });
   expect((await desk.see()).text).toContain("A tip");
   expect((await desk.call("click_at", { x: 5_000, y: 5 })).text).toContain("outside the window");
+});
+
+test("the mouse is on an element before it is clicked, so that one which changes under the mouse is hit; one that never rests is clicked where it is", async () => {
+  await see("/restless");
+  await desk.call("click_element", { ref: ref('button "Icon"') });
+  expect(await title()).toEndWith("icon");
+  await desk.call("click_element", { ref: ref('button "Sway"') });
+  expect(await title()).toEndWith("caught");
+  const covered = await desk.call("click_element", { ref: ref('button "Under"') });
+  expect(covered).toMatchObject({ isError: true, text: expect.stringContaining("A lid") });
+  expect((await desk.call("hover", { ref: ref('button "Sway"') })).text).toStartWith('The mouse is on button "Sway"');
+});
+
+test("a word in a drawing is told with its place, the mouse goes to a point, and drags through points", async () => {
+  await see("/drawing");
+  expect(seen).toMatch(/text "A" \[e\d+\]: \d+×\d+ px at \d+,\d+, red/);
+  const { x, y } = (await page().evaluate(
+    "(({ x, y }) => ({ x, y }))(document.querySelector('svg').getBoundingClientRect())",
+  )) as { x: number; y: number };
+  const at = (dx: number, dy: number) => `${x + dx},${y + dy}`;
+  await desk.call("hover", { ref: at(50, 60) });
+  expect(await title()).toBe("over 50");
+  const { text } = await desk.call("drag", { from: at(20, 20), through: [at(100, 30), at(40, 150)], to: at(10, 10) });
+  expect(text).toContain("through 2 points");
+  const path = (await title()).split(" ");
+  for (const point of ["100,30", "40,150", "10,10"]) expect(path).toContain(point);
 });
 
 test("files of the workspace are given to a page, by its field and by its button; others are not", async () => {

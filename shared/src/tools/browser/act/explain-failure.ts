@@ -29,10 +29,11 @@ export async function explainFailure(error: unknown, elements: readonly FoundEle
   const element = elements.at(-1);
   if (error instanceof AppError || !(error instanceof Error) || element === undefined) return error;
   const what = element.label;
-  if (/intercepts pointer events/.test(error.message)) {
+  const covered = /intercepts pointer events/.test(error.message);
+  if (covered || /element is not stable/.test(error.message)) {
     const cover = await element.handle.evaluate(describeCover).catch(() => "");
     const message = `${what} is covered by ${cover === "" ? "another element" : cover}. Close or move that first, or scroll.`;
-    return new AppError("conflict", message, { cause: error });
+    if (covered || cover !== "") return new AppError("conflict", message, { cause: error });
   }
   const reason = reasons.find(([pattern]) => pattern.test(error.message));
   if (reason === undefined) return error;

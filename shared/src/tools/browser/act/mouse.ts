@@ -1,11 +1,13 @@
-import type { ElementHandle, Page } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../errors.ts";
 import type { Tool } from "../../tool.ts";
 import { findWords } from "../in-page/find-words.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
-import { ref, refFor } from "./input.ts";
-import { actMs, perform } from "./perform.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { dragTool } from "./drag.ts";
+import { refFor } from "./input.ts";
+import { perform } from "./perform.ts";
+import { place, pointOn } from "./point.ts";
+import { moveOnto, press } from "./press.ts";
 
 const button = z.enum(["left", "right", "middle"]).default("left");
 const clicks = z.int().min(1).max(3).default(1).describe("2 for a double click, 3 to mark a paragraph.");
@@ -42,8 +44,13 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
               "not_found",
               `${element?.label} does not hold the words ${JSON.stringify(text)}. Look again.`,
             );
-          const how = { button, clickCount: clicks, modifiers: holding, timeout: actMs };
-          await element?.handle.click({ ...how, ...(position && { position }) });
+          if (element === undefined) return;
+          await press(element.handle, {
+            button,
+            clickCount: clicks,
+            modifiers: holding,
+            ...(position && { position }),
+          });
         }),
     }),
     browserTool(deps, {
@@ -60,80 +67,22 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_hover",
-      description: "Moves the mouse onto an element, which opens menus and hints of some pages.",
-      input: z.strictObject({ ref: refFor("the element") }),
+      description: "Moves the mouse onto an element or a point, which opens menus and hints of some pages.",
+      input: z.strictObject({
+        ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
+      }),
       run: ({ ref }, hand) =>
-        perform(hand, { refs: [ref] }, async (_, [element], say) => {
-          say(`The mouse is on ${element?.label}.`);
-          await element?.handle.hover({ timeout: actMs });
+        perform(hand, { refs: typeof ref === "string" ? [ref] : [] }, async (page, [element], say) => {
+          if (typeof ref === "string") {
+            say(`The mouse is on ${element?.label}.`);
+            if (element !== undefined) await moveOnto(element.handle);
+            return;
+          }
+          const at = pointOn(hand, page, ref);
+          say(`The mouse is at ${ref.x},${ref.y}.`);
+          await page.mouse.move(at.x, at.y);
         }),
     }),
-    browserTool(deps, {
-      name: "browser_drag",
-      description:
-        "Presses the mouse on one element or point, moves to another, and lets go: to move things, sort lists, set sliders, draw, mark text.",
-      input: z.strictObject({
-        from: end.describe('A ref (e12) or a point of the newest screenshot ("120,80").'),
-        to: end.describe("The same, for where it ends."),
-      }),
-      run: ({ from, to }, hand) => drag(hand, from, to),
-    }),
+    dragTool(deps),
   ];
-}
-
-type Point = { readonly x: number; readonly y: number };
-
-const point = z
-  .string()
-  .trim()
-  .regex(/^\d+(?:\.\d+)?\s*,\s*\d+(?:\.\d+)?$/, 'A point looks like "120,80"')
-  .transform((value): Point => {
-    const [x, y] = value.split(",").map(Number);
-    return { x: x ?? 0, y: y ?? 0 };
-  });
-const end = z.string().pipe(z.union([ref, point]));
-
-function drag(hand: Hand, from: string | Point, to: string | Point): Promise<string> {
-  const refs = [from, to].filter((one) => typeof one === "string");
-  return perform(hand, { refs }, async (page, elements, say) => {
-    const named = (one: string | Point) => elements.find((element) => element.ref === one);
-    const nameOf = (one: string | Point) => named(one)?.label ?? (typeof one === "string" ? one : `${one.x},${one.y}`);
-    const pointOf = (one: string | Point) =>
-      typeof one === "string" ? middleOf(named(one)?.handle) : pointOn(hand, page, one);
-    await named(from)?.handle.scrollIntoViewIfNeeded({ timeout: actMs });
-    const start = await pointOf(from);
-    await page.mouse.move(start.x, start.y);
-    await page.mouse.down();
-    try {
-      const goal = await pointOf(to);
-      say(`Dragged ${nameOf(from)} to ${nameOf(to)}.`);
-      // Pages begin a drag only after some way, and look where the mouse is while it moves.
-      await page.mouse.move(start.x + Math.sign(goal.x - start.x) * 6, start.y + Math.sign(goal.y - start.y) * 6, {
-        steps: 2,
-      });
-      await page.mouse.move(goal.x, goal.y, { steps: 8 });
-      await page.mouse.move(goal.x, goal.y);
-    } finally {
-      await page.mouse.up();
-    }
-  });
-}
-
-async function middleOf(handle: ElementHandle | undefined): Promise<Point> {
-  const box = await handle?.boundingBox();
-  if (!box)
-    throw new AppError("conflict", "The element is not visible, so it has no place to drag from or to. Look again.");
-  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-}
-
-/** A point of the newest screenshot as a point of the window. */
-function pointOn({ looks }: Hand, page: Page, { x, y }: Point): Point {
-  const factor = looks.scale?.page === page ? looks.scale.factor : 1;
-  const size = page.viewportSize();
-  const at = { x: x * factor, y: y * factor };
-  if (size !== null && (at.x >= size.width || at.y >= size.height)) {
-    const message = `The point ${x},${y} is outside the window, which is ${size.width}×${size.height} px. Scroll first.`;
-    throw new AppError("invalid_input", message);
-  }
-  return at;
 }

@@ -16,6 +16,7 @@ export type PageStyle = {
   readonly clip: string;
   readonly clipPath: string;
   readonly display: string;
+  readonly position: string;
   readonly overflow: string;
   readonly overflowY: string;
   readonly cursor: string;

@@ -18,12 +18,12 @@ export type DrawnElement = {
 
 /**
  * Runs in the page, on a list: what a person sees in the window and an outline of texts and roles lacks: icons, handles, shapes, coloured boxes, words
- * of a text that are made to be clicked. The first `most` of them.
+ * of a text that are made to be clicked, words in a drawing. The first `most` of them.
  */
 export function findDrawnElements(list: ElementList, most: number): DrawnElement[] {
   const found: DrawnElement[] = [];
   const outlined = "a[href],button,input,select,textarea,img,label,iframe,[role],[aria-label],[title]";
-  const shape = /^(?:circle|ellipse|rect|polygon|polyline|path|line|canvas)$/i;
+  const shape = /^(?:circle|ellipse|rect|polygon|polyline|path|line|canvas|text)$/i;
   const silent = /^(?:SCRIPT|STYLE|svg|g|defs|BR|HR|OPTION|BODY)$/i;
   const styleOf = (element: PageElement) => window.getComputedStyle(element);
   const drawn = (element: PageElement, style: PageStyle) => {
@@ -43,6 +43,8 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
     style.cursor === "pointer" &&
     element.parentElement !== null &&
     styleOf(element.parentElement).cursor !== "pointer";
+  /** Whether drawings hold few words: then it matters how those look and where they stand. */
+  const fewWords = (document.body?.querySelectorAll("svg text").length ?? 0) <= 20;
   /** The words of what it is in, when it is in little. */
   const beside = (element: PageElement) => {
     for (let at = element.parentElement, levels = 0; at !== null && levels < 5; at = at.parentElement, levels++) {
@@ -62,7 +64,9 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
     const word = (element.textContent ?? "").trim();
     if (word !== "" && (element.childNodes.length !== 1 || element.childNodes[0]?.nodeType !== 3)) continue;
     const style = styleOf(element);
-    if (style.pointerEvents === "none" || !(word === "" ? drawn : linked)(element, style)) continue;
+    if (style.pointerEvents === "none") continue;
+    const lettered = fewWords && element.tagName === "text";
+    if (!(word === "" ? drawn(element, style) : lettered || linked(element, style))) continue;
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     const number = list.numbers.get(element) ?? list.elements.push(element) - 1;
     list.numbers.set(element, number);

@@ -50,7 +50,7 @@ const desk = await startDesk({
     '<h1>Counter</h1><p id=p>0</p><button onclick="p.textContent = 1 + +p.textContent">More</button><ul><li>a<li>b<li>c<li>d<li>e<li>f<li>g<li>h<li>i<li>j</ul>',
   "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
   "/icons":
-    '<div>Letter from Ann <span class=star style="display:inline-block;width:12px;height:12px;background:gold"></span></div><svg width=40 height=40><circle cx=20 cy=20 r=10 fill=red /></svg>',
+    '<div>Letter from Ann <span class=star style="display:inline-block;width:12px;height:12px;background:gold"></span></div><svg width=40 height=40><circle cx=20 cy=20 r=10 fill=red /></svg><div style="height:40px;width:200px;overflow:auto"><div style="height:300px"></div><div class=below style="height:20px;background:blue"></div><div class=menu style="position:absolute;top:300px;width:20px;height:20px;background:lime"></div></div>',
   "/long": `<p>${"words ".repeat(500)}</p>`,
 });
 afterAll(() => desk[Symbol.asyncDispose]());
@@ -197,6 +197,8 @@ test("icons and shapes without a label are listed with where they are and what t
   const text = await desk.open("/icons");
   expect(text).toMatch(/span\.star \[e\d+\]: 12×12 px at \d+,\d+, rgb\(255, 215, 0\), beside "Letter from Ann"/);
   expect(text).toMatch(/circle \[e\d+\]: 20×20 px .*red/);
+  expect(text).toMatch(/div\.below \[e\d+\]: \d+×20 px scrolled out of view, rgb\(0, 0, 255\)/);
+  expect(text).toMatch(/div\.menu \[e\d+\]: 20×20 px at \d+,310/);
   expect((await desk.call("click_element", { ref: refOf(text, "span.star") })).isError).toBe(false);
 });
 
