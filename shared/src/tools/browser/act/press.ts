@@ -1,4 +1,5 @@
 import type { ElementHandle } from "playwright";
+import { bringNear } from "../in-page/bring-near.ts";
 import { describeCover } from "../in-page/describe-cover.ts";
 import { actMs } from "./perform.ts";
 
@@ -14,8 +15,33 @@ const restMs = 1_500;
  */
 export async function press(handle: ElementHandle, how: Press): Promise<void> {
   const { position, modifiers } = how;
+  if (!(await handle.evaluate(bringNear))) {
+    const move = await wayOnto(handle, position);
+    try {
+      // The mouse is there before the click, which first waits for two frames in which the element rests.
+      await Promise.all([move(), handle.click({ ...how, timeout: actMs })]);
+      return;
+    } catch (error) {
+      if (!isRestless(error)) throw error;
+    }
+  }
   const rests = await moveOnto(handle, { ...(position && { position }), ...(modifiers && { modifiers }) });
   await handle.click({ ...how, force: !rests, timeout: actMs - restMs });
+}
+
+/** What moves the mouse to where an element will be clicked. */
+async function wayOnto(handle: ElementHandle, position: Press["position"]): Promise<() => Promise<void>> {
+  const [box, frame] = await Promise.all([handle.boundingBox(), handle.ownerFrame()]);
+  if (box === null || frame === null) return async () => undefined;
+  const { x, y } = position ?? { x: box.width / 2, y: box.height / 2 };
+  return () => frame.page().mouse.move(box.x + x, box.y + y);
+}
+
+/** Whether this says that the element was not clicked since it moved all the time. */
+function isRestless(error: unknown): boolean {
+  return (
+    error instanceof Error && /element is not stable/.test(error.message) && !/performing click/.test(error.message)
+  );
 }
 
 /** Moves the mouse onto an element, also one that never rests; answers whether it rests. */
@@ -24,8 +50,7 @@ export async function moveOnto(handle: ElementHandle, where: Where = {}): Promis
     await handle.hover({ ...where, timeout: restMs });
     return true;
   } catch (error) {
-    const moves = error instanceof Error && /element is not stable/.test(error.message);
-    const free = moves && (await handle.evaluate(describeCover)) === "";
+    const free = isRestless(error) && (await handle.evaluate(describeCover)) === "";
     await handle.hover({ ...where, force: free, timeout: actMs - restMs });
     return !free;
   }

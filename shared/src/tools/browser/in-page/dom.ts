@@ -58,6 +58,11 @@ export interface PageElement extends PageNode {
   readonly checked?: boolean;
   readonly disabled?: boolean;
   readonly multiple?: boolean;
+  scrollIntoViewIfNeeded?(): void;
+  getAnimations(): readonly {
+    readonly playState: string;
+    readonly effect: { getTiming(): { readonly iterations?: number } } | null;
+  }[];
   readonly isContentEditable?: boolean;
   readonly labels?: ArrayLike<PageElement> | null;
   readonly options?: ArrayLike<PageOption>;
