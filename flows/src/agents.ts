@@ -20,3 +20,9 @@ export interface Agents {
   /** The agent whose card is at this address. Rejects with an AppError when it has none or may not be asked. */
   read(url: string, signal: AbortSignal): Promise<AgentEntry>;
 }
+
+/** An agent as a model reads of it: its name, what it is for, its skills. */
+export function agentText({ name, description, skills }: AgentEntry): string {
+  const able = skills.map((skill) => skill.name).join(", ");
+  return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
+}

@@ -9,14 +9,24 @@ export type FoundAgent = { readonly agent: AgentEntry; readonly reason?: string 
  * that fit equally well the first. Throws `invalid_input` with those there are.
  */
 export function findAgent(reference: string, agents: readonly AgentEntry[]): FoundAgent {
-  const named = agentByName(reference, agents);
-  if (named !== undefined) return { agent: named };
-  const skill = /^skill:(.*)$/is.exec(reference.trim())?.[1]?.trim();
-  const found = skill === undefined ? undefined : agentBySkill(skill, agents);
+  const found = meantAgent(reference, agents);
   if (found !== undefined) return found;
   const there = agents.map(({ name }) => name).join(", ") || "none";
+  const skill = wantedSkill(reference);
   const wanted = skill === undefined ? `There is no agent "${reference}"` : `No agent has a skill like "${skill}"`;
   throw new AppError("invalid_input", `${wanted}; there are: ${there}.`);
+}
+
+/** The agent that `findAgent` finds, or undefined. */
+export function meantAgent(reference: string, agents: readonly AgentEntry[]): FoundAgent | undefined {
+  const named = agentByName(reference, agents);
+  if (named !== undefined) return { agent: named };
+  const skill = wantedSkill(reference);
+  return skill === undefined ? undefined : agentBySkill(skill, agents);
+}
+
+function wantedSkill(reference: string): string | undefined {
+  return /^skill:(.*)$/is.exec(reference.trim())?.[1]?.trim();
 }
 
 /** The agent that a flow's caller means: by its name any that is known, flows too; by its skills one of those the flow works with. */
@@ -26,13 +36,6 @@ export function namedAgent(
 ): FoundAgent {
   const named = agentByName(reference, entries) ?? agentByName(reference, known);
   return named === undefined ? findAgent(reference, entries) : { agent: named };
-}
-
-/** The agent a planner means, `skill:` or not: by its name or else by its skills; undefined when it could be any. */
-export function meantAgent(words: string, agents: readonly AgentEntry[]): FoundAgent | undefined {
-  const plainWords = words.replace(/^skill:/i, "");
-  const agent = agentByName(plainWords, agents);
-  return agent === undefined ? agentBySkill(plainWords, agents) : { agent };
 }
 
 /** Whether a reference is an address, whose agent the registry need not have. */

@@ -166,7 +166,9 @@ const letter = { id: "c", text: "Write", agent: "writer", depends_on: ["a", "b"]
 function modelOfDebate({ tools }: ChatRequest): ScriptedReply {
   const name = tools?.[0]?.function.name ?? "";
   const replies: Readonly<Record<string, object>> = {
-    name_positions: { positions: ["north", "south"] },
+    name_positions: {
+      positions: ["north", "south"].map((position, index) => ({ position, agent: index === 0 ? "maps" : "hotels" })),
+    },
     check_agreement: { agreed: false, reason: "they differ" },
     give_verdict: { decision: "north", confidence: 0.6, reasons: ["see [1]"], dissent: "", citations: [1, 4] },
   };
@@ -183,7 +185,7 @@ const cases: readonly Case[] = [
         plans: Array(2).fill(plan(way, bed, letter)),
       }),
     answer: "the report",
-    modelCalls: 5,
+    modelCalls: 6,
     callsAtOnce: 2,
     counts: { "agent-asked": 3, "step-ended": 3 },
     stride: 4,
@@ -206,7 +208,7 @@ const cases: readonly Case[] = [
         },
       }),
     answer: "the report",
-    modelCalls: 7,
+    modelCalls: 8,
     callsAtOnce: 2,
     counts: { "agent-asked": 4, "step-ended": 5 },
     asks: { hotels: 2 },

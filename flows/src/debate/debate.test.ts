@@ -94,8 +94,9 @@ test("the debate ends when all agree, and the judge is asked all the same", asyn
 });
 
 test("one agent may hold several positions, each in its own conversation; the model names them where nobody does", async () => {
+  const by = (...names: string[]) => ({ positions: names.map((position) => ({ position, agent: "ONE" })) });
   const model = chair({
-    name_positions: (n) => ({ positions: n === 0 ? ["Tabs", "Tabs", "Both"] : ["Tabs", "Spaces", "Both"] }),
+    name_positions: (n) => (n === 0 ? by("Tabs", "Tabs", "Tabs") : by("Tabs", "Spaces", "Both")),
     give_verdict: () => fair,
   });
   await using flow = await flowForTest(debate, { agents, model });
@@ -112,6 +113,35 @@ test("one agent may hold several positions, each in its own conversation; the mo
   });
   const contexts = (await flow.agent("one").tasks()).map(({ contextId }) => contextId);
   expect(new Set(contexts).size).toBe(3);
+});
+
+test("a question of yes or no is not given a third answer: debaters may share a position, and agents that were not named may stay out", async () => {
+  const yesOrNo = (...agents: string[]) => ({
+    positions: agents.map((agent, index) => ({ agent, position: index === 0 ? "Yes" : "No" })),
+  });
+  const three = { ...agents, three: echo("three") };
+  const options = { rounds: 1 };
+  await using free = await flowForTest(debate, {
+    agents: three,
+    model: chair({ name_positions: () => yesOrNo("three", "one"), give_verdict: () => fair }),
+  });
+  const { events } = await free.run({ text: "Is 2027 prime?", options });
+  expect(lines(events)).toEqual(["1 [1] A", "1 [2] B", "1 over"]);
+  expect(await free.agent("two").tasks()).toEqual([]);
+  expect(JSON.stringify(free.model.requests[0]?.body.messages)).toContain("Name 2 to 3 debaters");
+
+  const named = (n: number) => (n === 0 ? yesOrNo("one", "nobody") : yesOrNo("one", "two", "three"));
+  await using chosen = await flowForTest(debate, {
+    agents: three,
+    model: chair({ name_positions: named, give_verdict: () => fair }),
+  });
+  const all = await chosen.run({ text: "Is 2027 prime?", agents: ["one", "two", "three"], options });
+  expect(all.record.output).toMatchObject({
+    data: { positions: [{ position: "Yes" }, { position: "No" }, { agent: "three", position: "No" }] },
+  });
+  const told = chosen.model.requests[1]?.body.messages.at(-1)?.content;
+  for (const fault of ["Name 3 debaters.", 'no agent "nobody"', "two argues for nothing.", "three argues for nothing."])
+    expect(told).toContain(fault);
 });
 
 test("a debater that is always late is absent at its deadline, the debate goes on and asks it no more after two rounds", async () => {

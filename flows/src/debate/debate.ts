@@ -19,14 +19,14 @@ const options = z.strictObject({
     .max(10)
     .optional()
     .describe(
-      "Who argues for what; one agent may hold several. Left out: the model names them, for the agents in turn.",
+      "Who argues for what; one agent may hold several. Left out: the model names them, and who argues for each.",
     ),
   debaters: z
     .int()
     .min(2)
     .max(10)
     .optional()
-    .describe("How many positions the model names; as many as agents when left out."),
+    .describe("How many debaters the model names. Left out: two or three, or each agent that the caller named."),
   rounds: z.int().min(1).max(8).default(3).describe("Rounds at most, the first one by itself included."),
   converge: z.boolean().default(true).describe("Whether the debate ends when the model finds that all agree."),
   turnDeadlineMs: deadline.default(300_000).describe("Milliseconds after which a debater is absent in a round."),

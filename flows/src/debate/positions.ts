@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { agentText } from "../agents.ts";
 import { assignment } from "../assignment.ts";
+import { agentByName } from "../find-agent.ts";
 import type { Flow } from "../flow.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import type { Debater } from "./debater.ts";
@@ -12,7 +14,7 @@ export const givenPosition = z.strictObject({
   settings: assignment.settings,
 });
 
-/** Debaters there are where nobody says how many. */
+/** Debaters there are at least, and at most where nobody says how many. */
 const fewest = 2;
 const usual = 3;
 
@@ -24,30 +26,51 @@ export function givenDebaters(flow: Flow, positions: readonly z.output<typeof gi
   });
 }
 
-const divider = `You prepare a debate: you name the positions that are worth arguing for, and take none yourself. Answer by calling name_positions.
-The positions exclude each other, each can be argued for in good faith, and together they cover what could reasonably be answered.`;
+const divider = `You prepare a debate: you name the positions that are worth arguing for, and who argues for each. You take none yourself. Answer by calling name_positions.
+- The positions exclude each other, each can be argued for in good faith, and together they cover what could reasonably be answered. A question of yes or no has two; do not invent a third.
+- Where there are more debaters than positions, several argue for the same one.
+- Give a position to an agent that can make its case: where the question takes computing, files or the web, to one whose skills say that it can.`;
 
-/** Has the model name the positions of a question, and gives them to the agents in turn. */
+/** Has the model name the positions of a question and the agents that argue for them. Agents the caller chose all take part. */
 export async function madeDebaters(flow: Flow, wanted: number | undefined): Promise<Debater[]> {
-  const chosen = flow.isChosen ? flow.agents.length : Math.min(usual, flow.agents.length);
-  const count = wanted ?? Math.max(fewest, chosen);
+  const all = flow.isChosen ? flow.agents : [];
+  const least = wanted ?? Math.max(fewest, all.length);
+  const most = wanted ?? Math.max(least, flow.isChosen ? 0 : Math.min(usual, flow.agents.length));
+  const count = least === most ? `${least}` : `${least} to ${most}`;
+  const everyone = wanted === undefined && all.length > 1 ? " Each agent is one of them." : "";
   const { positions } = await flow.decide({
     name: "name_positions",
-    description: "Names the positions of the debate.",
+    description: "Names the positions of the debate and who argues for them.",
     instructions: divider,
-    text: `Name ${count} positions on this:\n\n${wholeGoal(flow)}`,
+    text: `The agents:\n${flow.agents.map(agentText).join("\n")}\n\nName ${count} debaters for this.${everyone}\n\n${wholeGoal(flow)}`,
     schema: z.object({
-      positions: z.array(z.string().trim().min(1)).describe(`${count} positions, each one or two sentences.`),
+      positions: z
+        .array(
+          z.object({
+            position: z.string().trim().min(1).describe("What is argued for, in one or two sentences."),
+            agent: z.string().trim().min(1).describe("The name of the agent that argues for it."),
+          }),
+        )
+        .describe(`${count} debaters, each with a position and an agent.`),
     }),
     check: ({ positions }) => {
-      if (positions.length !== count) return `Name exactly ${count} positions.`;
-      return new Set(positions).size === count ? undefined : "The positions have to differ.";
+      const named = positions.map(({ agent }) => agentByName(agent, flow.agents)?.name);
+      const unknown = positions.filter((_, index) => named[index] === undefined).map(({ agent }) => agent);
+      const unnamed = wanted === undefined ? all.filter(({ name }) => !named.includes(name)) : [];
+      const faults = [
+        ...(positions.length < least || positions.length > most ? [`Name ${count} debaters.`] : []),
+        ...(new Set(positions.map(({ position }) => position)).size < fewest ? ["At least two have to differ."] : []),
+        ...unknown.map((agent) => `There is no agent "${agent}".`),
+        ...unnamed.map(({ name }) => `${name} argues for nothing.`),
+      ];
+      return faults.length === 0 ? undefined : faults.join("\n");
     },
   });
-  return positions.flatMap((position, index) => {
-    const agent = flow.agents[index % flow.agents.length]?.name;
-    return agent === undefined ? [] : [{ name: debaterName(undefined, index), agent, position }];
-  });
+  return positions.map(({ position, agent }, index) => ({
+    name: debaterName(undefined, index),
+    agent: agentByName(agent, flow.agents)?.name ?? agent,
+    position,
+  }));
 }
 
 /** What a debater is called: as it was named, or by a letter. */

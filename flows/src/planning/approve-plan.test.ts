@@ -16,13 +16,18 @@ test("yes and no are short; anything longer in words is a wish", () => {
 
 test("a plan is read from lines as it was shown", () => {
   expect(
-    read("1. [SWE] Fix it => tests pass\n2. [data analysis] Count (after 1) => a number\nb) [swe] Tell (after 1, 2)"),
+    read(
+      "1. [SWE] Fix it => tests pass\n2. [data analysis] Count (after 1) (delivers n.csv, a sum) => a number\nb) [swe] Tell (after 1, 2)",
+    ),
   ).toEqual({
     verdict: "edited",
     steps: [
-      { id: "1", text: "Fix it", agent: "swe", dependsOn: [], expected: "tests pass" },
-      { id: "2", text: "Count", agent: "data-analysis", dependsOn: ["1"], expected: "a number" },
-      { id: "b", text: "Tell", agent: "swe", dependsOn: ["1", "2"], expected: "" },
+      { id: "1", text: "Fix it", agent: "swe", dependsOn: [], expected: "tests pass", delivers: [] },
+      {
+        ...{ id: "2", text: "Count", agent: "data-analysis", dependsOn: ["1"], expected: "a number" },
+        delivers: ["n.csv", "a sum"],
+      },
+      { id: "b", text: "Tell", agent: "swe", dependsOn: ["1", "2"], expected: "", delivers: [] },
     ],
   });
 });
@@ -31,7 +36,7 @@ test("or from JSON, fenced or not, steps alone or in an object", () => {
   const steps = [{ text: "Fix it", agent: "swe" }];
   const expected = {
     verdict: "edited",
-    steps: [{ id: "1", text: "Fix it", agent: "swe", dependsOn: [], expected: "" }],
+    steps: [{ id: "1", text: "Fix it", agent: "swe", dependsOn: [], expected: "", delivers: [] }],
   };
   const texts = [
     JSON.stringify({ steps }),

@@ -17,7 +17,7 @@ export type Answer =
 const mostQuestions = 10;
 
 const howTo = `Answer yes to begin or no to stop; say what should be different; or send the plan as you want it: lines like those above, or JSON
-{"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…"}]}.`;
+{"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…", "delivers": []}]}.`;
 
 /** A plan that may be begun, and the task with what the person said while it was before them. */
 export type Approved = { readonly plan: TaskPlan; readonly goal: string };
@@ -50,9 +50,10 @@ export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief):
 /** The steps as a person reads and writes them. */
 function planLines({ steps }: TaskPlan): string {
   return steps
-    .map(({ id, agent, text, dependsOn, expected }) => {
+    .map(({ id, agent, text, dependsOn, expected, delivers }) => {
       const after = dependsOn.length === 0 ? "" : ` (after ${dependsOn.join(", ")})`;
-      return `${id}. [${agent}] ${text}${after}${expected === "" ? "" : ` => ${expected}`}`;
+      const hands = delivers.length === 0 ? "" : ` (delivers ${delivers.join(", ")})`;
+      return `${id}. [${agent}] ${text}${after}${hands}${expected === "" ? "" : ` => ${expected}`}`;
     })
     .join("\n");
 }
@@ -91,11 +92,15 @@ function stepsIn(text: string): unknown {
 }
 
 const line =
-  /^\s*(?:(?<id>[\w-]+)[.)]\s*)?\[(?<agent>[^\]]+)\]\s*(?<text>.*?)\s*(?:\(after (?<after>[^)]*)\))?\s*(?:=>\s*(?<expected>.*))?$/;
+  /^\s*(?:(?<id>[\w-]+)[.)]\s*)?\[(?<agent>[^\]]+)\]\s*(?<text>.*?)\s*(?:\(after (?<after>[^)]*)\))?\s*(?:\(delivers (?<delivers>[^)]*)\))?\s*(?:=>\s*(?<expected>.*))?$/;
 
 function lineStep(text: string): object[] {
-  const { id, agent, text: what, after, expected = "" } = line.exec(text)?.groups ?? {};
+  const { id, agent, text: what, after = "", delivers = "", expected = "" } = line.exec(text)?.groups ?? {};
   if (agent === undefined || what === undefined) return [];
-  const depends_on = (after ?? "").split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
-  return [{ ...(id !== undefined && { id }), agent, text: what, depends_on, expected }];
+  const step = { agent, text: what, depends_on: listed(after), delivers: listed(delivers), expected };
+  return [{ ...(id !== undefined && { id }), ...step }];
+}
+
+function listed(text: string): string[] {
+  return text.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
 }

@@ -2,6 +2,7 @@ import { AppError } from "@manyhands/shared/errors";
 import type { Flow, FlowResult } from "../flow.ts";
 import type { Board } from "./board.ts";
 import { handOnFiles } from "./hand-on-files.ts";
+import { judgeTask } from "./judge-task.ts";
 import { type PlanBrief, revisePlan } from "./make-plan.ts";
 import { reportResult } from "./report.ts";
 import { runSteps } from "./run-steps.ts";
@@ -17,8 +18,8 @@ export type CarryOptions = {
 };
 
 /**
- * Carries out a plan to its end. Where steps did not complete, or the caller added something, what is left is planned anew, as often as allowed; finished
- * steps stay. Rejects with `task_failed` and a report as partial answer when the task was not done, and with the error of a bound that was reached.
+ * Carries out a plan to its end. Where steps did not complete, something that the task asks for is missing, or the caller added something, what is left is
+ * planned anew, as often as allowed; finished steps stay. Rejects with `task_failed` and a report as partial answer when the task was not done, and with the error of a bound that was reached.
  */
 export async function carryOut(
   flow: Flow,
@@ -34,20 +35,25 @@ export async function carryOut(
     results = await round(flow, plan, results, board, { ...options, goal });
     const failed = results.filter(({ outcome }) => outcome !== "completed");
     let added = await flow.heard();
-    if (failed.length === 0 && added.length === 0) {
+    const missing = failed.length === 0 ? await missingOf(flow, goal, plan, results) : [];
+    if (failed.length === 0 && missing.length === 0 && added.length === 0) {
       const report = await reportResult(flow, goal, results);
       added = await flow.heard();
       if (added.length === 0 || replans === options.replans) return report;
     }
     if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;
     if (replans === options.replans) {
-      if (failed.length === 0) return reportResult(flow, goal, results);
-      throw await unfinished(flow, goal, results, failed.map(reasonOf).join(" "));
+      if (failed.length === 0 && missing.length === 0) return reportResult(flow, goal, results);
+      throw await unfinished(flow, goal, results, [...failed.map(reasonOf), ...missing.map(missingText)].join(" "));
     }
     flow.expect(1, { own: true });
-    const revision = await revisePlan(flow, { ...brief, goal }, plan, results);
+    const revision = await revisePlan(flow, { ...brief, goal }, plan, results, missing);
     if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, revision.reason);
-    if (revision.verdict === "enough") return reportResult(flow, goal, results);
+    if (revision.verdict === "enough") {
+      const left = missing.length > 0 ? missing : await judgeTask(flow, goal, results);
+      if (left.length === 0) return reportResult(flow, goal, results);
+      throw await unfinished(flow, goal, results, left.map(missingText).join(" "));
+    }
     plan = revision.plan;
     results = results.filter(({ outcome }) => outcome === "completed");
     board.post(flow, plan, `Planned anew: ${revision.reason}`);
@@ -65,7 +71,8 @@ async function round(
   const open = plan.steps.filter(({ id }) => !finished.some(({ step }) => step.id === id));
   flow.expect(open.length, { own: true });
   const { stepDeadlineMs, ...rest } = options;
-  const worked = await runSteps(flow, open, finished, board, { ...rest, stepDeadlineMs });
+  const isWhole = plan.steps.length === 1;
+  const worked = await runSteps(flow, open, finished, board, { ...rest, stepDeadlineMs, isWhole });
   const results = [...finished, ...worked];
   handOnFiles(flow, results, worked);
   flow.reached(resultsText(results));
@@ -79,6 +86,20 @@ async function unfinished(flow: Flow, goal: string, results: readonly StepResult
   const { answer } = await reportResult(flow, goal, results);
   flow.reached(answer);
   return new AppError("task_failed", `The task was not done. ${reason}`);
+}
+
+/** What the task asks for and the completed steps did not deliver. The only step of a plan was checked against the whole task already. */
+async function missingOf(
+  flow: Flow,
+  goal: string,
+  plan: TaskPlan,
+  results: readonly StepResult[],
+): Promise<readonly string[]> {
+  return plan.steps.length === 1 ? [] : judgeTask(flow, goal, results);
+}
+
+function missingText(missing: string): string {
+  return `Missing: ${missing}`;
 }
 
 function reasonOf({ step, reason }: StepResult): string {

@@ -23,13 +23,13 @@ met needs evidence that is really there; a promise to do something, or a questio
 
 /**
  * Whether a step's outcome is what was expected of it, or what the step says where nothing else was agreed, by the model's judgement of the report and
- * the beginnings of the files. Of the files that were `given` to the step it sees those that the step names.
+ * the beginnings of the files. Of the files that were `given` to the step it sees those that the step names. With a `goal` the step has to do that whole task.
  */
 export async function judgeStep(
   flow: Flow,
   step: TaskStep,
   outcome: AskOutcome,
-  given: readonly StoredFile[],
+  { given, goal }: { readonly given: readonly StoredFile[]; readonly goal: string | undefined },
 ): Promise<Verdict> {
   const isNamed = ({ name }: StoredFile) => `${step.text} ${step.expected}`.includes(name);
   return flow.decide({
@@ -39,6 +39,10 @@ export async function judgeStep(
     text: [
       `The step: ${step.text}`,
       `Expected: ${step.expected || "what the step says"}`,
+      ...(step.delivers.length === 0 ? [] : [`It delivers: ${step.delivers.join(", ")}`]),
+      ...(goal === undefined
+        ? []
+        : [`It is the only step, so everything that the whole task asks for is expected:\n${goal}`]),
       await shownWork(flow, outcome, given.filter(isNamed)),
     ].join("\n\n"),
     schema: verdict,

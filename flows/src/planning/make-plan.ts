@@ -1,6 +1,7 @@
 import { AppError } from "@manyhands/shared/errors";
-import type { AgentEntry } from "../agents.ts";
+import { type AgentEntry, agentText } from "../agents.ts";
 import type { Flow } from "../flow.ts";
+import { unowned } from "./deliverables.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import { type ReadDraft, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
@@ -18,7 +19,8 @@ const rules = `Each step is done by one agent, by itself. It is told the whole t
 - Give a step to the agent whose skills fit it, by its exact name.
 - A step depends on another only if it needs its results. Steps that do not need each other are done at the same time.
 - expected says what shows that the step is done: something that can be seen in a report or a file.
-- Add no steps that only check, sum up or report: that is done for you.`;
+- Every file and every result that the task names is delivered by a step: put it into delivers of the step that makes it, files by their exact names.
+- Add no steps that only check, sum up or report: that is done for you. A report that the task asks for as a file is a step's work.`;
 
 const planner = `You plan how agents carry out a task. Answer by calling planning with the plan.\n${rules}`;
 
@@ -39,7 +41,7 @@ export async function makePlan(flow: Flow, brief: PlanBrief): Promise<TaskPlan> 
       instructions: planner,
       text: briefText(flow, brief),
       schema: planDraft,
-      check: ({ steps }) => faultOf(readDraft(steps, bounds)),
+      check: ({ steps }) => faultOf(withOwners(flow, readDraft(steps, bounds))),
     }),
   );
   return { id: planId(flow.run.id), title: draft.title, steps: stepsOf(flow, readDraft(draft.steps, bounds)) };
@@ -51,12 +53,13 @@ export type Revision =
   | { readonly verdict: "enough"; readonly reason: string }
   | { readonly verdict: "impossible"; readonly reason: string };
 
-/** Has the model plan what is left, given what came of the steps so far. */
+/** Has the model plan what is left, given what came of the steps so far and what is missing though they completed. */
 export async function revisePlan(
   flow: Flow,
   brief: PlanBrief,
   plan: TaskPlan,
   results: readonly StepResult[],
+  missing: readonly string[],
 ): Promise<Revision> {
   const finished = results.filter(({ outcome }) => outcome === "completed").map(({ step }) => step);
   const bounds = { ...brief, finished };
@@ -65,7 +68,7 @@ export async function revisePlan(
       name: "planning",
       description: "Writes down how the plan goes on: command update, a verdict and the steps that are left.",
       instructions: reviser,
-      text: `${briefText(flow, brief)}\n\nWhat came of the plan so far:\n\n${resultsText(results)}`,
+      text: `${briefText(flow, brief)}\n\nWhat came of the plan so far:\n\n${resultsText(results)}${missingText(missing)}`,
       schema: planRevision,
       check: ({ verdict, steps }) => {
         if (verdict !== "continue") return undefined;
@@ -94,9 +97,18 @@ function briefText(flow: Flow, { goal, agents }: PlanBrief): string {
   return `The agents:\n${agents.map(agentText).join("\n")}\n\nThe task:\n${goal}${came}`;
 }
 
-function agentText({ name, description, skills }: AgentEntry): string {
-  const able = skills.map((skill) => skill.name).join(", ");
-  return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
+function missingText(missing: readonly string[]): string {
+  if (missing.length === 0) return "";
+  return `\n\nWhat the task asks for and no step delivered:\n${missing.map((one) => `- ${one}`).join("\n")}`;
+}
+
+/** A draft with its faults, among them files of the task that no step has to do with. */
+function withOwners(flow: Flow, read: ReadDraft): ReadDraft {
+  if ("fault" in read) return read;
+  const given = flow.files.flatMap((part) => (part.type === "file" ? [part.name] : []));
+  const files = unowned(flow.goal, given, read.steps);
+  if (files.length === 0) return read;
+  return { fault: `The task names ${files.join(", ")}, which no step delivers or uses.` };
 }
 
 function faultOf(read: ReadDraft): string | undefined {

@@ -13,6 +13,12 @@ const step = z.object({
     .trim()
     .default("")
     .describe("What shows that the step is done, as it can be seen in the agent's report and files."),
+  delivers: z
+    .array(z.string().trim().min(1))
+    .default([])
+    .describe(
+      "What the task asks for by name and this step hands over: files by their exact names, results in a few words.",
+    ),
 });
 
 /** The steps of a plan as a model or a person writes them. */

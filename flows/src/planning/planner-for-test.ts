@@ -9,17 +9,19 @@ export type StepForTest = {
   readonly agent: string;
   readonly depends_on?: readonly (string | number)[] | null;
   readonly expected?: string;
+  readonly delivers?: readonly string[];
 };
 
 type Reply = ScriptedReply | ((text: string) => ScriptedReply);
 
 /**
- * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks steps by `check` (met when left out) and writes
- * the final answer by `report`.
+ * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks steps by `check` (met when left out) and the whole task by
+ * `missing` (nothing when left out), and writes the final answer by `report`.
  */
 export function plannerForTest(spec: {
   readonly plans: readonly Reply[];
   readonly check?: (text: string) => { verdict: string; evidence: string; reason: string };
+  readonly missing?: (text: string) => readonly { what: string; reason: string }[];
   readonly report?: (text: string) => ScriptedReply;
 }): (request: ChatRequest) => ScriptedReply {
   let planned = 0;
@@ -34,6 +36,8 @@ export function plannerForTest(spec: {
       const args = spec.check?.(text) ?? { verdict: "met", evidence: "it says so", reason: "done" };
       return { calls: [{ name: "check_step", args }] };
     }
+    if (tool === "check_task")
+      return { calls: [{ name: "check_task", args: { missing: spec.missing?.(text) ?? [] } }] };
     return spec.report?.(text) ?? { text: "the report" };
   };
 }

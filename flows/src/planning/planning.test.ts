@@ -112,7 +112,7 @@ test("a plan that cannot be carried out is mended by the planner, told what is w
             { id: "b", text: "B", agent: "one", depends_on: ["a"] },
           ),
         ),
-        hear(plan({ id: "a", text: "A", agent: "work of one" })),
+        hear(plan({ id: "a", text: "A", agent: "ONE" })),
       ],
     }),
   });
@@ -496,6 +496,73 @@ test("what the caller adds while steps are worked on is planned for", async () =
   await flow.say(id, "and in French");
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "fini" });
   expect(outcomes(await flow.events(id))).toEqual(["1 completed", "2 completed"]);
+});
+
+test("every file that the task names is a step's: a plan that forgets one is sent back, and a step that does not hand it over is not done", async () => {
+  const task = "Read in.csv and https://a.example/b.md, write report.md and totals.csv.";
+  const told: string[] = [];
+  const write = { id: "w", text: "Write report.md from in.csv", agent: "one" };
+  const draft = (reply: ReturnType<typeof plan>) => (text: string) => {
+    told.push(text);
+    return reply;
+  };
+  await using flow = await flowForTest(planning, {
+    agents: { one: (request, n) => (n < 2 ? writes("report.md", "all") : writes("out/totals.csv", "1"))(request, n) },
+    model: plannerForTest({
+      plans: [draft(plan(write)), draft(plan({ ...write, delivers: ["report.md", "totals.csv (sums)"] }))],
+    }),
+  });
+  const csv = await flow.artifacts.put(new TextEncoder().encode("a\n1\n"), { name: "in.csv" });
+  const { events, record } = await flow.run({ text: task, files: [{ type: "file", ...csv }] });
+  expect(told[1]).toContain("The task names totals.csv, which no step delivers or uses.");
+  expect(outcomes(events)).toEqual(["w failed", "w completed"]);
+  expect(events.find(({ type }) => type === "step-ended")).toMatchObject({
+    reason: "totals.csv was not handed over as a file.",
+  });
+  expect(events.findLast((event) => event.type === "plan-changed")?.steps[0]).toMatchObject({
+    delivers: ["report.md", "totals.csv (sums)"],
+  });
+  expect(record.status).toBe("completed");
+  const checks = flow.model.requests.map(({ body }) => promptOf(body)).filter((text) => text.includes("<report>"));
+  expect(checks).toHaveLength(1);
+  expect(checks[0]).toContain(`everything that the whole task asks for is expected:\n${task}`);
+});
+
+test("at the end the whole task is held against what there is: what is missing is planned for, or the task has failed and says what", async () => {
+  const lost = [{ what: "the invoice number", reason: "no step looked it up" }];
+  const steps = [
+    { id: "a", text: "Draw", agent: "one" },
+    { id: "b", text: "Write", agent: "one" },
+  ];
+  const revised: string[] = [];
+  const spec = {
+    plans: [
+      plan(...steps),
+      (text: string) => {
+        revised.push(text);
+        return revision("continue", { id: "c", text: "Look it up", agent: "one" });
+      },
+    ],
+    missing: (text: string) => (text.includes("Step c by one, completed") ? [] : lost),
+  };
+  await using flow = await flowForTest(planning, { agents: { one: says("done") }, model: plannerForTest(spec) });
+  const { record, events } = await flow.run({ text: "Draw, write, and name the invoice number" });
+  expect(record.status).toBe("completed");
+  expect(revised[0]).toContain("no step delivered:\n- the invoice number: no step looked it up");
+  expect(asks(events)).toEqual(["one: Draw", "one: Write", "one: Look it up"]);
+
+  for (const options of [{ replans: 0 }, { replans: 1 }]) {
+    await using other = await flowForTest(planning, {
+      agents: { one: says("done") },
+      model: plannerForTest({ plans: [plan(...steps), revision("enough")], missing: () => lost }),
+    });
+    const { record: failed, events: told } = await other.run({ text: "Go", options });
+    expect(failed.error).toMatchObject({
+      code: "task_failed",
+      message: "The task was not done. Missing: the invoice number: no step looked it up",
+    });
+    expect(told.filter(({ type }) => type === "artifact-added").at(-1)).toMatchObject({ name: "partial-answer" });
+  }
 });
 
 test("a canceled flow ends at once, also where steps wait for others or for their turn, and no agent works on", async () => {

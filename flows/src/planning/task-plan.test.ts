@@ -5,7 +5,7 @@ import { readDraft, type TaskStep } from "./task-plan.ts";
 
 const charts = [{ id: "charts", name: "Draw charts", description: "", tags: ["plot"], examples: [] }];
 const agents = [entryForTest("swe", "http://a"), { ...entryForTest("data-analysis", "http://b"), skills: charts }];
-const done: TaskStep = { id: "1", text: "Done", agent: "swe", dependsOn: [], expected: "" };
+const done: TaskStep = { id: "1", text: "Done", agent: "swe", dependsOn: [], expected: "", delivers: [] };
 const read = (steps: object[], finished: readonly TaskStep[] = [], mostSteps = 4) =>
   readDraft(draftSteps.parse(steps), { agents, finished, mostSteps });
 const fault = (...args: Parameters<typeof read>) => {
@@ -13,18 +13,18 @@ const fault = (...args: Parameters<typeof read>) => {
   return "fault" in draft ? draft.fault : "";
 };
 
-test("what is meant is put right: spelling, skills, missing ids, numbers for ids, the order", () => {
+test("what is meant is put right: spelling, skills named as such, missing ids, numbers for ids, the order", () => {
   expect(
     read([
       { id: "b", text: "B", agent: "Data_Analysis", depends_on: [2, "2"] },
       { text: "A", agent: "skill:plot something" },
-      { text: "C", agent: "draw charts", depends_on: ["b"], expected: " a chart " },
+      { text: "C", agent: "skill:draw charts", depends_on: ["b"], expected: " a chart ", delivers: ["a.png"] },
     ]),
   ).toEqual({
     steps: [
-      { id: "2", text: "A", agent: "data-analysis", dependsOn: [], expected: "" },
-      { id: "b", text: "B", agent: "data-analysis", dependsOn: ["2"], expected: "" },
-      { id: "3", text: "C", agent: "data-analysis", dependsOn: ["b"], expected: "a chart" },
+      { id: "2", text: "A", agent: "data-analysis", dependsOn: [], expected: "", delivers: [] },
+      { id: "b", text: "B", agent: "data-analysis", dependsOn: ["2"], expected: "", delivers: [] },
+      { id: "3", text: "C", agent: "data-analysis", dependsOn: ["b"], expected: "a chart", delivers: ["a.png"] },
     ],
     chosen: [
       {
@@ -33,7 +33,7 @@ test("what is meant is put right: spelling, skills, missing ids, numbers for ids
         reason: `data-analysis's skill "Draw charts" fits best: plot.`,
       },
       {
-        wanted: "draw charts",
+        wanted: "skill:draw charts",
         agent: "data-analysis",
         reason: `data-analysis's skill "Draw charts" fits best: draw, charts.`,
       },
@@ -43,7 +43,7 @@ test("what is meant is put right: spelling, skills, missing ids, numbers for ids
 
 test("steps may depend on finished ones, whose ids are taken", () => {
   expect(read([{ text: "Next", agent: "swe", depends_on: ["1"] }], [done])).toEqual({
-    steps: [{ id: "2", text: "Next", agent: "swe", dependsOn: ["1"], expected: "" }],
+    steps: [{ id: "2", text: "Next", agent: "swe", dependsOn: ["1"], expected: "", delivers: [] }],
     chosen: [],
   });
   expect(fault([{ id: "1", text: "Again", agent: "swe" }], [done])).toBe(
@@ -51,11 +51,25 @@ test("steps may depend on finished ones, whose ids are taken", () => {
   );
 });
 
-test("what cannot be put right is named", () => {
+test("what cannot be put right is named, all of it at once; an agent that nobody is, is no other agent", () => {
   expect(fault([{ text: "A", agent: "cook" }])).toBe('Step 1: there is no agent "cook"; there are swe, data-analysis.');
   expect(fault([{ id: "a", text: "A", agent: "swe", depends_on: ["a"] }])).toContain("The steps a wait for");
   expect(fault([{ id: "a", text: "A", agent: "swe", depends_on: ["x", "y"] }])).toBe(
     "Step a depends on x, y, which no step is.",
+  );
+  expect(
+    fault([
+      { id: "a", text: "A", agent: "plot something", depends_on: ["b"] },
+      { id: "b", text: "B", agent: "swe", depends_on: ["a", "x"] },
+      { id: "c", text: "C", agent: "swe", depends_on: ["x"] },
+    ]),
+  ).toBe(
+    [
+      'Step a: there is no agent "plot something"; there are swe, data-analysis.',
+      "Step b depends on x, which no step is.",
+      "Step c depends on x, which no step is.",
+      "The steps a, b wait for each other in a ring; none of them could begin.",
+    ].join("\n"),
   );
   expect(fault(Array(5).fill({ text: "A", agent: "swe" }))).toBe("The plan has 5 steps; 4 is the most.");
 });

@@ -10,6 +10,8 @@ export type TaskStep = {
   readonly dependsOn: readonly string[];
   /** What shows that it is done; empty when nothing was agreed but what the step says. */
   readonly expected: string;
+  /** What the task asks for by name and this step hands over. */
+  readonly delivers: readonly string[];
 };
 
 /** A plan to carry out a task; its steps are in an order in which they could be done one by one. */
@@ -32,15 +34,15 @@ export type DraftBounds = {
 };
 
 /**
- * The steps of a draft, put right where what is meant is plain: an agent by another spelling or by its skill, steps without ids, the order. What cannot
- * be put right is told as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each other in a ring.
+ * The steps of a draft, corrected where what is meant is plain: an agent by another spelling, or by its skill after `skill:`; steps without ids; the order.
+ * Everything else that is wrong is told at once as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each other in a ring.
  */
 export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: DraftBounds): ReadDraft {
   const steps: TaskStep[] = [];
   const chosen: Chosen[] = [];
   const faults: string[] = [];
   const taken = new Set(finished.map(({ id }) => id));
-  for (const [index, { id = freeId(index, taken), text, agent, depends_on, expected }] of draft.entries()) {
+  for (const [index, { id = freeId(index, taken), text, agent, depends_on, expected, delivers }] of draft.entries()) {
     const meant = meantAgent(agent, agents);
     if (meant === undefined) {
       faults.push(`Step ${id}: there is no agent "${agent}"; there are ${agents.map(({ name }) => name).join(", ")}.`);
@@ -49,16 +51,19 @@ export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: Dr
     if (taken.has(id)) faults.push(`There is a step ${id} already; give each its own id.`);
     taken.add(id);
     const dependsOn = [...new Set(depends_on.map(String))];
-    steps.push({ id, text, agent: meant?.agent.name ?? agent, dependsOn, expected });
+    steps.push({ id, text, agent: meant?.agent.name ?? agent, dependsOn, expected, delivers });
   }
   for (const { id, dependsOn } of steps) {
     const missing = dependsOn.filter((other) => !taken.has(other));
     if (missing.length > 0) faults.push(`Step ${id} depends on ${missing.join(", ")}, which no step is.`);
   }
   if (steps.length > mostSteps) faults.push(`The plan has ${steps.length} steps; ${mostSteps} is the most.`);
-  if (faults.length > 0) return { fault: faults.join("\n") };
-  const ordered = inOrder(steps, new Set(finished.map(({ id }) => id)));
-  return "fault" in ordered ? ordered : { ...ordered, chosen };
+  const { ordered, ring } = inOrder(steps, taken, new Set(finished.map(({ id }) => id)));
+  if (ring.length > 0) {
+    const ids = ring.map(({ id }) => id).join(", ");
+    faults.push(`The steps ${ids} wait for each other in a ring; none of them could begin.`);
+  }
+  return faults.length > 0 ? { fault: faults.join("\n") } : { steps: ordered, chosen };
 }
 
 /** The number of a step that was given no id, or the next one that is free. */
@@ -66,21 +71,16 @@ function freeId(index: number, taken: ReadonlySet<string>): string {
   for (let number = index + 1; ; number++) if (!taken.has(String(number))) return String(number);
 }
 
-/** The steps so that each comes after those it depends on, otherwise as they were. */
-function inOrder(steps: readonly TaskStep[], done: Set<string>): { steps: TaskStep[] } | { fault: string } {
+/** The steps so that each comes after those it depends on, otherwise as they were; `ring` are those that can't. Dependencies that no step is count for nothing. */
+function inOrder(steps: readonly TaskStep[], known: ReadonlySet<string>, done: Set<string>) {
   const ordered: TaskStep[] = [];
   const left = [...steps];
-  while (left.length > 0) {
-    const next = left.findIndex(({ dependsOn }) => dependsOn.every((id) => done.has(id)));
-    if (next === -1) {
-      return {
-        fault: `The steps ${left.map(({ id }) => id).join(", ")} wait for each other in a ring; none of them could begin.`,
-      };
-    }
+  for (;;) {
+    const next = left.findIndex(({ dependsOn }) => dependsOn.every((id) => done.has(id) || !known.has(id)));
+    if (next === -1) return { ordered, ring: left };
     for (const step of left.splice(next, 1)) {
       ordered.push(step);
       done.add(step.id);
     }
   }
-  return { steps: ordered };
 }

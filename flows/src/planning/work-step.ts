@@ -7,6 +7,7 @@ import { carriedFiles, newestFiles } from "../carried-files.ts";
 import { isFinal } from "../final-failure.ts";
 import type { Flow } from "../flow.ts";
 import type { Board } from "./board.ts";
+import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
@@ -17,6 +18,8 @@ export type WorkOptions = {
   readonly goal: string;
   readonly attempts: number;
   readonly stepDeadlineMs: number | undefined;
+  /** Whether the step is the whole plan, so that it has to do the whole task. */
+  readonly isWhole: boolean;
   /** The step, among those it depends on, in whose conversation it goes on. */
   readonly goesOnIn: string | undefined;
 };
@@ -56,7 +59,8 @@ export async function workStep(
       contextId = asked.contextId || contextId;
       // Files of earlier attempts count where this one did not make them anew.
       const files = newestFiles([last.files, asked.files]);
-      const came = await closed(flow, step, { ...asked, files }, filesOf(flow, inputs));
+      const goal = options.isWhole ? options.goal : undefined;
+      const came = await closed(flow, step, { ...asked, files }, { given: filesOf(flow, inputs), goal });
       last = { step, answer, files, taskId, contextId, attempts: attempt, ...came };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -85,12 +89,21 @@ export function unbegun(step: TaskStep): StepResult {
   };
 }
 
-async function closed(flow: Flow, step: TaskStep, asked: AskOutcome, given: readonly StoredFile[]): Promise<Attempt> {
+async function closed(
+  flow: Flow,
+  step: TaskStep,
+  asked: AskOutcome,
+  { given, goal }: { readonly given: readonly StoredFile[]; readonly goal: string | undefined },
+): Promise<Attempt> {
   if (asked.state !== "completed") {
     return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
   }
+  const missing = undelivered(step, [...asked.files, ...given]);
+  if (missing.length > 0) {
+    return { outcome: "failed", evidence: "", reason: `${missing.join(", ")} was not handed over as a file.` };
+  }
   try {
-    const { verdict, evidence, reason } = await judgeStep(flow, step, asked, given);
+    const { verdict, evidence, reason } = await judgeStep(flow, step, asked, { given, goal });
     return { outcome: outcomes[verdict], evidence, reason };
   } catch (error) {
     if (!(error instanceof AppError && error.code === "task_failed")) throw error;
@@ -143,6 +156,7 @@ function filesOf(flow: Flow, inputs: readonly StepResult[]): StoredFile[] {
 
 function stepText(step: TaskStep, inputs: readonly StepResult[], goal: string, reason: string): string {
   const expected = step.expected === "" ? "" : `\nIt is done when: ${step.expected}`;
+  const delivers = step.delivers.length === 0 ? "" : `\nIt delivers: ${step.delivers.join(", ")}`;
   const before =
     inputs.length === 0
       ? ""
@@ -153,7 +167,7 @@ function stepText(step: TaskStep, inputs: readonly StepResult[], goal: string, r
       : `\n\nAn earlier attempt did not do it: ${reason}\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`;
   return `You do one step of a larger task. Do this step and no more, then report what you did and found.
 
-Your step: ${step.text}${expected}
+Your step: ${step.text}${expected}${delivers}
 
 The whole task, so that you know what it is for:
 ${goal}${before}${again}`;

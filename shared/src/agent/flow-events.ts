@@ -17,6 +17,8 @@ export type PlannedStep = {
   readonly dependsOn: readonly string[];
   /** What shows that it is done; empty when nothing was agreed. */
   readonly expected: string;
+  /** What the task asks for by name and this step hands over. */
+  readonly delivers?: readonly string[];
   readonly status: StepStatus;
   /** Why it stands as it does: what it came to, or what is in its way. */
   readonly notes: string;

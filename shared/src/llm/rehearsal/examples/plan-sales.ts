@@ -18,6 +18,7 @@ const steps = [
     text: salesSteps.report,
     depends_on: ["compute"],
     expected: "report.md with the revenue of each region",
+    delivers: ["report.md"],
   },
 ];
 
@@ -30,6 +31,14 @@ export const planSales: readonly Script[] = [
       text.includes("What came of the plan so far:")
         ? decision("planning", { command: "update", verdict: "impossible", reason: "I know no other way.", steps: [] })
         : decision("planning", { command: "create", title: "Who sold most", steps }),
+  },
+  {
+    task,
+    decides: "check_task",
+    play: ({ text }) =>
+      decision("check_task", {
+        missing: text.includes("report.md (") ? [] : [{ what: "The report", reason: "report.md was not handed over." }],
+      }),
   },
   check(salesSteps.compute, /Revenue per region: .*Most: [^\n.]+\./),
   check(salesSteps.report, /<file name="report\.md"[^>]*>\s*(# Revenue by region\n\n.* is the most\.)/),

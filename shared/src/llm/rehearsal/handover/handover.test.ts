@@ -123,6 +123,13 @@ test("the plan has a step for each agent that can do its part, and names what is
   expect(without.steps).toMatchObject([{ id: "analyse" }, { agent: "manus" }]);
 });
 
+test("the whole task is held against the steps that completed", async () => {
+  const results = (outcome: string) =>
+    `${brief("").replace("The agents:\n\n\n", "")}\n\nWhat came of the steps:\n\nStep a by data-analysis, completed: A\n\nStep r by browser, ${outcome}: R`;
+  expect(await decide("check_task", results("completed"))).toEqual({ missing: [] });
+  expect(await decide("check_task", results("blocked"))).toMatchObject({ missing: [{ what: "the registration" }] });
+});
+
 test("a step is done by what its files say, not by what its report claims", async () => {
   const figures = (cents: number) =>
     JSON.stringify({

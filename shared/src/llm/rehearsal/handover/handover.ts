@@ -4,7 +4,7 @@ import { answerHandover } from "./answer-handover.ts";
 import { checkHandover } from "./check-handover.ts";
 import { makeRegistration } from "./make-registration.ts";
 import { mendShipping } from "./mend-shipping.ts";
-import { planHandover } from "./plan-handover.ts";
+import { judgeHandover, planHandover } from "./plan-handover.ts";
 import { writeHandover } from "./write-handover.ts";
 
 /** The scripts of the demo: the planner's, each agent's, the checks of the steps, the answer. */
@@ -15,5 +15,6 @@ export const handover: readonly Script[] = [
   makeRegistration,
   writeHandover,
   ...checkHandover,
+  judgeHandover,
   answerHandover,
 ];

@@ -1,5 +1,6 @@
 import { decision, type Script } from "../script.ts";
 import { addressIn, handoverGoal, handoverSteps } from "./handover-steps.ts";
+import { stepReports } from "./step-reports.ts";
 
 type Part = {
   readonly id: string;
@@ -7,6 +8,7 @@ type Part = {
   readonly agent: string;
   readonly text: string;
   readonly expected: string;
+  readonly delivers: readonly string[];
   /** Whether the task asks for it. */
   isAsked(task: string): boolean;
 };
@@ -18,6 +20,7 @@ const parts: readonly Part[] = [
     agent: "data-analysis",
     text: handoverSteps.analyse,
     expected: "figures that two ways of computing agree on, in figures.json too, and a PNG chart",
+    delivers: ["figures.json"],
     isAsked: (task) => task.includes("orders.csv"),
   },
   {
@@ -26,6 +29,7 @@ const parts: readonly Part[] = [
     agent: "swe",
     text: handoverSteps.repair,
     expected: "all tests pass, and changes.patch shows the change",
+    delivers: ["changes.patch"],
     isAsked: (task) => task.includes("shipping.tar.gz"),
   },
   {
@@ -34,6 +38,7 @@ const parts: readonly Part[] = [
     agent: "browser",
     text: handoverSteps.register,
     expected: "a registration number, and a picture of the page that shows it",
+    delivers: ["receipt.png", "the registration number"],
     isAsked: (task) => addressIn(task) !== undefined,
   },
 ];
@@ -52,19 +57,36 @@ export const planHandover: Script = {
     const done = asked.filter(({ agent }) => isAble(agents, agent));
     const left = asked.filter((part) => !done.includes(part)).map(({ name }) => name);
     const without = left.length === 0 ? "" : `, without ${left.join(" and ")}: no agent here can do that`;
-    const steps = done.map(({ id, agent, text, expected }) => ({ id, agent, text, depends_on: [], expected }));
+    const steps = done.map(({ id, agent, text, expected, delivers }) => ({
+      ...{ id, agent, text, expected, delivers },
+      depends_on: [],
+    }));
     const report = {
       id: "report",
       agent: "manus",
       text: handoverSteps.report,
       depends_on: done.map(({ id }) => id),
       expected: "report.md with the figures and what came of the other steps",
+      delivers: ["report.md"],
     };
     return decision("planning", {
       command: "create",
       title: `Month-end handover${without}`,
       steps: [...steps, report],
     });
+  },
+};
+
+/** Holds the demo's task against its results: each part that it asks for has a step that completed. */
+export const judgeHandover: Script = {
+  task: `The task: ${handoverGoal}`,
+  decides: "check_task",
+  play({ text }) {
+    const [task = ""] = text.split("\n\nWhat came of the steps:");
+    const done = new Set(stepReports(text).flatMap(({ agent, outcome }) => (outcome === "completed" ? [agent] : [])));
+    const left = parts.filter((part) => part.isAsked(task) && !done.has(part.agent));
+    const missing = left.map(({ name, agent }) => ({ what: name, reason: `No step of ${agent} completed.` }));
+    return decision("check_task", { missing });
   },
 };
 

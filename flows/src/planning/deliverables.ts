@@ -1,0 +1,31 @@
+import type { StoredFile } from "@manyhands/shared/workspace/workspace";
+import type { TaskStep } from "./task-plan.ts";
+
+/** Extensions of files that people ask for as results. Anything else with a dot in it (Node.js, e.g., 3.5) isn't taken for a file. */
+const extensions =
+  "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
+const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
+
+/** The files that a text names, each once; addresses on the web aren't files. */
+export function namedFiles(text: string): string[] {
+  return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
+}
+
+/** The files a step has to deliver that aren't among these. The folder a file lies in makes no difference. */
+export function undelivered({ delivers }: TaskStep, files: readonly StoredFile[]): string[] {
+  const there = new Set(files.map(({ name }) => baseName(name)));
+  return delivers.flatMap(namedFiles).filter((name) => !there.has(baseName(name)));
+}
+
+/** The files that a task names, apart from those that came with it, which no step mentions. */
+export function unowned(goal: string, given: readonly string[], steps: readonly TaskStep[]): string[] {
+  const mentioned = steps.flatMap(({ text, expected, delivers }) =>
+    namedFiles([text, expected, ...delivers].join("\n")),
+  );
+  const known = new Set([...given, ...mentioned].map(baseName));
+  return namedFiles(goal).filter((name) => !known.has(baseName(name)));
+}
+
+function baseName(name: string): string {
+  return name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+}
