@@ -82,7 +82,7 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
   expect([contexts.length, new Set(contexts).size]).toEqual([3, 1]);
 });
 
-test("the debate ends when all agree, and the judge is asked all the same", async () => {
+test("the debate ends when all agree, unless it shall not, and the judge is asked all the same", async () => {
   const model = chair({
     check_agreement: () => ({ agreed: true, reason: "both say spaces" }),
     give_verdict: () => fair,
@@ -91,6 +91,8 @@ test("the debate ends when all agree, and the judge is asked all the same", asyn
   const { events, record } = await flow.run({ text: "Which?", options: { positions } });
   expect(lines(events)).toEqual(["1 [1] A", "1 [2] B", "1 agreed"]);
   expect(record.output).toMatchObject({ data: { stop: "agreed", rounds: 1 } });
+  const on = await flow.run({ text: "Which?", options: { positions, rounds: 2, converge: false } });
+  expect(on.record.output).toMatchObject({ data: { stop: "rounds", rounds: 2 } });
 });
 
 test("one agent may hold several positions, each in its own conversation; the model names them where nobody does", async () => {

@@ -49,22 +49,26 @@ test("another agent judges in a form, with the work and its files before it", as
   expect([answer, iterations(events)]).toEqual(["draft 2", ["1 not_passed", "2 passed"]]);
 });
 
-test("a command decides, run where the work was done; what it printed is the feedback", async () => {
+test("a command decides by exit code 0 alone, run where the work was done; what it printed is the feedback", async () => {
   await using flow = await flowForTest(loop, {
     agents: {
       coder: (request) => {
         const text = asked(request);
         const last = request.messages.filter(({ role }) => role === "assistant").length;
         if (!text.includes("Run exactly this command")) return { text: `code ${/2 failed/.exec(text) ?? "1"}` };
-        return formed(last < 3 ? { exit_code: 1, output: "2 failed" } : { exit_code: 0, output: "" });
+        const codes = [1, 2, -1, 0];
+        return formed({ exit_code: codes[(last - 1) / 2], output: last < 7 ? "2 failed" : "" });
       },
     },
   });
   const until = { by: "command", command: "bun test" };
   const { answer, events } = await flow.run({ text: "Mend", options: { agent: "coder", until } });
-  expect([answer, iterations(events)]).toEqual(["code 2 failed", ["1 not_passed", "2 passed"]]);
+  expect([answer, iterations(events)]).toEqual([
+    "code 2 failed",
+    ["1 not_passed", "2 not_passed", "3 not_passed", "4 passed"],
+  ]);
   const tasks = await flow.agent("coder").tasks();
-  expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([4, 1]);
+  expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([8, 1]);
   expect(events.find((event) => event.type === "iteration-ended")).toMatchObject({
     feedback: "The command ended with exit code 1: bun test\n2 failed",
   });

@@ -323,7 +323,7 @@ test("a step whose agent reached its bound is failed and not done, and that is t
   expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("step_limit") });
 });
 
-test("what fails is planned anew, what is done stays done, and what hung on it is blocked meanwhile", async () => {
+test("what fails is planned anew, what is done stays done, and what hung on it, through others too, is blocked meanwhile", async () => {
   let failures = "";
   await using flow = await flowForTest(planning, {
     agents: { maps: says("the pass is open"), bad: () => refusal, good: says("by bus") },
@@ -333,6 +333,7 @@ test("what fails is planned anew, what is done stays done, and what hung on it i
           { id: "1", text: "Find the way", agent: "maps" },
           { id: "2", text: "Find a car", agent: "bad", depends_on: [1] },
           { id: "3", text: "Drive", agent: "good", depends_on: [2] },
+          { id: "5", text: "Park", agent: "good", depends_on: [3] },
         ),
         (text) => {
           failures = text;
@@ -345,10 +346,10 @@ test("what fails is planned anew, what is done stays done, and what hung on it i
   const { record, events, answer } = await flow.run({ text: "Get there", options: { attempts: 1 } });
   expect(record.status).toBe("completed");
   expect(answer).toBe("went by bus");
-  expect(outcomes(events)).toEqual(["1 completed", "2 failed", "3 blocked", "4 completed"]);
+  expect(outcomes(events)).toEqual(["1 completed", "2 failed", "3 blocked", "5 blocked", "4 completed"]);
   expect(failures).toContain("Why it is not done: bad failed: the road is closed (task_failed)");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Take the bus");
-  expect(marksOf(events)).toContain("✓Find the way|!Find a car|!Drive");
+  expect(marksOf(events)).toContain("✓Find the way|!Find a car|!Drive|!Park");
   expect(await flow.agent("maps").tasks()).toHaveLength(1);
 });
 
