@@ -102,6 +102,16 @@ test("or the line goes on without it, and the answer says so", async () => {
   expect(answer).toStartWith("told\n\nNot everything worked:\nStep 1: bad failed: no such orders");
 });
 
+test("a step's own word on failures counts more than the one for all", async () => {
+  const agents = { bad: [refusal, refusal], good: () => ({ text: "told" }) };
+  const own = async (each: string, all: string) => {
+    await using flow = await flowForTest(sequential, { agents });
+    const steps = [{ agent: "bad", onFailure: each }, { agent: "good" }];
+    return (await flow.run({ text: "Go", options: { steps, onFailure: all } })).record.status;
+  };
+  expect([await own("continue", "stop"), await own("stop", "continue")]).toEqual(["completed", "failed"]);
+});
+
 test("when no step is completed the flow has failed", async () => {
   await using flow = await flowForTest(sequential, { agents: { bad: [refusal] } });
   const { record } = await flow.run({ text: "Go", agents: ["bad"], options: { onFailure: "continue" } });

@@ -411,6 +411,26 @@ test("files of a step go to those that depend on it and to the caller; of unrela
   expect([await contentOf("report.md"), await contentOf("b/report.md")]).toEqual(["# One", "# Two"]);
 });
 
+const revises = (_: ChatRequest, n: number): ScriptedReply => {
+  const args = { command: "str_replace", path: "report.md", old_str: "# Draft", new_str: "# Final" };
+  return n === 0 ? { calls: [{ name: "str_replace_editor", args }] } : { text: "revised" };
+};
+
+test("of a file that a later step made from an earlier one's, the later is handed on", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: writes("report.md", "# Draft"), two: revises },
+    model: plannerForTest({
+      plans: [
+        plan({ id: "a", text: "Write", agent: "one" }, { id: "b", text: "Revise", agent: "two", depends_on: ["a"] }),
+      ],
+    }),
+  });
+  const { events } = await flow.run({ text: "Go" });
+  const [file] = artifacts(events, "report.md").at(-1) ?? [];
+  expect(file?.type === "file" && (await (await flow.artifacts.get(file.sha256))?.text())).toBe("# Final");
+  expect(artifacts(events, "b/report.md")).toEqual([]);
+});
+
 test("a person approves the plan first, edits it, says what should be different, or stops it", async () => {
   const both = plan({ id: "1", text: "A", agent: "one" }, { id: "2", text: "B", agent: "two", depends_on: ["1"] });
   const asWished = (text: string) =>
@@ -564,6 +584,13 @@ test("at the end the whole task is held against what there is: what is missing i
     });
     expect(told.filter(({ type }) => type === "artifact-added").at(-1)).toMatchObject({ name: "partial-answer" });
   }
+
+  await using enough = await flowForTest(planning, {
+    agents: { one: () => refusal },
+    model: plannerForTest({ plans: [plan(...steps), revision("enough")], missing: () => lost }),
+  });
+  const { record: claimed } = await enough.run({ text: "Go", options: { attempts: 1 } });
+  expect(claimed.error?.message).toContain("Missing: the invoice number");
 });
 
 test("a canceled flow ends at once, also where steps wait for others or for their turn, and no agent works on", async () => {
