@@ -37,12 +37,12 @@ test("a PNG has the size of its chart, and chart and findings lie beside it", as
 test("an SVG holds title, axis titles with units and labels, Chinese ones too", async () => {
   const items = [
     { csvFilePath: "sales.csv", chartTitle: "Sales" },
-    { csvFilePath: "地区.csv", chartTitle: "各地区销售额占比" },
+    { csvFilePath: "地区.csv", chartTitle: "各地区销售额占比", chart: "pie" },
   ];
   const { text } = await draw(items, { output_type: "svg", language: "zh" });
   expect(text).toContain("2 of 2 charts drawn.");
   expect(text).toContain("华东 占图中销售额（元）的一半以上");
-  const svg = await scene.read("visualization/sales_new.svg");
+  const svg = await scene.read("visualization/sales.svg");
   for (const label of [">Sales<", ">Revenue (EUR)<", ">month<"]) expect(svg).toContain(label);
   const chinese = await scene.read("visualization/地区.svg");
   for (const label of [">各地区销售额占比<", ">华东<"]) expect(chinese).toContain(label);
@@ -58,18 +58,156 @@ test("an HTML page holds picture and data, names no other place and runs nothing
   expect(html).toContain("default-src 'none'");
 });
 
-test("of more lines than can be told apart the largest are drawn, and rows that share a place are told", async () => {
+const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const years = [2021, 2022, 2023, 2024];
+const lineAYear = "Drawn: line, x = month, 4 series (2021, 2022, 2023, 2024), 48 points; not drawn: nothing.";
+/** Sales that peak in July; each year sells more. */
+const sold = (year: number, month: number) => 100 * (year - 2020) - Math.abs(month - 6);
+
+test("monthly totals, a line a year, in each natural shape: every line is drawn along the months, and what was drawn is said", async () => {
+  const wide = (labels: readonly (string | number)[]) => [
+    "month,2021,2022,2023,2024",
+    ...labels.map((month, at) => [month, ...years.map((year) => sold(year, at))].join()),
+  ];
+  const long = (labels: readonly (string | number)[]) => [
+    "year,month,sales",
+    ...years.flatMap((year) => labels.map((month, at) => `${year},${month},${sold(year, at)}`)),
+  ];
+  const numbers = monthNames.map((_, at) => at + 1);
+  const shapes = {
+    numbered: wide(numbers),
+    named: wide(monthNames),
+    longed: long(numbers),
+    longNamed: long(monthNames),
+  };
+  for (const [name, lines] of Object.entries(shapes)) await scene.write(`${name}.csv`, lines.join("\n"));
+  const item = (name: string, more: object) => ({
+    csvFilePath: `${name}.csv`,
+    chartTitle: name,
+    chart: "line",
+    ...more,
+  });
+  const rows = { x: "Month", y: "sales", series: "year" };
+  const { text, isError } = await draw(
+    [item("numbered", {}), item("named", { y: years.map(String) }), item("longed", rows), item("longNamed", rows)],
+    { output_type: "svg" },
+  );
+  expect(isError).toBe(false);
+  const told = text.match(/Drawn: .*/g);
+  const byYear = lineAYear.replace("x = month, 4 series", "x = month, y = sales, 4 series by year");
+  expect(told).toEqual([lineAYear, lineAYear, byYear, byYear]);
+  for (const name of Object.keys(shapes)) {
+    const svg = await scene.read(`visualization/${name}.svg`);
+    expect(svg.match(/aria-roledescription="line mark"/g)).toHaveLength(4);
+    for (const year of years) expect(svg).toContain(`>${year}<`);
+  }
+  const axis = (await scene.read("visualization/longNamed.svg")).match(/>(?:Jan|Feb|Jul|Dec)</g);
+  expect(axis).toEqual([">Jan<", ">Feb<", ">Jul<", ">Dec<"]);
+});
+
+test("what a table leaves open is refused with its columns and how to name them, never guessed", async () => {
+  await scene.write("open-long.csv", "year,month,sales\n2023,Jan,1\n2023,Feb,2\n2024,Jan,3\n2024,Feb,4\n");
+  await scene.write("shared.csv", "month,units\n2024-01,1\n2024-01,9\n2024-02,3\n");
+  await scene.write("text.csv", "month,units\n2024-01,1\n2024-02,n/a\n");
+  await scene.write("headless.csv", "1,2\n3,4\n");
+  await scene.write("twelve.csv", `year,${monthNames.join()}\n2024,${monthNames.map((_, at) => at).join()}\n`);
+  const item = (name: string, more: object = {}) => ({ csvFilePath: `${name}.csv`, chartTitle: name, ...more });
+  const items = [
+    [
+      item("open-long"),
+      "It is open whether x is year or month. The columns: year (an order), month (names), sales (numbers).",
+    ],
+    [item("shared"), 'Several rows share their month. Say how they become one value with "aggregate": sum,'],
+    [item("text", { y: "units" }), 'y: units holds no numbers ("n/a", for example).'],
+    [item("text", {}), "No column holds numbers."],
+    [item("shared", { y: "unit" }), 'There is no column "unit".'],
+    [item("headless"), "The first row of headless.csv names no columns: it holds only numbers."],
+    [item("twelve"), "There are 12 columns of numbers, more than the 10 that can be told apart."],
+    [item("shared", { chart: "pie", series: "month" }), "No column says what the numbers go along."],
+    [item("shared", { chart: "scatter", x: "month", y: "units" }), "A scatter takes two columns of numbers, x and y."],
+  ] as const;
+  const { text } = await draw(items.map(([one]) => one));
+  expect(text).toStartWith("0 of 9 charts drawn.");
+  const refusals = text.split("\n\n").slice(1);
+  for (const [at, [, reason]] of items.entries()) expect(refusals[at]).toContain(`Not drawn: ${reason}`);
+  expect(text).toContain('"chart": "line", "x": "month", "y": "sales", "series": "year", "aggregate": "sum"');
+});
+
+test("rows that share a place become one value as asked, and findings are about what is drawn", async () => {
+  const days = Array.from(
+    { length: 40 },
+    (_, at) => `2024-0${1 + Math.floor(at / 10)},${at % 2 ? "N" : "S"},${at},${at === 7 ? 900 : 5}`,
+  );
+  await scene.write("days.csv", `month,region,units,stock\n${days.join("\n")}\n`);
+  const item = (chartTitle: string, more: object) => ({ csvFilePath: "days.csv", chartTitle, x: "month", ...more });
+  const { text } = await draw(
+    [
+      item("Sum", { y: "units", aggregate: "sum" }),
+      item("Mean", { y: "units", aggregate: "mean", series: "region" }),
+      item("Count", { aggregate: "count", chart: "bar" }),
+    ],
+    { output_type: "svg" },
+  );
+  expect(text.match(/Drawn: .*/g)).toEqual([
+    "Drawn: line, x = month, y = units, 4 points; not drawn: column region, stock.",
+    "Drawn: line, x = month, y = mean of units, 2 series by region (S, N), 8 points; not drawn: column stock.",
+    "Drawn: bar, x = month, y = count, 4 points; not drawn: column region, units, stock.",
+  ]);
+  expect(JSON.parse(await scene.read("visualization/days.json"))).toMatchObject({
+    columns: [{ name: "month" }, { name: "units" }],
+    rows: [
+      ["2024-01", 45],
+      ["2024-02", 145],
+      ["2024-03", 245],
+      ["2024-04", 345],
+    ],
+  });
+  expect(text).not.toContain("900");
+  expect(text).not.toContain("stock has");
+});
+
+test("a chart that is drawn again takes the place of the former, with its pictures and marked copies; another title is another chart", async () => {
+  await scene.write("again.csv", await scene.read("sales.csv"));
+  const item = { csvFilePath: "again.csv", chartTitle: "Again" };
+  await draw([item], { output_type: "png" });
+  await draw([{ chartPath: "visualization/again.png", insights_id: [1] }], {
+    output_type: "png",
+    tool_type: "insight",
+  });
+  expect(await scene.exists("visualization/again_new.png")).toBe(true);
+  await draw([item], { output_type: "svg" });
+  expect(await scene.exists("visualization/again.png")).toBe(true);
+  const { text } = await draw(
+    [
+      { ...item, chart: "bar" },
+      { ...item, chartTitle: "Other" },
+    ],
+    { output_type: "svg" },
+  );
+  expect(text.match(/Chart saved in: \S+/g)).toEqual([
+    "Chart saved in: visualization/again.svg",
+    "Chart saved in: visualization/again_2.svg",
+  ]);
+  for (const stale of ["again.png", "again_new.png", "again_new.json"])
+    expect({ stale, there: await scene.exists(`visualization/${stale}`) }).toEqual({ stale, there: false });
+});
+
+test("the picture is shown to whoever sees, whatever kind of file was asked for", async () => {
+  for (const output_type of ["png", "svg", "html"]) {
+    const { images } = await draw([{ csvFilePath: "sales.csv", chartTitle: output_type }], { output_type });
+    expect(images).toHaveLength(1);
+    const png = Buffer.from(images?.[0]?.data ?? "", "base64");
+    expect(png.subarray(1, 4).toString()).toBe("PNG");
+    expect(png.readUInt32BE(16)).toBeLessThan(1000);
+  }
+});
+
+test("of more lines than can be told apart the largest are drawn", async () => {
   const months = Array.from({ length: 8 }, (_, at) => `2024-0${at + 1}`);
   const rows = months.flatMap((month) => Array.from({ length: 15 }, (_, at) => `${month},P${at},${100 + at}`));
   await scene.write("lines.csv", `month,product,units\n${rows.join("\n")}\n`);
-  await scene.write(
-    "shared.csv",
-    `month,units\n${months.flatMap((month) => [`${month},1`, `${month},9`]).join("\n")}\n`,
-  );
-  const named = ["lines.csv", "shared.csv"].map((csvFilePath) => ({ csvFilePath, chartTitle: csvFilePath }));
-  const { text } = await draw(named, { output_type: "svg" });
+  const { text } = await draw([{ csvFilePath: "lines.csv", chartTitle: "Lines" }], { output_type: "svg" });
   expect(text).toContain("Only the 10 of 15 names in product with the largest sums are drawn.");
-  expect(text).toContain("Several rows share their month: sum them up first");
   const svg = await scene.read("visualization/lines.svg");
   expect(svg).toContain(">P14<");
   expect(svg).not.toContain(">P4<");
@@ -217,9 +355,10 @@ test("preparation runs Python, and tells when no JSON file was named", async () 
 });
 
 test("a report is one page with its pictures inside and Markdown beside it", async () => {
-  await draw([{ csvFilePath: "sales.csv", chartTitle: "Report" }], { output_type: "png" });
+  await scene.write("report.csv", await scene.read("sales.csv"));
+  await draw([{ csvFilePath: "report.csv", chartTitle: "Report" }], { output_type: "png" });
   const markdown =
-    "Up.\n\n![Sales](visualization/sales.png)\n\n|a|b|\n|-|-|\n|1|2|\n\n<script>x</script> [bad](javascript:x) [good](https://example.org)";
+    "Up.\n\n![Sales](visualization/report.png)\n\n|a|b|\n|-|-|\n|1|2|\n\n<script>x</script> [bad](javascript:x) [good](https://example.org)";
   const { text } = await scene.call(writeReport(), { title: "Q <1>", markdown });
   expect(text).toBe("Written: report.md and report.html.");
   expect(await scene.read("report.md")).toStartWith("# Q <1>\n\nUp.");

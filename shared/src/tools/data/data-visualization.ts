@@ -3,10 +3,12 @@ import { AppError } from "../../errors.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
 import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
-import { newChart, newChartItem } from "./charts/new-chart.ts";
+import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
 import type { Databases } from "./databases.ts";
 
 const mostItems = 20;
+/** Pictures of one call that a model is shown. */
+const mostShown = 4;
 
 const input = z.strictObject({
   json_path: z.string().min(1).describe("The JSON file that lists the charts."),
@@ -18,11 +20,12 @@ const input = z.strictObject({
   language: z.enum(["zh", "en"]).default("en").describe("Language of findings and of labels that are not in the data."),
 });
 
-const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to six findings computed from
-its data (trend, outliers, correlation, turning points …), clearest first, as Markdown. The JSON file for visualization is
-[{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)"}]; the columns decide what is drawn, so write a small tidy CSV for
-each chart: first what it goes along, then what is measured, units in the column names. An item may carry its own Vega-Lite "spec" without data. For insight it is
-[{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}], the numbers being those of the findings: they are drawn into a copy of the chart, named with _new.`;
+const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
+what is drawn, as Markdown. The JSON file for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
+"y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, pie, scatter or histogram; x: the column it goes along; y: what is measured, or a list of columns, a line each;
+series: the column whose values make a line or bar each; aggregate (sum, mean, median, min, max, count): how rows that share their place become one value. Name the columns by their names in the file; what has only one possible
+answer may be left out. An item may carry its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file and title again
+replaces the chart. For insight the JSON file is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}], the numbers being those of the findings: they are drawn into a copy of the chart, named with _new.`;
 
 const visualizations = z.array(newChartItem).min(1).max(mostItems);
 const insights = z.array(markedChartItem).min(1).max(mostItems);
@@ -36,7 +39,7 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
     effect: "once",
     async run({ json_path, tool_type, output_type: output, language }, context) {
       const outcomes: Outcome[] = [];
-      const each = async (title: string, draw: () => Promise<string>) =>
+      const each = async (title: string, draw: () => Promise<DrawnChart>) =>
         outcomes.push(await attempt(title, context, draw));
       if (tool_type === "visualization") {
         for (const item of await readJsonFile(context.workspace, json_path, visualizations))
@@ -47,16 +50,22 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
       }
       const drawn = outcomes.filter(({ ok }) => ok).length;
       const head = `${drawn} of ${outcomes.length} ${outcomes.length === 1 ? "chart" : "charts"} drawn.`;
-      return { text: [head, ...outcomes.map(({ text }) => text)].join("\n\n"), isError: drawn < outcomes.length };
+      const images = outcomes.flatMap(({ image }) => (image === undefined ? [] : [image])).slice(0, mostShown);
+      return {
+        text: [head, ...outcomes.map(({ text }) => text)].join("\n\n"),
+        isError: drawn < outcomes.length,
+        ...(images.length > 0 && { images }),
+      };
     },
   });
 }
 
-type Outcome = { readonly ok: boolean; readonly text: string };
+type Outcome = { readonly ok: boolean; readonly text: string; readonly image?: DrawnChart["image"] };
 
-async function attempt(title: string, { signal }: ToolContext, draw: () => Promise<string>): Promise<Outcome> {
+async function attempt(title: string, { signal }: ToolContext, draw: () => Promise<DrawnChart>): Promise<Outcome> {
   try {
-    return { ok: true, text: `## ${title}\n${await draw()}` };
+    const { text, image } = await draw();
+    return { ok: true, text: `## ${title}\n${text}`, image };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError)) throw error;

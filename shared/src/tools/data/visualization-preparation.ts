@@ -14,7 +14,7 @@ const input = z.strictObject({
 });
 
 const shapes = {
-  visualization: '[{"csvFilePath": "…", "chartTitle": "…"}]',
+  visualization: '[{"csvFilePath": "…", "chartTitle": "…", "chart": "line", "x": "…", "y": "…"}]',
   insight: '[{"chartPath": "…", "insights_id": [1]}]',
 };
 

@@ -1,6 +1,8 @@
+import { rm } from "node:fs/promises";
 import { posix } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../../errors.ts";
+import { holdFolder } from "../../../workspace/held-folder.ts";
 import { saveFile } from "../../../workspace/save-file.ts";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { kindOf, openFile } from "../../../workspace/workspace-file.ts";
@@ -16,6 +18,11 @@ export const chartFile = z.looseObject({
   spec: z.record(z.string(), z.unknown()),
   columns: z.array(z.object({ name: z.string(), kind: z.enum(["number", "time", "order", "name"]) })),
   rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
+  /** What the columns are for; a chart by a spec of the model's own has none. */
+  roles: z
+    .object({ along: z.int().optional(), measures: z.array(z.int()), parts: z.int().optional() })
+    .transform(({ along, measures, parts }) => ({ along, measures, parts }))
+    .optional(),
   insights: z.array(
     z.object({
       type: z.string(),
@@ -32,11 +39,38 @@ export const chartFile = z.looseObject({
 
 export type ChartFile = z.output<typeof chartFile>;
 
-/** The path without extension that a new chart of this file gets: the file's name, with `_new` as long as there is such a chart. */
-export async function newChartBase(workspace: Workspace, path: string): Promise<string> {
-  let base = posix.join(folder, posix.basename(path).replace(/\.[^.]+$/, ""));
-  while ((await kindOf(workspace, `${base}.json`)) !== "missing") base += "_new";
-  return base;
+/** What tells charts of one name apart. */
+type ChartIdentity = Pick<ChartFile, "csvFilePath" | "title">;
+
+/** The path without extension of a plain chart, the data file's name: that of the earlier chart of this file and title, or one that is free. */
+export function plainChartBase(workspace: Workspace, chart: ChartIdentity): Promise<string> {
+  const name = posix.basename(chart.csvFilePath).replace(/\.[^.]+$/, "");
+  return baseOf(workspace, posix.join(folder, name), chart, false);
+}
+
+/** The path without extension of a copy with findings of the plain chart at `plain`, named with `_new`. */
+export function markedChartBase(workspace: Workspace, plain: string, chart: ChartIdentity): Promise<string> {
+  return baseOf(workspace, `${plain}_new`, chart, true);
+}
+
+async function baseOf(workspace: Workspace, name: string, chart: ChartIdentity, isMarked: boolean): Promise<string> {
+  for (let number = 1; ; number++) {
+    const base = number === 1 ? name : `${name}_${number}`;
+    if ((await kindOf(workspace, `${base}.json`)) === "missing") return base;
+    const there = await chartAt(workspace, `${base}.json`);
+    const isSame = there?.csvFilePath === chart.csvFilePath && there.title === chart.title;
+    if (isSame && there.shown.length > 0 === isMarked) return base;
+  }
+}
+
+/** The chart in a file; undefined where that is something else. */
+async function chartAt(workspace: Workspace, path: string): Promise<ChartFile | undefined> {
+  try {
+    return await readJsonFile(workspace, path, chartFile);
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
 }
 
 /** The path without extension of the chart that any of its files names. */
@@ -71,10 +105,27 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-/** Writes a chart's JSON, and its findings as Markdown when there are any. */
-export async function saveChart(workspace: Workspace, base: string, chart: ChartFile): Promise<void> {
+/**
+ * Writes a chart's JSON beside its `picture`, and its findings as Markdown. Other pictures of an earlier chart at this path go away where they show something
+ * else, and with them its copies with findings.
+ */
+export async function saveChart(workspace: Workspace, base: string, chart: ChartFile, picture: string): Promise<void> {
+  const before = await chartAt(workspace, `${base}.json`);
+  if (before !== undefined && !Bun.deepEquals(before, chart)) await removeStale(workspace, base, picture);
   await saveFile(workspace, `${base}.json`, Buffer.from(JSON.stringify(chart, undefined, 1)));
   if (chart.insights.length === 0) return;
   const lines = chart.insights.map(({ text }, index) => `${index + 1}. ${text}`);
   await saveFile(workspace, `${base}.md`, Buffer.from(`## ${chart.title} Insights\n${lines.join("\n")}\n`));
+}
+
+async function removeStale(workspace: Workspace, base: string, picture: string): Promise<void> {
+  const copy = await chartAt(workspace, `${base}_new.json`);
+  const copies = copy !== undefined && copy.shown.length > 0 ? [`${base}_new`] : [];
+  const own = ["png", "svg", "html", "md"].map((extension) => `${base}.${extension}`);
+  const theirs = copies.flatMap((one) =>
+    ["json", "png", "svg", "html", "md"].map((extension) => `${one}.${extension}`),
+  );
+  await using held = await holdFolder(workspace.root, [folder]);
+  for (const path of [...own.filter((path) => path !== picture), ...theirs])
+    await rm(held.at(posix.basename(path)), { force: true });
 }

@@ -1,6 +1,6 @@
 import { seriesName } from "./chart-insights.ts";
-import { chartRoles } from "./chart-roles.ts";
-import type { ChartTable, ChartValue } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
+import type { ChartValue } from "./chart-table.ts";
 import { type ChartSpec, fieldOf } from "./choose-spec.ts";
 
 type Channel = "x" | "y";
@@ -20,10 +20,10 @@ export type ChartFrame = {
 };
 
 /** The frame of a chart of one mark with a place and a measure on its axes; undefined for others, which a spec of the model's own may be. */
-export function chartFrame(spec: ChartSpec, table: ChartTable): ChartFrame | undefined {
+export function chartFrame(spec: ChartSpec, table: Plot): ChartFrame | undefined {
   const encoding = spec.encoding;
   if (spec.mark === undefined || !isRecord(encoding)) return undefined;
-  const { along, measures, parts } = chartRoles(table);
+  const { along, measures, parts } = table.roles;
   const name = (index: number) => table.columns[index]?.name ?? "";
   const channelOf = (fields: readonly string[]) => {
     for (const channel of ["x", "y"] as const) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gaussian, seeded } from "../insights/noise-for-test.ts";
 import { chartInsights } from "./chart-insights.ts";
-import type { ChartTable } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
 
 const months = Array.from(
   { length: 24 },
@@ -9,7 +9,7 @@ const months = Array.from(
 );
 
 /** Monthly values of several products. */
-function products(count: number, value: (product: number, at: number) => number): ChartTable {
+function products(count: number, value: (product: number, at: number) => number): Plot {
   const names = Array.from({ length: count }, (_, product) => product);
   return {
     columns: [
@@ -18,13 +18,14 @@ function products(count: number, value: (product: number, at: number) => number)
       { name: "units", kind: "number" },
     ],
     rows: months.flatMap((month, at) => names.map((product) => [month, `P${product}`, value(product, at)])),
+    roles: { along: 0, parts: 1, measures: [2] },
   };
 }
 
-test("the clearest six are told, best first, and how many are left out", () => {
+test("the clearest three are told, best first, and how many are left out", () => {
   const { found, left } = chartInsights(products(8, (product, at) => at * (product + 1)));
-  expect(found.map(({ type }) => type)).toEqual(Array.from({ length: 6 }, () => "overall_trend"));
-  expect(left).toBe(2);
+  expect(found.map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => "overall_trend"));
+  expect(left).toBe(5);
   const strengths = found.map(({ strength }) => strength);
   expect(strengths).toEqual(strengths.toSorted((one, other) => other - one));
 });
@@ -42,6 +43,13 @@ test("values that share their place have no order among them", () => {
   const table = {
     columns: columns.filter(({ kind }) => kind !== "name"),
     rows: rows.map(([month = null, , n = null]) => [month, n]),
+    roles: { along: 0, parts: undefined, measures: [1] },
   };
   expect(chartInsights(table).found.map(({ type }) => type)).toEqual(["statistics_base"]);
+});
+
+test("a movement by less than a tenth of the level is no finding, however certain it is", () => {
+  const types = (step: number) => chartInsights(products(1, (_, at) => 1000 + step * at)).found.map(({ type }) => type);
+  expect(types(1)).toEqual(["statistics_base"]);
+  expect(types(10)).toContain("overall_trend");
 });

@@ -2,20 +2,20 @@ import { addsUp } from "../insights/adds-up.ts";
 import { findInPair } from "../insights/find-in-pair.ts";
 import { findInSeries } from "../insights/find-in-series.ts";
 import type { Finding, Series } from "../insights/finding.ts";
-import { chartRoles } from "./chart-roles.ts";
-import type { ChartTable, ChartValue } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
+import type { ChartValue } from "./chart-table.ts";
 
 const mostSeries = 12;
-const mostFindings = 6;
+const mostFindings = 3;
 /** Of more series the usual figures would crowd out what was found. */
 const mostBases = 2;
 
 /** The clearest findings of a chart, best first, and how many more there are. */
 export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
 
-/** What the measured columns of a table (`inOrder`) tell, series by series and pair by pair: the clearest six. */
-export function chartInsights(table: ChartTable): ChartFindings {
-  const { along, measures, parts } = chartRoles(table);
+/** What the measured columns of a plot (`inOrder`) tell, series by series and pair by pair: the clearest three. */
+export function chartInsights(table: Plot): ChartFindings {
+  const { along, measures, parts } = table.roles;
   const { rows } = table;
   const groups = parts === undefined ? [undefined] : [...new Set(rows.map((row) => row[parts]))];
   const seriesOf = (measure: number, chosen: typeof rows, group?: ChartValue): Series => {

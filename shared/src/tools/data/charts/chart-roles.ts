@@ -1,4 +1,32 @@
+import * as z from "zod";
+import { AppError } from "../../../errors.ts";
 import type { ChartTable } from "./chart-table.ts";
+
+/** The shapes a chart can have. */
+export const chartKinds = ["line", "area", "bar", "pie", "scatter", "histogram"] as const;
+export type ChartKind = (typeof chartKinds)[number];
+
+/** How rows that share their place become one value. */
+export const aggregations = ["sum", "mean", "median", "min", "max", "count"] as const;
+
+/** What a caller says of a chart; columns by their names. What is left out follows from the columns, or is asked for where it doesn't. */
+export const chartRequest = {
+  chart: z.enum(chartKinds).optional(),
+  x: z.string().min(1).optional(),
+  y: z
+    .union([
+      z
+        .string()
+        .min(1)
+        .transform((name) => [name]),
+      z.array(z.string().min(1)).min(1),
+    ])
+    .optional(),
+  series: z.string().min(1).optional(),
+  aggregate: z.enum(aggregations).optional(),
+};
+const request = z.object(chartRequest);
+export type ChartRequest = z.output<typeof request>;
 
 /** Which columns a chart is about, by their places: along what, what is measured, and what parts it into series. */
 export type ChartRoles = {
@@ -7,20 +35,157 @@ export type ChartRoles = {
   readonly parts: number | undefined;
 };
 
-const mostMeasures = 5;
+/** A table with what each of its columns is for. */
+export type Plot = ChartTable & { readonly roles: ChartRoles };
+
 /** There are as many colours that can be told apart. */
 export const mostParts = 10;
+const mostSlices = 12;
 
-/** The roles that the kinds of the columns suggest. */
-export function chartRoles({ columns, rows }: ChartTable): ChartRoles {
-  const of = (kind: string) => [...columns.keys()].filter((index) => columns[index]?.kind === kind);
-  const names = of("name");
-  const along = of("time")[0] ?? of("order")[0] ?? names[0];
-  const measures = of("number").slice(0, mostMeasures);
-  const parts = names.find(
-    (index) => index !== along && new Set(rows.map((row) => row[index])).size <= mostParts && measures.length === 1,
-  );
+/**
+ * What to draw of a table. Columns that the request names are taken at its word; the others only where they can have no other role. Rejects with
+ * `invalid_input`, the columns there are and how to name them, where the table leaves it open or cannot be drawn so.
+ */
+export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: ChartKind; roles: ChartRoles } {
+  const of = (...kinds: string[]) =>
+    [...table.columns.keys()].filter((index) => kinds.includes(table.columns[index]?.kind ?? ""));
+  const refuse = (problem: string): never => {
+    throw new AppError("invalid_input", `${problem} ${columnsText(table)} ${howTo}`);
+  };
+  const place = (name: string): number => {
+    const exact = table.columns.findIndex((column) => column.name === name);
+    const found = exact < 0 ? table.columns.findIndex((column) => same(column.name, name)) : exact;
+    return found < 0 ? refuse(`There is no column ${JSON.stringify(name)}.`) : found;
+  };
+  const [x, series] = [request.x, request.series].map((name) => (name === undefined ? undefined : place(name)));
+  const named = request.y?.map(place);
+  const isCount = request.aggregate === "count" && named === undefined;
+  const text = named?.find((index) => table.columns[index]?.kind === "time" || table.columns[index]?.kind === "name");
+  if (text !== undefined && request.aggregate !== "count")
+    refuse(`y: ${table.columns[text]?.name} holds no numbers${exampleOf(table, text)}.`);
+  const taken = new Set([x, series, ...(named ?? [])]);
+  const free = (indices: readonly number[]) => indices.filter((index) => !taken.has(index));
+  const numbers = isCount ? [] : (named ?? free(of("number")));
+  const { chart } = request;
+
+  if (chart === "histogram" || chart === "scatter") {
+    const wanted = chart === "histogram" ? 1 : 2;
+    const measures = x === undefined ? numbers : [x, ...numbers];
+    if (measures.length !== wanted || measures.some((index) => !isNumeric(table, index)))
+      refuse(`A ${chart} takes ${wanted === 1 ? "one column of numbers" : "two columns of numbers, x and y"}.`);
+    return { kind: chart, roles: { along: undefined, measures, parts: series } };
+  }
+  const along = x ?? alongOf();
+  if (along === undefined) {
+    if (numbers.length === 0) refuse("No column holds numbers.");
+    if (numbers.length > 2 || chart !== undefined) refuse("No column says what the numbers go along.");
+    const kind = numbers.length === 1 ? "histogram" : "scatter";
+    return { kind, roles: { along: undefined, measures: numbers, parts: series } };
+  }
   // A table of counts only (year, visitors of the day) has no other number to measure.
-  const rest = measures.length === 0 ? of("order").filter((index) => index !== along) : measures;
-  return { along, measures: rest, parts };
+  const counts = named === undefined && !isCount && numbers.length === 0;
+  const measures = counts ? free(of("order")).filter((index) => isNumeric(table, index) && index !== along) : numbers;
+  if (measures.length === 0 && !isCount && table.columns.length > 1)
+    refuse('No column holds numbers. To count rows, say "aggregate": "count".');
+  if (measures.length > mostParts)
+    refuse(
+      `There are ${measures.length} columns of numbers, more than the ${mostParts} that can be told apart. Name some in y, or make them rows: COPY (UNPIVOT 'file.csv' ON COLUMNS(* EXCLUDE "${table.columns[along]?.name}") INTO NAME "name" VALUE "value") TO 'rows.csv'.`,
+    );
+  if (measures.length > 1 && series !== undefined) refuse("Series go with one y.");
+  const parts = series ?? (measures.length > 1 ? undefined : seriesOf(along, measures));
+  const kind = chart ?? (table.columns[along]?.kind === "name" ? "bar" : "line");
+  if (kind === "pie" && (measures.length > 1 || parts !== undefined)) refuse("A pie has one y and no series.");
+  return { kind, roles: { along, measures, parts } };
+
+  /** The one column that the numbers can go along: a course in time, or else names; of two columns of names the first. */
+  function alongOf(): number | undefined {
+    const names = free(of("name"));
+    const courses = free([...of("time", "order"), ...names.filter((index) => isCalendar(table, index))]);
+    const open = courses.length > 0 ? courses : names.length === 2 && numbers.length > 0 ? names.slice(0, 1) : names;
+    if (open.length < 2) return open[0];
+    const unmeasured = numbers.length === 0 && named === undefined && !isCount ? " No column holds numbers only." : "";
+    return refuse(
+      `It is open whether x is ${open.map((index) => table.columns[index]?.name).join(" or ")}.${unmeasured}`,
+    );
+  }
+
+  /** The one column that parts rows which share their place along x. */
+  function seriesOf(along: number, measures: readonly number[]): number | undefined {
+    if (request.aggregate !== undefined || !hasRepeats(table, [along])) return undefined;
+    const others = free(of("name", "time", "order")).filter((index) => index !== along && !measures.includes(index));
+    if (others.length > 1)
+      refuse(
+        `Several rows share their ${table.columns[along]?.name}: it is open which of the other columns makes the series.`,
+      );
+    return others[0];
+  }
+}
+
+/** Rejects with `invalid_input` where rows share their place in a chart that has one value for each. */
+export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot, kind: ChartKind): void {
+  if (along === undefined) return;
+  const places = parts === undefined ? [along] : [along, parts];
+  if (!hasRepeats({ columns, rows }, places)) {
+    if (kind === "pie" && rows.length > mostSlices)
+      throw new AppError(
+        "invalid_input",
+        `A pie of ${rows.length} slices can't be read: ${mostSlices} at most. Sum up the small ones, or draw a bar chart.`,
+      );
+    return;
+  }
+  const shared = places.map((index) => columns[index]?.name).join(" and ");
+  throw new AppError(
+    "invalid_input",
+    `Several rows share their ${shared}. Say how they become one value with "aggregate": ${aggregations.join(", ")}; or name the column that parts them in "series".`,
+  );
+}
+
+/** Whether rows share their values of these columns. */
+function hasRepeats({ rows }: Pick<ChartTable, "columns" | "rows">, places: readonly number[]): boolean {
+  return new Set(rows.map((row) => JSON.stringify(places.map((index) => row[index])))).size < rows.length;
+}
+
+const howTo = `Name them in the item: {"csvFilePath": "…", "chartTitle": "…", "chart": "line", "x": "month", "y": "sales", "series": "year", "aggregate": "sum"}; leave out what does not apply.`;
+
+function columnsText({ columns }: ChartTable): string {
+  const words = { number: "numbers", time: "times", order: "an order", name: "names" };
+  return `The columns: ${columns.map(({ name, kind }) => `${name} (${words[kind]})`).join(", ")}.`;
+}
+
+function exampleOf({ rows }: ChartTable, index: number): string {
+  const odd = rows.find((row) => typeof row[index] === "string" && !Number.isFinite(Number(row[index])))?.[index];
+  return odd === undefined ? "" : ` (${JSON.stringify(odd)}, for example)`;
+}
+
+function isNumeric({ rows }: ChartTable, index: number): boolean {
+  return rows.every((row) => row[index] === null || typeof row[index] === "number");
+}
+
+const languages = ["en", "de", "fr", "es", "it", "pt", "nl", "zh"];
+const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2024, month, 1 + month)));
+/** The names of months and weekdays, long and short, without the points of abbreviations. */
+const calendar = new Set(
+  languages.flatMap((language) =>
+    [{ month: "long" }, { month: "short" }, { weekday: "long" }, { weekday: "short" }].flatMap((part) => {
+      const format = new Intl.DateTimeFormat(language, { ...part, timeZone: "UTC" } as Intl.DateTimeFormatOptions);
+      return days.map((day) => plain(format.format(day)));
+    }),
+  ),
+);
+
+/** Whether a column of names holds months, quarters or weekdays: a course in time like a column of dates. */
+function isCalendar({ rows }: ChartTable, index: number): boolean {
+  return rows.every((row) => row[index] === null || isCalendarWord(plain(String(row[index]))));
+}
+
+function isCalendarWord(word: string): boolean {
+  return calendar.has(word) || /^(?:q|h)[1-4]$/.test(word);
+}
+
+function plain(text: string): string {
+  return text.trim().toLowerCase().replace(/\.$/, "");
+}
+
+function same(one: string, other: string): boolean {
+  return plain(one) === plain(other);
 }

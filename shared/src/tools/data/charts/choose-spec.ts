@@ -1,13 +1,10 @@
 import type { Language } from "../insights/say-finding.ts";
-import { type ChartRoles, chartRoles } from "./chart-roles.ts";
-import type { ChartTable } from "./chart-table.ts";
+import type { ChartKind, Plot } from "./chart-roles.ts";
 
 /** A Vega-Lite specification. */
 export type ChartSpec = Readonly<Record<string, unknown>>;
 
 const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", value: "数值" } };
-const wholes = /share|proportion|percent|breakdown|composition|占比|比例|份额|构成/i;
-const mostSlices = 6;
 const mostUpright = 15;
 /** More than these do not fit side by side below the bars, each given the room of the longest. */
 const mostLetters = 90;
@@ -17,64 +14,52 @@ const longLabels = { labelLimit: 320 };
 const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const mostMarked = 60;
 
-/** The chart that suits a table: lines along time, bars for names, slices for shares of a whole, points for two measures, else counts. */
-export function chooseSpec(table: ChartTable, title: string, language: Language): ChartSpec {
-  const roles = chartRoles(table);
-  const { along, measures } = roles;
+/** A chart of this kind: lines along a course, bars for names, slices for shares of a whole, points for two measures, bars for how often values occur. */
+export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
   const word = words[language];
-  if (measures.length === 0) return ofCounts(table, along ?? 0, word.count);
-  if (along === undefined) return ofNumbers(table, measures, word.count);
-  const kind = table.columns[along]?.kind;
-  if (kind === "time" || kind === "order") return ofCourse(table, along, roles, word.value);
-  const [first] = measures;
-  const isWhole = table.rows.every((row) => Number(row[first ?? 0]) >= 0);
-  const slices = measures.length === 1 && roles.parts === undefined && table.rows.length <= mostSlices && isWhole;
-  return slices && wholes.test(title) ? ofSlices(table, along, first ?? 0) : ofNames(table, along, roles, word.value);
+  const { along, measures } = plot.roles;
+  const [first = 0, second = 0] = measures;
+  if (kind === "histogram") return ofFrequency(plot, first, word.count);
+  if (kind === "scatter" || along === undefined) return ofPoints(plot, first, second);
+  if (kind === "pie") return ofSlices(plot, along, first);
+  return kind === "bar" ? ofNames(plot, along, word.value) : ofCourse(plot, along, kind, word.value);
 }
 
-function ofCounts(table: ChartTable, along: number, count: string): ChartSpec {
-  const { field, title } = channel(table, along);
-  return {
-    height: { step: barStep },
-    mark: "bar",
-    encoding: {
-      y: { field, title, type: "nominal", sort: "-x", axis: longLabels },
-      x: { aggregate: "count", title: count, type: "quantitative", axis: wholeNumbers },
-    },
-  };
+function ofFrequency(plot: Plot, measure: number, count: string): ChartSpec {
+  const x = { ...channel(plot, measure), type: "quantitative", bin: true };
+  return { mark: "bar", encoding: { x, y: { aggregate: "count", title: count, axis: wholeNumbers } } };
 }
 
-function ofNumbers(table: ChartTable, measures: readonly number[], count: string): ChartSpec {
-  const [first = 0, second] = measures;
-  const x = { ...channel(table, first), type: "quantitative" };
-  if (second === undefined)
-    return {
-      mark: "bar",
-      encoding: { x: { ...x, bin: true }, y: { aggregate: "count", title: count, axis: wholeNumbers } },
-    };
+function ofPoints(plot: Plot, first: number, second: number): ChartSpec {
   const scale = { zero: false };
-  return {
-    mark: { type: "point", filled: true },
-    encoding: { x: { ...x, scale }, y: { ...channel(table, second), type: "quantitative", scale } },
-  };
+  const axis = (measure: number) => ({ ...channel(plot, measure), type: "quantitative", scale });
+  const encoding = { x: axis(first), y: axis(second), ...partsOf(plot) };
+  return { mark: { type: "point", filled: true }, encoding };
 }
 
-function ofCourse(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
-  const type = table.columns[along]?.kind === "time" ? "temporal" : "ordinal";
-  const { transform, y, color } = measured(table, roles, value);
-  const isLevel = new Set(table.rows.map((row) => row[roles.measures[0] ?? 0])).size < 2;
+function ofCourse(plot: Plot, along: number, kind: "line" | "area", value: string): ChartSpec {
+  const { transform, y, color } = measured(plot, value);
+  const isLevel = new Set(plot.rows.map((row) => row[plot.roles.measures[0] ?? 0])).size < 2;
+  const mark = kind === "area" ? { type: kind } : { type: kind, point: plot.rows.length <= mostMarked };
   return {
     ...transform,
-    mark: { type: "line", point: table.rows.length <= mostMarked },
+    mark,
     encoding: {
-      x: { ...channel(table, along), type, axis: flatLabels },
-      y: { ...y, scale: { zero: isLevel } },
+      x: { ...channel(plot, along), ...courses[plot.columns[along]?.kind ?? "name"], axis: flatLabels },
+      y: { ...y, scale: { zero: kind === "area" || isLevel } },
       ...color,
     },
   };
 }
 
-function ofSlices(table: ChartTable, along: number, measure: number): ChartSpec {
+const courses = {
+  time: { type: "temporal" },
+  order: { type: "ordinal" },
+  number: { type: "quantitative" },
+  name: { type: "ordinal", sort: null },
+};
+
+function ofSlices(table: Plot, along: number, measure: number): ChartSpec {
   return {
     mark: { type: "arc", innerRadius: 60 },
     encoding: {
@@ -84,8 +69,8 @@ function ofSlices(table: ChartTable, along: number, measure: number): ChartSpec 
   };
 }
 
-function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: string): ChartSpec {
-  const { transform, y, color } = measured(table, roles, value);
+function ofNames(table: Plot, along: number, value: string): ChartSpec {
+  const { transform, y, color } = measured(table, value);
   const labels = new Set(table.rows.map((row) => String(row[along])));
   const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
   const upright = labels.size <= mostUpright && labels.size * longest <= mostLetters;
@@ -101,13 +86,12 @@ function ofNames(table: ChartTable, along: number, roles: ChartRoles, value: str
 }
 
 /** The measured side: one column, or several folded into a series each. */
-function measured(table: ChartTable, { measures, parts }: ChartRoles, value: string) {
+function measured(plot: Plot, value: string) {
+  const { measures } = plot.roles;
   const [first = 0] = measures;
-  if (measures.length === 1) {
-    const color = parts === undefined ? {} : { color: { ...channel(table, parts), type: "nominal", sort: null } };
-    return { transform: {}, y: { ...channel(table, first), type: "quantitative" }, color };
-  }
-  const fold = measures.map((index) => channel(table, index).field);
+  if (measures.length === 1)
+    return { transform: {}, y: { ...channel(plot, first), type: "quantitative" }, color: partsOf(plot) };
+  const fold = measures.map((index) => channel(plot, index).field);
   return {
     transform: { transform: [{ fold, as: ["series", "value"] }] },
     y: { field: "value", title: value, type: "quantitative" },
@@ -115,8 +99,14 @@ function measured(table: ChartTable, { measures, parts }: ChartRoles, value: str
   };
 }
 
+/** A colour for each part of what is measured. */
+function partsOf(plot: Plot) {
+  const { parts } = plot.roles;
+  return parts === undefined ? {} : { color: { ...channel(plot, parts), type: "nominal", sort: null } };
+}
+
 /** A column's field and its title. */
-function channel({ columns }: ChartTable, index: number): { field: string; title: string } {
+function channel({ columns }: Plot, index: number): { field: string; title: string } {
   const name = columns[index]?.name ?? "";
   return { field: fieldOf(name), title: name };
 }

@@ -1,11 +1,11 @@
-import { chartRoles } from "./chart-roles.ts";
-import type { ChartTable, ChartValue } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
+import type { ChartValue } from "./chart-table.ts";
 
-/** A table along time or another order with its rows in that order; others as they are. */
-export function inOrder(table: ChartTable): ChartTable {
-  const { along } = chartRoles(table);
-  if (along === undefined || table.columns[along]?.kind === "name") return table;
-  return { ...table, rows: table.rows.toSorted((one, other) => compare(one[along] ?? null, other[along] ?? null)) };
+/** A plot along time or another order with its rows in that order; others as they are. */
+export function inOrder(plot: Plot): Plot {
+  const { along } = plot.roles;
+  if (along === undefined || plot.columns[along]?.kind === "name") return plot;
+  return { ...plot, rows: plot.rows.toSorted((one, other) => compare(one[along] ?? null, other[along] ?? null)) };
 }
 
 function compare(one: ChartValue, other: ChartValue): number {

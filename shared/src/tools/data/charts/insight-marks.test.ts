@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gaussian, seeded } from "../insights/noise-for-test.ts";
 import { chartInsights } from "./chart-insights.ts";
+import { type ChartKind, type Plot, resolveRoles } from "./chart-roles.ts";
 import { type ChartTable, records } from "./chart-table.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { finishedSpec } from "./finished-spec.ts";
@@ -36,16 +37,18 @@ const points = (value: (at: number) => readonly [number, number]): ChartTable =>
   rows: months.map((_, at) => value(at)),
 });
 
-const planted: readonly (readonly [type: string, title: string, table: ChartTable, shows: RegExp])[] = [
-  ["abnormal_value", "T", along((at) => (at === 7 ? 900 : 100 + (at % 3))), />900</],
-  ["overall_trend", "T", along((at) => 10 * at), /stroke-dasharray="6,4"/],
-  ["turning_point", "T", along((at) => 50 - Math.abs(12 - at)), />2023-01<[\s\S]*>2023-01</],
-  ["page_hinkley", "T", along((at) => (at < 12 ? 100 : 200) + (at % 3)), />101<[\s\S]*>201</],
-  ["volatility", "T", along((at) => 100 + 60 * (at % 2)), />typical step [\d.]+</],
-  ["statistics_base", "T", along((at) => 100 + (at % 5)), />mean 10[\d.]+</],
+const plotOf = (table: ChartTable): Plot => inOrder({ ...table, roles: resolveRoles(table, {}).roles });
+
+const planted: readonly (readonly [type: string, kind: ChartKind, table: ChartTable, shows: RegExp])[] = [
+  ["abnormal_value", "line", along((at) => (at === 7 ? 900 : 100 + (at % 3))), />900</],
+  ["overall_trend", "line", along((at) => 10 * at), /stroke-dasharray="6,4"/],
+  ["turning_point", "line", along((at) => 50 - Math.abs(12 - at)), />2023-01<[\s\S]*>2023-01</],
+  ["page_hinkley", "line", along((at) => (at < 12 ? 100 : 200) + (at % 3)), />101<[\s\S]*>201</],
+  ["volatility", "line", along((at) => 100 + 60 * (at % 2)), />typical step [\d.]+</],
+  ["statistics_base", "line", along((at) => 100 + (at % 5)), />mean 10[\d.]+</],
   [
     "majority_value",
-    "T",
+    "bar",
     named([
       ["a", 10],
       ["b", 70],
@@ -55,7 +58,7 @@ const planted: readonly (readonly [type: string, title: string, table: ChartTabl
   ],
   [
     "majority_value",
-    "Share",
+    "pie",
     named([
       ["a", 10],
       ["b", 70],
@@ -63,15 +66,20 @@ const planted: readonly (readonly [type: string, title: string, table: ChartTabl
     ]),
     />70 %</,
   ],
-  ["pearson_correlation", "T", points((at) => [at, 2 * at + gaussian(random)]), /stroke-dasharray="6,4"/],
-  ["dbscan_clusters", "T", points((at) => [(at % 2) * 30 + gaussian(random), (at % 2) * 9 + gaussian(random)]), />2</],
+  ["pearson_correlation", "scatter", points((at) => [at, 2 * at + gaussian(random)]), /stroke-dasharray="6,4"/],
+  [
+    "dbscan_clusters",
+    "scatter",
+    points((at) => [(at % 2) * 30 + gaussian(random), (at % 2) * 9 + gaussian(random)]),
+    />2</,
+  ],
 ];
 
-test.each(planted)("%s is drawn into the picture (%s)", async (type, title, raw, shows) => {
-  const table = inOrder(raw);
+test.each(planted)("%s is drawn into the picture (%s)", async (type, kind, raw, shows) => {
+  const table = plotOf(raw);
   const finding = chartInsights(table).found.find((each) => each.type === type);
-  const spec = chooseSpec(table, title, "en");
-  const options = { title, subtitle: [], language: "en" } as const;
+  const spec = chooseSpec(table, kind, "en");
+  const options = { title: "T", subtitle: [], language: "en" } as const;
   const draw = async (changed: typeof spec) =>
     (
       await renderChart(finishedSpec(changed, records(table), options), {
@@ -89,9 +97,9 @@ test.each(planted)("%s is drawn into the picture (%s)", async (type, title, raw,
 });
 
 test("a spec of another shape stays as it is", () => {
-  const table = along((at) => 10 * at);
+  const table = plotOf(along((at) => 10 * at));
   const { found } = chartInsights(table);
-  const plain = chooseSpec(table, "T", "en");
+  const plain = chooseSpec(table, "line", "en");
   const faceted = { ...plain, encoding: { ...Object(plain.encoding), row: { field: "month" } } };
   expect(withMarks({ ...table, spec: plain, language: "en" }, found)).not.toEqual(plain);
   for (const spec of [

@@ -1,7 +1,7 @@
 import type { Finding } from "../insights/finding.ts";
 import { type Language, sayNumber } from "../insights/say-finding.ts";
 import { type ChartFrame, type ChartPoint, chartFrame } from "./chart-frame.ts";
-import type { ChartTable } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./choose-spec.ts";
 import { accent, label } from "./mark-look.ts";
 import { pairMarks } from "./pair-marks.ts";
@@ -10,7 +10,7 @@ const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "ÂùáÂ
 
 /** A chart with marks of its findings over it: rings, lines, levels and their figures. Where a finding has no place in the picture the chart stays as it is. */
 export function withMarks(
-  chart: ChartTable & { readonly spec: ChartSpec; readonly language: Language },
+  chart: Plot & { readonly spec: ChartSpec; readonly language: Language },
   findings: readonly Finding[],
 ): ChartSpec {
   if (isFaceted(chart.spec.encoding)) return chart.spec;

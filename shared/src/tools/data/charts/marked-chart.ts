@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { AppError } from "../../../errors.ts";
 import type { ToolContext } from "../../tool.ts";
-import { chartBase, chartFile, newChartBase, readJsonFile } from "./chart-file.ts";
+import { chartBase, chartFile, markedChartBase, readJsonFile } from "./chart-file.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
+import type { DrawnChart } from "./new-chart.ts";
 import { refuseLoading } from "./refuse-loading.ts";
 
 /** One chart of the JSON file for insight. */
@@ -16,7 +17,7 @@ export async function markedChart(
   { chartPath, insights_id }: z.output<typeof markedChartItem>,
   output: OutputType,
   context: ToolContext,
-): Promise<string> {
+): Promise<DrawnChart> {
   const plain = await chartBase(context.workspace, chartPath);
   const chart = await readJsonFile(context.workspace, `${plain}.json`, chartFile);
   refuseLoading(chart.spec);
@@ -24,9 +25,9 @@ export async function markedChart(
   const wrong = shown.find((id) => chart.insights[id - 1] === undefined);
   if (wrong !== undefined)
     throw new AppError("invalid_input", `There is no finding ${wrong}: ${chartPath} has ${chart.insights.length}.`);
-  const base = await newChartBase(context.workspace, `${plain}.json`);
-  const { path, warning } = await drawChart(context, base, { ...chart, shown }, output);
+  const base = await markedChartBase(context.workspace, plain, chart);
+  const { path, warning, image } = await drawChart(context, base, { ...chart, shown }, output);
   const told = shown.map((id) => `${id}. ${chart.insights[id - 1]?.text}`);
   const lines = [`Chart with findings saved in: ${path} (${chartPath} is as it was)`, ...told];
-  return [...lines, ...(warning === undefined ? [] : [warning])].join("\n");
+  return { text: [...lines, ...(warning === undefined ? [] : [warning])].join("\n"), image };
 }

@@ -1,68 +1,119 @@
 import { posix } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
+import type { ImagePart } from "../../../llm/model.ts";
 import { kindOf } from "../../../workspace/workspace-file.ts";
 import type { ToolContext } from "../../tool.ts";
 import type { Databases } from "../databases.ts";
 import { type Language, sayFinding } from "../insights/say-finding.ts";
-import { tableOf } from "../table-of.ts";
-import { chartFile, newChartBase } from "./chart-file.ts";
+import { chartFile, plainChartBase } from "./chart-file.ts";
 import { chartInsights } from "./chart-insights.ts";
-import { chartTable } from "./chart-table.ts";
+import { chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
-import { fewLines, fewNames, sharedPlaces } from "./few-enough.ts";
+import { fewEnough } from "./few-enough.ts";
 import { inOrder } from "./in-order.ts";
+import { type ReadPlot, readPlot, readTable } from "./read-plot.ts";
 import { refuseLoading } from "./refuse-loading.ts";
 
-const mostRows = 5000;
-const mostCharacters = 4 * 1024 * 1024;
+const mostNamed = 12;
 
 /** One chart of the JSON file for visualization. */
 export const newChartItem = z.looseObject({
   csvFilePath: z.string().min(1),
   chartTitle: z.string().min(1),
+  ...chartRequest,
   spec: z.record(z.string(), z.unknown()).optional(),
 });
+type NewChartItem = z.output<typeof newChartItem>;
 
-/** Draws a file's data, keeps the chart and its findings, and tells what there is now. Rejects with what stands in the way. */
+/** A drawn chart: what there is now, in words and as a picture. */
+export type DrawnChart = { readonly text: string; readonly image: ImagePart | undefined };
+
+type Options = { readonly output: OutputType; readonly language: Language };
+
+/**
+ * Draws a file's data, keeps the chart and its findings in place of those of an earlier one of this file and title, and tells what was drawn. Rejects with what
+ * stands in the way.
+ */
 export async function newChart(
   { databases }: { readonly databases: Databases },
-  { csvFilePath, chartTitle, spec }: z.output<typeof newChartItem>,
-  { output, language }: { readonly output: OutputType; readonly language: Language },
+  item: NewChartItem,
+  options: Options,
   context: ToolContext,
-): Promise<string> {
-  const { workspace, signal } = context;
-  refuseLoading(spec);
-  const { table: file } = await tableOf(workspace, await placeOfData(context, csvFilePath));
-  const result = await databases.query(workspace, `FROM ${file} LIMIT ${mostRows + 1}`, {
-    signal,
-    maxCharacters: mostCharacters,
-  });
-  if (result.total === 0) throw new AppError("invalid_input", `${csvFilePath} has no rows.`);
-  const read = inOrder(chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }));
-  const asItIs = { table: read, note: undefined };
-  const lines = spec === undefined ? fewLines(read) : asItIs;
-  const { table, note } = spec === undefined ? fewNames(lines.table) : asItIs;
-  const { found, left } = chartInsights(lines.table);
-  const base = await newChartBase(workspace, csvFilePath);
+): Promise<DrawnChart> {
+  refuseLoading(item.spec);
+  const deps = { databases, context, path: await placeOfData(context, item.csvFilePath) };
+  const { csvFilePath, chartTitle: title } = item;
+  const base = await plainChartBase(context.workspace, { csvFilePath, title });
+  if (item.spec !== undefined) {
+    const { table, total } = await readTable(deps);
+    const left = leftText(total - table.rows.length);
+    const told = ["Drawn by your own spec; no findings are computed for one.", ...left];
+    return keep(base, { item, spec: item.spec, ...table, told }, options, context);
+  }
+  const read = await readPlot(deps, item);
+  requireOneEach(read.plot, read.kind);
+  const { plot, notes } = fewEnough(inOrder(read.plot));
+  const spec = chooseSpec(plot, read.kind, options.language);
+  const told = [drawnText(read, plot), ...notes, ...leftText(read.left)];
+  return keep(base, { item, spec, ...plot, told }, options, context);
+}
+
+async function keep(
+  base: string,
+  made: Omit<Plot, "roles"> & {
+    readonly item: NewChartItem;
+    readonly spec: Readonly<Record<string, unknown>>;
+    readonly roles?: Plot["roles"];
+    readonly told: readonly string[];
+  },
+  { output, language }: Options,
+  context: ToolContext,
+): Promise<DrawnChart> {
+  const { item, roles, told, ...table } = made;
+  const { found, left } = roles === undefined ? { found: [], left: 0 } : chartInsights({ ...table, roles });
   const chart = chartFile.parse({
-    title: chartTitle,
+    title: item.chartTitle,
     language,
-    csvFilePath,
-    spec: spec ?? chooseSpec(table, chartTitle, language),
+    csvFilePath: item.csvFilePath,
     ...table,
+    ...(roles !== undefined && { roles }),
     insights: found.map((finding) => ({ ...finding, text: sayFinding(finding, language) })),
     shown: [],
   });
-  const { path, warning } = await drawChart(context, base, chart, output);
-  const cut =
-    read.rows.length < result.total ? `Only the first ${mostRows} rows are drawn: sum the data up first.` : "";
+  const { path, warning, image } = await drawChart(context, base, chart, output);
   const list = chart.insights.map(({ text }, index) => `${index + 1}. ${text}`).join("\n");
   const more = left > 0 ? `\n(${left} weaker ${left === 1 ? "finding" : "findings"} left out)` : "";
-  const told = list === "" ? "No findings." : `Findings, clearest first, also in ${base}.md:\n${list}${more}`;
-  const notes = [warning, lines.note, note, spec === undefined ? sharedPlaces(table) : undefined, cut];
-  return [`Chart saved in: ${path} (its data: ${base}.json)`, ...notes, told].filter(Boolean).join("\n");
+  const findings = list === "" ? "No findings." : `Findings, clearest first, also in ${base}.md:\n${list}${more}`;
+  const lines = [`Chart saved in: ${path} (its data: ${base}.json)`, ...told, warning, findings];
+  return { text: lines.filter((line) => line !== undefined).join("\n"), image };
+}
+
+/** What a chart shows of its file, in a sentence: kind, columns, series and points, and what it leaves out. */
+function drawnText({ kind, unused }: ReadPlot, { columns, rows, roles: { along, measures, parts } }: Plot): string {
+  const name = (index: number | undefined) => (index === undefined ? "" : (columns[index]?.name ?? ""));
+  const points = measures.reduce((sum, measure) => sum + rows.filter((row) => row[measure] !== null).length, 0);
+  const [first, second] = measures;
+  const values = parts === undefined ? [] : [...new Set(rows.map((row) => String(row[parts])))];
+  const folded = along !== undefined && measures.length > 1 ? measures.map((index) => name(index)) : [];
+  const series = [...values, ...folded];
+  const more = series.length > mostNamed ? ", …" : "";
+  const axes =
+    along !== undefined
+      ? [`x = ${name(along)}`, ...(folded.length === 0 ? [`y = ${name(first)}`] : [])]
+      : [`x = ${name(first)}`, ...(second === undefined ? ["y = how often"] : [`y = ${name(second)}`])];
+  const by = parts === undefined ? "" : ` by ${name(parts)}`;
+  const told = [
+    kind,
+    ...axes,
+    ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, mostNamed).join(", ")}${more})`]),
+    `${points} ${points === 1 ? "point" : "points"}`,
+  ];
+  return `Drawn: ${told.join(", ")}; not drawn: ${unused.length === 0 ? "nothing" : `column ${unused.join(", ")}`}.`;
+}
+
+function leftText(rows: number): string[] {
+  return rows > 0 ? [`Not drawn: the last ${rows} rows. Sum the data up first.`] : [];
 }
 
 /** A bare name may also mean a file in the folder of charts, where Python puts it. */

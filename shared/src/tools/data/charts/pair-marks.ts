@@ -1,16 +1,15 @@
 import type { Finding } from "../insights/finding.ts";
 import { mean } from "../insights/statistics.ts";
-import { chartRoles } from "./chart-roles.ts";
-import type { ChartTable } from "./chart-table.ts";
+import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./choose-spec.ts";
 import { accent, label } from "./mark-look.ts";
 
 /** The marks of a finding in a chart of slices or of points of two measures: the share in the middle, the line of a correlation, the centres of groups. */
-export function pairMarks({ type, figures }: Finding, { encoding }: ChartSpec, table: ChartTable): ChartSpec[] {
+export function pairMarks({ type, figures }: Finding, { encoding }: ChartSpec, table: Plot): ChartSpec[] {
   if (typeof encoding !== "object" || encoding === null) return [];
   if ("theta" in encoding && type === "majority_value")
     return label(`${Math.round(100 * (figures.share ?? 0))} %`, { values: [{}], encoding: {} }, { fontSize: 30 });
-  const { along, measures } = chartRoles(table);
+  const { along, measures } = table.roles;
   const [first, second] = measures;
   if (along !== undefined || first === undefined || second === undefined || measures.length !== 2) return [];
   if (!("x" in encoding && "y" in encoding)) return [];

@@ -10,13 +10,13 @@ const mostMemoryBytes = 1.5 * 2 ** 30;
 const code = resolve(import.meta.dir, "../../../../..");
 
 /**
- * Draws a chart in a process of its own that reaches no file of the workspace and no network, and is killed after 30 s or with the signal. Rejects with
+ * Draws a chart, and a small PNG (base64) of it where it isn't too large for one, in a process of its own that reaches no file of the workspace and no network, and is killed after 30 s or with the signal. Rejects with
  * `rejected` and the library's words when it cannot be drawn, with `timeout`, and with `unavailable` when the process ended.
  */
 export async function renderChart(
   spec: ChartSpec,
   options: { readonly png: boolean; readonly signal: AbortSignal },
-): Promise<{ readonly svg: string; readonly png: Uint8Array | undefined }> {
+): Promise<{ readonly svg: string; readonly png: Uint8Array | undefined; readonly preview: string | undefined }> {
   const { png, signal } = options;
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(deadlineMs);
@@ -41,5 +41,6 @@ export async function renderChart(
   if (exitCode !== 0) throw new AppError("unavailable", `The chart's process ended with exit code ${exitCode}.`);
   const reply = renderReply.parse(JSON.parse(output));
   if (!reply.ok) throw new AppError("rejected", `Vega-Lite cannot draw this: ${reply.message}`);
-  return { svg: reply.svg, png: reply.png === undefined ? undefined : Buffer.from(reply.png, "base64") };
+  const { svg, preview } = reply;
+  return { svg, png: reply.png === undefined ? undefined : Buffer.from(reply.png, "base64"), preview };
 }

@@ -27,14 +27,17 @@ async function draw({ spec, png }: RenderRequest): Promise<RenderReply> {
   const { spec: compiled } = compile(spec as unknown as TopLevelSpec, { logger: quiet as never });
   const view = new View(parse(compiled), { loader: refusing(), logger: quiet as never, renderer: "none" });
   const svg = await view.toSVG();
-  if (!png) return { ok: true, svg };
   const [width = 0, height = 0] = [/ width="([\d.]+)"/, / height="([\d.]+)"/].map((size) =>
     Number(size.exec(svg)?.[1]),
   );
-  if (!(width <= mostPixels && height <= mostPixels))
-    throw new Error(`The chart is ${width} × ${height}; a PNG may have up to ${mostPixels} pixels a side.`);
-  const image = new Resvg(svg, { fitTo: { mode: "zoom", value: zoom }, background: "white" }).render().asPng();
-  return { ok: true, svg, png: Buffer.from(image).toString("base64") };
+  const fits = width <= mostPixels && height <= mostPixels;
+  const image = (value: number) =>
+    Buffer.from(new Resvg(svg, { fitTo: { mode: "zoom", value }, background: "white" }).render().asPng()).toString(
+      "base64",
+    );
+  if (!png) return { ok: true, svg, ...(fits && { preview: image(1) }) };
+  if (!fits) throw new Error(`The chart is ${width} × ${height}; a PNG may have up to ${mostPixels} pixels a side.`);
+  return { ok: true, svg, png: image(zoom), preview: image(1) };
 }
 
 function fail(...words: unknown[]): never {

@@ -5,6 +5,7 @@ import { localOutliers } from "./local-outliers.ts";
 import { majority } from "./majority.ts";
 import { pageHinkley } from "./page-hinkley.ts";
 import { standsApart } from "./stands-apart.ts";
+import { median } from "./statistics.ts";
 import { statisticsAbnormal } from "./statistics-abnormal.ts";
 import { statisticsBase } from "./statistics-base.ts";
 import { trend } from "./trend.ts";
@@ -14,6 +15,8 @@ import { volatility } from "./volatility.ts";
 /** Facts that every series has come after all findings. */
 const weakest = 0.1;
 const ofLocal = 0.5;
+/** A movement by less than this share of the level is no news, however certain it is. */
+const smallestEffect = 0.1;
 
 /** What can be said about one series. */
 export function findInSeries(series: Series): Finding[] {
@@ -38,8 +41,10 @@ function majorityOf({ name, labels, values, ordered, adds }: Series): Finding[] 
 
 function inOrder({ name, labels, values }: Series): Finding[] {
   const found: Finding[] = [];
+  const level = median(values.map(Math.abs));
+  const isNews = (change: number) => level === 0 || Math.abs(change) >= smallestEffect * level;
   const shift = pageHinkley(values);
-  if (shift) {
+  if (shift && isNews(shift.after - shift.before)) {
     const { at, size, ...figures } = shift;
     found.push({
       type: "page_hinkley",
@@ -51,13 +56,13 @@ function inOrder({ name, labels, values }: Series): Finding[] {
   }
   // Two levels are no movement, though one is higher than the other.
   const movement = shift ? undefined : trend(values);
-  if (movement) {
+  if (movement && isNews(movement.slope * (values.length - 1))) {
     const { tau, ...figures } = movement;
     const at = labelsAt({ labels }, [0, values.length - 1]);
     found.push({ type: "overall_trend", series: name, at, figures, strength: Math.abs(tau) });
   }
   const turn = turningPoint(values);
-  if (turn) {
+  if (turn && isNews(Math.max(...values) - Math.min(...values))) {
     const at = labelsAt({ labels }, [turn.at]);
     found.push({ type: "turning_point", series: name, at, figures: { value: turn.value }, strength: turn.gain });
   }

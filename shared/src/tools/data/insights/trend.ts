@@ -12,7 +12,7 @@ const significant = 0.05;
 /** With more values chance makes less order, so that more can be asked for. */
 const many = 8;
 const significantOfMany = 0.01;
-const weakest = 0.35;
+const weakest = 0.5;
 const mostPoints = 400;
 
 /** Whether a series rises or falls on the whole (Mann-Kendall test with ties, Sen's slope); undefined when it may be chance or is slight. */

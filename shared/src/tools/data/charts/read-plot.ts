@@ -1,0 +1,94 @@
+import { AppError } from "../../../errors.ts";
+import type { ToolContext } from "../../tool.ts";
+import type { QueryResult } from "../database-protocol.ts";
+import type { Databases } from "../databases.ts";
+import { quoted, tableOf } from "../table-of.ts";
+import { type ChartKind, type ChartRequest, type ChartRoles, type Plot, resolveRoles } from "./chart-roles.ts";
+import { type ChartTable, chartTable } from "./chart-table.ts";
+
+const mostRows = 5000;
+const mostCharacters = 4 * 1024 * 1024;
+
+/** What is drawn of a file: `x`, series and `y` only, in this order, and what was left out. */
+export type ReadPlot = {
+  readonly plot: Plot;
+  readonly kind: ChartKind;
+  /** Columns that the chart doesn't show. */
+  readonly unused: readonly string[];
+  /** Rows that the file has beyond those that are drawn. */
+  readonly left: number;
+};
+
+type Deps = { readonly databases: Databases; readonly context: ToolContext; readonly path: string };
+
+/** Reads what a chart shows of a data file. Rejects with `invalid_input` and a way out where that is open. */
+export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
+  const { table, total } = await readTable(deps);
+  const resolved = resolveRoles(table, request);
+  const { aggregate = resolved.roles.measures.length === 0 ? "count" : undefined } = request;
+  const { along, measures, parts } = resolved.roles;
+  const used = [along, parts, ...measures].filter((index) => index !== undefined);
+  const unused = table.columns.filter((_, index) => !used.includes(index)).map(({ name }) => name);
+  if (aggregate !== undefined && along !== undefined) {
+    const plot = await aggregated(deps, table, resolved.roles, aggregate);
+    return { plot, kind: resolved.kind, unused, left: 0 };
+  }
+  const columns = used.map((index) => table.columns[index]).filter((column) => column !== undefined);
+  const rows = table.rows.map((row) => used.map((index) => row[index] ?? null));
+  const plot = { columns, rows, roles: inPlace(resolved.roles) };
+  return { plot, kind: resolved.kind, unused, left: total - rows.length };
+}
+
+/** The whole file as a chart takes it. */
+export async function readTable(deps: Deps): Promise<{ readonly table: ChartTable; readonly total: number }> {
+  const result = await query(deps, `FROM ${await sourceOf(deps)} LIMIT ${mostRows + 1}`);
+  if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
+  if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
+    throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
+  return { table: chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }), total: result.total };
+}
+
+/** The rows of each place as one value, places in the order of the file; the most frequent first where they are counted. */
+async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggregate: string): Promise<Plot> {
+  const name = (index: number) => quoted(table.columns[index]?.name ?? "", '"');
+  const places = [roles.along, roles.parts].flatMap((index) => (index === undefined ? [] : [name(index)]));
+  const values =
+    aggregate === "count"
+      ? [`count(*) AS "count"`]
+      : roles.measures.map((index) => {
+          const title = table.columns[index]?.name ?? "";
+          return `${aggregate}(${name(index)}) AS ${quoted(aggregate === "sum" ? title : `${aggregate} of ${title}`, '"')}`;
+        });
+  const order = aggregate === "count" && table.columns[roles.along ?? 0]?.kind === "name" ? "count(*) DESC, " : "";
+  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${await sourceOf(deps)})`;
+  const sql = `SELECT ${[...places, ...values].join(", ")} FROM ${source} GROUP BY ${places.join(", ")} ORDER BY ${order}min("row of the file") LIMIT ${mostRows + 1}`;
+  const result = await query(deps, sql);
+  if (result.total > mostRows)
+    throw new AppError("invalid_input", `The chart would have more than ${mostRows} places: sum the data up first.`);
+  const read = chartTable(result);
+  const columns = read.columns.map((column, index) =>
+    index < places.length ? column : { ...column, kind: "number" as const },
+  );
+  return { columns, rows: read.rows, roles: inPlace({ ...roles, measures: values.map((_, index) => index) }) };
+}
+
+/** The same roles of a table that holds nothing else: x, series, y. */
+function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
+  const before = [along, parts].filter((index) => index !== undefined).length;
+  return {
+    along: along === undefined ? undefined : 0,
+    parts: parts === undefined ? undefined : before - 1,
+    measures: measures.map((_, index) => before + index),
+  };
+}
+
+/** The file as a FROM clause names it. The first row of a text file names its columns, whatever its values look like. */
+async function sourceOf({ context, path }: Deps): Promise<string> {
+  const { table, holder } = await tableOf(context.workspace, path);
+  const isText = holder === undefined && /\.(?:csv|tsv|txt)(?:\.(?:gz|zst))?$/i.test(path);
+  return isText ? `read_csv(${table}, header = true)` : table;
+}
+
+function query({ databases, context: { workspace, signal } }: Deps, sql: string): Promise<QueryResult> {
+  return databases.query(workspace, sql, { signal, maxCharacters: mostCharacters });
+}
