@@ -102,7 +102,11 @@ const outputs: readonly (readonly [string, string, ReturnType<typeof readTestRep
     "test tests::b ... FAILED\ntest result: FAILED. 2 passed; 1 failed; 0 ignored\n",
     { passed: 2, failed: 1, failures: ["tests::b"] },
   ],
-  ["node", "not ok 2 - subtracts\n# tests 2\n# pass 1\n# fail 1\n", { passed: 1, failed: 1, failures: ["subtracts"] }],
+  [
+    "node",
+    "✔ adds (0.1ms)\n✖ subtracts (0.2ms)\nℹ pass 1\nℹ fail 1\n✖ failing tests:",
+    { passed: 1, failed: 1, failures: ["subtracts"] },
+  ],
   ["go", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\nFAIL", { passed: 1, failed: 1, failures: ["TestB"] }],
   [
     "jest",
@@ -114,4 +118,65 @@ const outputs: readonly (readonly [string, string, ReturnType<typeof readTestRep
 
 test.each(outputs)("the output of %s is read", (_, output, report) => {
   expect(readTestReport(output)).toEqual(report);
+});
+
+test("TAP is read: the innermost tests count and are named, skipped ones and those to do are not, planned ones that never ran have failed", () => {
+  const node = `TAP version 13
+# Subtest: adds
+ok 1 - adds
+  ---
+  duration_ms: 0.5
+  ...
+# Subtest: suite
+    # Subtest: inner ok
+    ok 1 - inner ok
+    not ok 2 - inner bad
+    ok 3 - skipped # SKIP
+    not ok 4 - later # TODO
+    1..4
+not ok 2 - suite # time=3ms
+1..2
+# tests 5
+# pass 2
+# fail 1`;
+  expect(readTestReport(node)).toEqual({ passed: 2, failed: 1, failures: ["suite > inner bad"] });
+  expect(readTestReport("1..4\nok 1 - a\nnot ok 2\nok - c # skip no database")).toEqual({
+    passed: 1,
+    failed: 2,
+    failures: ["test 2", "1 planned test never ran"],
+  });
+  expect(readTestReport("TAP version 14\nok 1 - a\nBail out! no disk")).toEqual({
+    passed: 1,
+    failed: 1,
+    failures: ["Bail out! no disk"],
+  });
+  expect(readTestReport("ok, that is it\nnot ok to me").passed).toBeUndefined();
+});
+
+const perl = `use Test::More tests => 3; ok(1, 'first'); ok(0, 'adds'); is(1, 2, 'equal');`;
+test.skipIf(Bun.which("prove") === null || Bun.which("node") === null)(
+  "prove and node --test, really run, name what failed",
+  async () => {
+    const js = `import { test } from "node:test";\ntest("holds", () => {});\ntest("breaks", () => { throw new Error("x"); });\n`;
+    const workspace = await place.project({ "t/a.t": perl, "a.test.mjs": js });
+    const run = async (command: string) => (await callIn(workspace)(runTestsTool(place), { command })).text;
+    expect(await run("prove")).toStartWith("2 of 3 tests failed.\n- adds\n- equal\n");
+    expect(await run("node --test --test-reporter=tap a.test.mjs")).toMatch(
+      /^1 of 2 tests failed\.\n- (?:.* > )?breaks\n/,
+    );
+  },
+);
+
+test("what unittest prints as it goes is not passed on", async () => {
+  const workspace = await place.project({ "test_sums.py": cases });
+  const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest test_sums.py" });
+  expect(text).toContain("AssertionError");
+  expect(text.split("\n").filter((line) => /^[.FEsxu]+$/.test(line))).toEqual([]);
+});
+
+test("blank and endless lines cost no more than their length", () => {
+  const started = performance.now();
+  readTestReport("\n".repeat(400_000));
+  readTestReport(`${" ".repeat(400_000)}x\n${"=".repeat(400_000)}\n${"1 a, ".repeat(80_000)}`);
+  expect(performance.now() - started).toBeLessThan(10_000);
 });

@@ -6,7 +6,7 @@ import { defineTool, failure, type Tool, type ToolContext, type ToolResult } fro
 import { detectTests } from "./detect-tests.ts";
 import { listCodeFiles } from "./list-code-files.ts";
 import { relativePath } from "./relative-path.ts";
-import { readTestReport, type TestReport } from "./test-report.ts";
+import { readTestReport, type TestReport, withoutProgress } from "./test-report.ts";
 
 const mostFailures = 30;
 const longestOutput = 8000;
@@ -63,7 +63,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       verdict(report, ended),
       ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
-      clipped(Bun.stripANSI(await output.text())),
+      clipped(withoutProgress(Bun.stripANSI(await output.text()))),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
     ];
     const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);
