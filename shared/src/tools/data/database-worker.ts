@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { type DuckDBConnection, JsonDuckDBValueConverter } from "@duckdb/node-api";
+import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter } from "@duckdb/node-api";
 import { type Column, type DatabaseReply, type DatabaseRequest, databaseRequest } from "./database-protocol.ts";
 import { createForeignTables } from "./foreign/foreign-tables.ts";
 import { openLocked } from "./open-locked.ts";
@@ -49,8 +49,7 @@ async function query(
   { sql, maxCharacters }: DatabaseRequest,
   timedOut: () => boolean,
 ): Promise<DatabaseReply> {
-  // Streaming would prepare the statement first, which looks through each CSV file twice; this result counts into the memory limit.
-  const result = await connection.run(sql);
+  const result = await run(connection, sql);
   const types = result.columnTypes();
   const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
   const rows: Extract<DatabaseReply, { ok: true }>["rows"] = [];
@@ -66,4 +65,20 @@ async function query(
     }
   }
   return { ok: true, columns, rows, total };
+}
+
+/**
+ * The result of the SQL: of several statements that of the last which has one. A PIVOT is several too, and its last one only clears away.
+ */
+async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  const statements = await connection.extractStatements(sql);
+  // Preparing a statement looks through each CSV file twice, and streaming would do so too; this result counts into the memory limit.
+  if (statements.count <= 1) return connection.run(sql);
+  let shown: DuckDBResult | undefined;
+  for (let index = 0; index < statements.count; index++) {
+    const result = await (await statements.prepare(index)).run();
+    const isEmpty = result.columnNames().join() === "Success";
+    if (!isEmpty || shown === undefined) shown = result;
+  }
+  return shown ?? connection.run(sql);
 }

@@ -134,3 +134,16 @@ test("outliers and a few negative values are counted", async () => {
     expect.stringMatching(/^n: 2 outliers \(below .*\); 1 negative value, all others are not$/),
   ]);
 });
+
+test("a few values below zero are not odd where what is measured may be below zero", async () => {
+  const winter = (name: string) => [
+    `${name},k`,
+    ...Array.from({ length: 80 }, (_, at) => `${at < 3 ? -2 - at : at % 9},${at}`),
+  ];
+  for (const name of ["min_temp", "Minimum (°C)", "tmin_c", "netProfit", "latitude"])
+    expect({ name, odd: await odd(...(winter(name) as [string, ...string[]])) }).toEqual({ name, odd: [] });
+  for (const name of ["planets", "quantity", "latency"])
+    expect(await odd(...(winter(name) as [string, ...string[]]))).toEqual([
+      `${name}: 3 negative values, all others are not`,
+    ]);
+});

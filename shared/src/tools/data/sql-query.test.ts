@@ -33,6 +33,18 @@ test("COPY writes Parquet into the workspace, which the next query reads", async
   expect((await sql("SELECT count(*) AS n FROM 'sales.parquet'")).text).toContain("\n3\n");
 });
 
+test("what a PIVOT writes is told in rows, and of several statements the last that has a result", async () => {
+  await scene.write("years.csv", "year,month,n\n2023,1,5\n2023,2,6\n2024,1,7\n2024,2,8\n2024,3,9\n");
+  const pivot = "PIVOT 'years.csv' ON year USING sum(n) GROUP BY month";
+  expect((await sql(`COPY (${pivot} ORDER BY month) TO 'wide.csv'`)).text).toBe("Done: 3 rows.");
+  expect(await scene.read("wide.csv")).toBe("month,2023,2024\n1,5,7\n2,6,8\n3,,9\n");
+  expect((await sql(`CREATE TABLE wide AS ${pivot}`)).text).toBe("Done: 3 rows.");
+  expect((await sql(`${pivot} ORDER BY month`)).text).toStartWith("month | 2023 | 2024\n");
+  expect(
+    (await sql("CREATE TABLE two (a INT); INSERT INTO two VALUES (1), (2); SELECT sum(a) AS s FROM two")).text,
+  ).toContain("\n3\n");
+});
+
 test("a table lasts from call to call", async () => {
   expect((await sql("CREATE TABLE kept AS FROM 'sales.csv'")).isError).toBe(false);
   expect((await sql("SELECT max(amount) AS most FROM kept")).text).toContain("20");

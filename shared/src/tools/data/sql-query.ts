@@ -36,11 +36,12 @@ export function sqlQuery({ databases }: { readonly databases: Databases }): Tool
       const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
       const result = await databases.query(workspace, sql, bounds);
       if (sqlEffect(sql) === "once") await workspace.adopt(".");
-      if (result.columns.length === 0) return "(done; the statement has no result)";
       const { rows, total } = result;
       const [column] = result.columns;
+      if (column === undefined || (total === 0 && column.name === "Success"))
+        return "(done; the statement has no result)";
       // What writes answers how many rows it wrote, as a table of one cell.
-      if (writing.test(sql) && total === 1 && result.columns.length === 1 && column?.name === "Count")
+      if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
         return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
       const table = textTable(result, shownRows);
       if (total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;

@@ -4,8 +4,20 @@ import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
 const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
 const reach = 3;
 const fewNegative = 0.05;
+/** Quantities for which a value below zero is a value like others: a frost, a loss, a place in the south. */
+const signed = new Set(
+  `temp temperature celsius fahrenheit °c °f c f frost dewpoint windchill minimum balance saldo profit loss margin cashflow net delta diff difference change growth
+  variance deviation residual error lat latitude lon lng longitude coord elevation altitude anomaly offset correlation 温度 气温 余额 利润 变化 差额`.split(
+    /\s+/,
+  ),
+);
 
-/** Numbers far from the others, and a few below zero where all others are not. */
+function maySink(name: string): boolean {
+  const words = name.split(/[^\p{L}°]+|(?<=\p{Ll})(?=\p{Lu})/u);
+  return words.some((word) => signed.has(word.toLowerCase()));
+}
+
+/** Numbers far from the others, and a few below zero where all others are not and the column's name doesn't say that they may be. */
 export const strangeNumbers: Oddity = {
   looks(column) {
     if (!numeric.test(column.type)) return undefined;
@@ -23,7 +35,7 @@ export const strangeNumbers: Oddity = {
       seen("outliers") > 0
         ? `${several(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
         : "",
-      negative > 0 && negative < filled * fewNegative
+      negative > 0 && negative < filled * fewNegative && !maySink(column.name)
         ? `${several(negative, "negative value")}, all others are not`
         : "",
     ].filter((part) => part !== "");
