@@ -117,6 +117,19 @@ test("a block that fits in several places is refused with the places", async () 
   expect(text).toContain("fits in several places, at lines 1, 3");
 });
 
+test("of several places a hunk takes the one nearest to its line, and none where two are as near or only the indentation tells", async () => {
+  const before = "same\na\nsame\nb\nc\nd\nsame\n";
+  const workspace = await place.project({ "a.txt": before, "tie.txt": before, "in.txt": "  x\ny\n    x\n" });
+  const at = (name: string, line: number, old: string) =>
+    `--- ${name}\n+++ ${name}\n@@ -${line} +${line} @@\n-${old}\n+new\n`;
+  expect((await patch(workspace, at("a.txt", 6, "same"))).isError).toBe(false);
+  expect(await read(workspace, "a.txt")).toBe("same\na\nsame\nb\nc\nd\nnew\n");
+  expect((await patch(workspace, at("tie.txt", 2, "same"))).text).toContain("fits in several places, at lines 1, 3, 7");
+  expect(await read(workspace, "tie.txt")).toBe(before);
+  expect((await patch(workspace, at("in.txt", 1, "x"))).text).toContain("fits in several places, at lines 1, 3");
+  expect(await read(workspace, "in.txt")).toBe("  x\ny\n    x\n");
+});
+
 test("a last line without an end stays so, or gets one when the patch says it", async () => {
   const workspace = await place.project({ "a.txt": "one\ntwo", "b.txt": "one\ntwo" });
   await patch(workspace, "--- a.txt\n+++ a.txt\n@@ -2 +2 @@\n-two\n+2\n");

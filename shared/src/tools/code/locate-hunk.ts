@@ -48,14 +48,17 @@ function choose(
   name: string,
   onlyOne: boolean,
 ): number | undefined {
-  if (found.length > 1 && (expected === undefined || onlyOne)) {
+  const away = (index: number) => Math.abs(index - (expected ?? 0));
+  const [nearest, next] = found.toSorted((a, b) => away(a) - away(b));
+  const isTie = nearest !== undefined && next !== undefined && away(nearest) === away(next);
+  if (found.length > 1 && (expected === undefined || onlyOne || isTie)) {
     const places = found.slice(0, 10).map((index) => index + 1);
     throw new AppError(
       "conflict",
       `${name} fits in several places, at lines ${places.join(", ")}. Add lines around it.`,
     );
   }
-  return found.toSorted((a, b) => Math.abs(a - (expected ?? 0)) - Math.abs(b - (expected ?? 0)))[0];
+  return nearest;
 }
 
 function indexesOf(
