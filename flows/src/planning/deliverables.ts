@@ -7,7 +7,7 @@ const extensions =
 const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
 
 /** The files that a text names, each once; addresses on the web aren't files. */
-export function namedFiles(text: string): string[] {
+function namedFiles(text: string): string[] {
   return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
 }
 

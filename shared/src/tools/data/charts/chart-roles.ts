@@ -7,7 +7,7 @@ export const chartKinds = ["line", "area", "bar", "pie", "scatter", "histogram"]
 export type ChartKind = (typeof chartKinds)[number];
 
 /** How rows that share their place become one value. */
-export const aggregations = ["sum", "mean", "median", "min", "max", "count"] as const;
+const aggregations = ["sum", "mean", "median", "min", "max", "count"] as const;
 
 /** What a caller says of a chart; columns by their names. What is left out follows from the columns, or is asked for where it doesn't. */
 export const chartRequest = {
