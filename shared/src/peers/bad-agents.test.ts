@@ -243,6 +243,17 @@ test("links to other servers are not followed, nor redirects, nor files that bre
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
 });
 
+test("a link to a server that the agent's card names besides its own is not followed", async () => {
+  const asked: string[] = [];
+  using elsewhere = badAgentForTest({ get: (path) => (asked.push(path), new Response("secret")) }, {});
+  using agent = badAgentForTest(
+    { also: [`${elsewhere.url}/`] },
+    { SendMessage: () => ({ task: working }), GetTask: () => withFiles(link(`${elsewhere.url}/x`)) },
+  );
+  expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
+  expect(asked).toEqual([]);
+});
+
 test("what another agent calls itself and says is one plain line in our events", async () => {
   const status = {
     state: "TASK_STATE_WORKING",

@@ -61,7 +61,7 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
       const result =
-        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
+        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, peers, step.signal) : undefined;
       const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
       return {
         ...from,
