@@ -133,6 +133,7 @@ async function open({
       };
     },
     webhooks,
+    cardStyle: server.card,
     doorbell,
     identify: identifyBy(server.token),
     report,

@@ -84,6 +84,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
+    cardStyle: server.card,
     engine: released,
     artifacts,
     webhooks,
