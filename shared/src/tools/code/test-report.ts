@@ -54,14 +54,24 @@ const forms: readonly Form[] = [
   },
 ];
 
+/** Characters of a line that are read: none of a runner's own is longer, and the patterns take time with the square of it. */
+const longestLine = 400;
+
 /** Reads the output of the common test runners. */
-export function readTestReport(output: string): TestReport {
+export function readTestReport(whole: string): TestReport {
+  const output = shortLines(whole);
   const unittest = readUnittest(output);
   if (unittest !== undefined) return unittest;
   const form = forms.find(({ is }) => is.test(output));
   if (form === undefined) return { passed: undefined, failed: undefined, failures: [] };
   const failures = [...new Set([...output.matchAll(form.failure)].map((match) => match[1] ?? ""))];
   return { passed: total(output, form.passed), failed: total(output, form.failed), failures };
+}
+
+/** The lines that are not blank: a pattern that begins with space would look through a run of blank ones from each of them. */
+function shortLines(output: string): string {
+  const lines = output.split(/[\r\n\u2028\u2029]+/).map((line) => line.slice(0, longestLine).trimEnd());
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 /** The sum of the numbers found; a match that is a word counts one. */
