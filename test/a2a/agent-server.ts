@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
+import type { AgentFacts } from "@manyhands/shared/a2a/card";
+import type { CardStyle } from "@manyhands/shared/a2a/card-routes";
 import { type PushBounds, pushRun } from "@manyhands/shared/a2a/push/push-run";
 import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
 import type { AgentDefinition } from "@manyhands/shared/agent/agent";
@@ -51,6 +53,8 @@ export async function startAgentServer(
     /** Where notifications may go; without it there are none. */
     webhooks?: Webhooks;
     pushBounds?: PushBounds;
+    cardStyle?: CardStyle;
+    security?: AgentFacts["security"];
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -65,7 +69,13 @@ export async function startAgentServer(
   const publicUrl = served.url.origin;
   app = agentApp({
     definition,
-    facts: { publicUrl, model: { name: "test-model", provider: "rehearsal" }, sandbox: "none" },
+    facts: {
+      publicUrl,
+      model: { name: "test-model", provider: "rehearsal" },
+      sandbox: "none",
+      ...(options.security && { security: options.security }),
+    },
+    cardStyle: options.cardStyle,
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AgentCard } from "@a2a-js/sdk";
+import { bearerSecurity } from "@manyhands/shared/server/identify";
 import { type AgentServer, definition, startAgentServer } from "./agent-server.ts";
 import { wire } from "./rpc.ts";
 
@@ -37,18 +39,41 @@ test("the card tells the real skills, what is served, and which model and sandbo
   });
 });
 
-test("the 1.0 card holds no field of 0.3; the merged one holds both, at its own address or by version", async () => {
-  const pure = await wire(read("agent-card.json"));
+test("a caller of 1.0 gets its card pure; the merged one, for everyone else, holds the fields of both", async () => {
+  const pure = await wire(read("agent-card.json", { "A2A-Version": "1.0" }));
   for (const field of ["url", "preferredTransport", "protocolVersion"]) expect(pure[field]).toBeUndefined();
-  const merged = await wire(read("agent.json"));
+  const merged = await wire(read("agent-card.json"));
   expect(merged).toMatchObject({
+    ...pure,
     url: server.url,
     preferredTransport: "JSONRPC",
     protocolVersion: "0.3",
-    supportedInterfaces: pure.supportedInterfaces,
-    skills: [{ id: "obey" }],
   });
+  expect(await wire(read("agent.json"))).toEqual(merged);
   expect(await wire(read("agent-card.json", { "A2A-Version": "0.3" }))).toEqual(merged);
+});
+
+test("a server that is to be strict shows 0.3's fields to callers of 0.3 alone", async () => {
+  const strict = await startAgentServer({ cardStyle: "strict" });
+  const get = (path: string, headers = {}) => wire(fetch(`${strict.url}/.well-known/${path}`, { headers }));
+  expect((await get("agent-card.json")).url).toBeUndefined();
+  for (const card of [await get("agent.json"), await get("agent-card.json", { "A2A-Version": "0.3.0" })])
+    expect(card).toMatchObject({ url: strict.url, protocolVersion: "0.3" });
+  await strict.stop();
+});
+
+test("the merged card says in the words of either version that a token is wanted", async () => {
+  const guarded = await startAgentServer({ security: bearerSecurity });
+  const card = await wire(fetch(`${guarded.url}/.well-known/agent-card.json`));
+  expect(card.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "Bearer" });
+  expect(card.security).toEqual([{ bearer: [] }]);
+  const read = AgentCard.fromJSON(card);
+  expect(read.securitySchemes).toMatchObject({
+    bearer: { scheme: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } },
+  });
+  expect(read.securityRequirements).toEqual(bearerSecurity.securityRequirements);
+  expect(read.capabilities?.extendedAgentCard).toBe(false);
+  await guarded.stop();
 });
 
 test("a card that did not change is not sent again", async () => {
@@ -60,5 +85,5 @@ test("a card that did not change is not sent again", async () => {
   const second = await read("agent-card.json", { "If-None-Match": etag });
   expect(second.status).toBe(304);
   expect(await second.text()).toBe("");
-  expect((await read("agent.json", { "If-None-Match": etag })).status).toBe(200);
+  expect((await read("agent-card.json", { "If-None-Match": etag, "A2A-Version": "1.0" })).status).toBe(200);
 });

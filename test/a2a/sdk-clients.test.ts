@@ -118,7 +118,7 @@ test("the SDK's client lists tasks over both bindings of 1.0", async () => {
 });
 
 test("the real 0.3.14 client finds its card and sends, streams, answers, reads, resubscribes and cancels", async () => {
-  const client = await new OldClientFactory().createFromUrl(server.url, ".well-known/agent.json");
+  const client = await new OldClientFactory().createFromUrl(server.url);
   const params = (text: string, over: object = {}) => ({
     message: {
       kind: "message" as const,

@@ -23,3 +23,14 @@ test("the doctor looks for what the desktop needs only where it is switched on",
   );
   for (const { state, text } of found) if (state === "warn") expect(text).toMatch(/computer_use is off|have no frame/);
 });
+
+test("the doctor says whether other users of the machine are kept out", async () => {
+  const users = async (env: Record<string, string>) =>
+    (await doctorsChecks(env)).find(({ name }) => name === "local users");
+  const told = process.platform === "linux" ? ["ok", "only you and root"] : ["warn", "MANYHANDS_TOKEN"];
+  expect(await users({})).toMatchObject({ state: told[0], text: expect.stringContaining(told[1] ?? "") });
+  expect(await users({ MANYHANDS_TOKEN: "long-enough" })).toMatchObject({
+    state: "ok",
+    text: "every request needs the token",
+  });
+});

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "@manyhands/shared/config/config";
+import { openLocalUsers } from "@manyhands/shared/server/local-users";
 import { desktopPrograms } from "../setup/desktop-programs.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";
@@ -30,6 +31,7 @@ export async function doctorCommand(
     ...checkPrograms(config),
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),
+    await checkLocalUsers(config.server.token),
     ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
   ];
   const { out, style } = context.terminal;
@@ -74,6 +76,14 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
       return { name: label, state: "fail", text: `in use by something else than ${name}. Stop it or set ${portEnv}.` };
     }),
   );
+}
+
+/** Whether other accounts of this machine are kept out of servers that have no token. */
+async function checkLocalUsers(token: string | undefined): Promise<Check> {
+  const { note } = await openLocalUsers(token);
+  if (note !== undefined) return { name: "local users", state: "warn", text: note };
+  const text = token === undefined ? "only you and root are answered without a token" : "every request needs the token";
+  return { name: "local users", state: "ok", text };
 }
 
 /** Runs, files and logs are kept there: it must be writable and have room. */

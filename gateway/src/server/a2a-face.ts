@@ -1,10 +1,11 @@
 import { agentApp } from "@manyhands/shared/a2a/agent-app";
 import type { AgentFacts } from "@manyhands/shared/a2a/card";
+import type { CardStyle } from "@manyhands/shared/a2a/card-routes";
 import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
-import type { Context } from "hono";
+import { type Context, Hono } from "hono";
 
 /** What the A2A face needs. */
 export type A2aFaceDeps = {
@@ -18,31 +19,44 @@ export type A2aFaceDeps = {
   readonly heartbeatMs: number;
   /** What the card of a runnable tells beside itself. */
   facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
+  readonly cardStyle?: CardStyle | undefined;
   readonly identify: (request: Request) => Promise<string> | string;
   readonly report: (bug: unknown) => void;
 };
 
 type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
 
-/** `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. */
-export function a2aFace(deps: A2aFaceDeps): (c: Context) => Promise<Response> {
+/**
+ * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. At
+ * `/.well-known/` is the card of Manus, for clients that are told the gateway's address alone; where there is no Manus, the first runnable's.
+ */
+export function a2aFace(deps: A2aFaceDeps): Hono {
   const servers = new Map<string, Server>();
-  return async (c) => {
-    const url = new URL(c.req.url);
-    const [, , name = "", ...rest] = url.pathname.split("/");
-    const runnable = findRunnable(deps.runnables, decoded(name));
+  const answer = (c: Context, runnable: Runnable, path: string) => {
     let server = servers.get(runnable.name);
     if (server === undefined || !Bun.deepEquals(server.runnable, runnable)) {
       server = { runnable, app: serverOf(runnable, deps) };
       servers.set(runnable.name, server);
     }
-    url.pathname = `/${rest.join("/")}`;
+    const url = new URL(c.req.url);
+    url.pathname = path;
     return server.app.fetch(new Request(url.href, c.req.raw));
   };
+  const app = new Hono();
+  app.all("/a2a/*", (c) => {
+    const [, , name = "", ...rest] = new URL(c.req.url).pathname.split("/");
+    return answer(c, findRunnable(deps.runnables, decodedName(name)), `/${rest.join("/")}`);
+  });
+  app.get("/.well-known/:card{agent(?:-card)?\\.json}", (c, next) => {
+    const all = deps.runnables.all();
+    const first = all.find(({ name }) => name === "manus") ?? all[0];
+    return first === undefined ? next() : answer(c, first, c.req.path);
+  });
+  return app;
 }
 
 /** A name as it was meant; as it was sent where it is no encoding of anything. */
-function decoded(name: string): string {
+function decodedName(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -56,12 +70,13 @@ export function faceUrl(publicUrl: string, name: string): string {
 }
 
 function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
-  const { engine, artifacts, webhooks, hostname, heartbeatMs, identify, report } = deps;
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, identify, report } = deps;
   const publicUrl = faceUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
     facts: { ...deps.facts(runnable), publicUrl },
+    cardStyle,
     admit: (message) => runnable.check(message),
     engine,
     artifacts,

@@ -40,6 +40,7 @@ export type GatewayAppDeps = {
   readonly model: { readonly name: string; readonly provider: string };
   readonly facts: A2aFaceDeps["facts"];
   readonly webhooks?: Webhooks;
+  readonly cardStyle?: A2aFaceDeps["cardStyle"];
   /** Where agents elsewhere ring; there is none when left out. */
   readonly doorbell?: Doorbell | undefined;
   readonly identify: (request: Request) => Promise<string> | string;
@@ -68,7 +69,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", doorbellApp(options.doorbell));
-  app.all("/a2a/*", a2aFace(deps));
+  app.route("/", a2aFace(deps));
   const mcp = mcpFace(deps);
   app.all("/mcp", (c) => mcp(c.req.raw));
   app.route("/v1", openAiFace(deps));

@@ -10,6 +10,7 @@ import { createPeers } from "@manyhands/shared/peers/peers";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
+import { openLocalUsers } from "@manyhands/shared/server/local-users";
 import { openModel } from "@manyhands/shared/server/open-model";
 import { openWebhooks } from "@manyhands/shared/server/open-webhooks";
 import { crashPoint, reachable, runServer } from "@manyhands/shared/server/run-server";
@@ -45,6 +46,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const { guard, note } = await openLocalUsers(server.token);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
   const served = serve(
     {
@@ -54,6 +56,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     {
       port: server.port ?? config.gateway.port,
       hostname: server.host,
+      guard,
       async close() {
         try {
           await engine.close({ graceMs: 5_000 });
@@ -65,7 +68,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   );
   const publicUrl = server.publicUrl ?? reachable(served.url);
   gateway = await open({ config, engine, model, publicUrl, logger, report });
-  for (const note of config.notes) logger.warn(note);
+  for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
@@ -130,6 +133,7 @@ async function open({
       };
     },
     webhooks,
+    cardStyle: server.card,
     doorbell,
     identify: identifyBy(server.token),
     report,

@@ -64,7 +64,7 @@ async function download(
   const kept = part.type === "file";
   const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
   // The token is for this agent alone: a file may lie anywhere.
-  const response = await fetch(url, { headers: kept ? headers : {}, signal });
+  const response = await fetch(url, kept ? { headers, redirect: "error", signal } : { signal });
   if (response.ok) return response.bytes();
   throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
 }

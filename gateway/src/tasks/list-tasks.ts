@@ -23,6 +23,7 @@ export async function listTasks(
 ): Promise<TaskSummary[]> {
   const response = await fetch(`${url}/tasks?pageSize=${limit}`, {
     headers: { "A2A-Version": "1.0", ...headers },
+    redirect: "error",
     signal,
   });
   const parsed = listed.safeParse(response.ok ? await response.json() : undefined);

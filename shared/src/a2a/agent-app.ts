@@ -8,7 +8,7 @@ import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard } from "./card.ts";
-import { cardApp } from "./card-routes.ts";
+import { type CardStyle, cardApp } from "./card-routes.ts";
 import { createFoldCache } from "./fold-cache.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
@@ -26,6 +26,8 @@ export type AgentAppDeps = {
   /** The kind of its runs in the journal; its name when left out. */
   readonly kind?: string;
   readonly facts: AgentFacts;
+  /** `merged` when left out. */
+  readonly cardStyle?: CardStyle | undefined;
   /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
@@ -82,7 +84,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.use(secureHeaders(pageHeaders));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
-  app.route("/", cardApp(card, handler));
+  app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
   app.route("/", artifactApp(artifacts, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));

@@ -4,11 +4,14 @@ import { type Context, Hono } from "hono";
 import { etag } from "hono/etag";
 import { cardJson, mergedCardJson } from "./card.ts";
 
+/** Which card a caller is shown that names no version: with the fields of 0.3 beside those of 1.0, or those of 1.0 alone. */
+export type CardStyle = "merged" | "strict";
+
 /**
- * The card at its two addresses: pure 1.0 at `agent-card.json`, which strict readers check, and merged with the fields of 0.3 at
- * `agent.json`, where clients of 0.3 look, or for whoever sends `A2A-Version: 0.3`.
+ * The card at its two addresses. At `agent-card.json`, where clients of either version look, whoever sends `A2A-Version` gets the card of that
+ * version, which strict readers check, and everyone else the one of `style`; at `agent.json`, where old clients look, it is always merged.
  */
-export function cardApp(card: AgentCard, handler: A2ARequestHandler): Hono {
+export function cardApp(card: AgentCard, handler: A2ARequestHandler, style: CardStyle): Hono {
   const app = new Hono();
   const headers = {
     "Cache-Control": "public, max-age=60",
@@ -19,8 +22,9 @@ export function cardApp(card: AgentCard, handler: A2ARequestHandler): Hono {
   app.use("/.well-known/*", etag());
   app.get("/.well-known/agent.json", merged);
   app.get("/.well-known/agent-card.json", (c) => {
-    const legacy = c.req.header(A2A_VERSION_HEADER)?.trim().startsWith("0.3") ?? false;
-    return legacy ? merged(c) : c.json(cardJson(card), 200, headers);
+    const named = c.req.header(A2A_VERSION_HEADER)?.trim() ?? "";
+    const strict = named.startsWith("1.") || (style === "strict" && !named.startsWith("0.3"));
+    return strict ? c.json(cardJson(card), 200, headers) : merged(c);
   });
   return app;
 }

@@ -77,11 +77,24 @@ export function cardJson(card: AgentCard): Record<string, unknown> {
   return AgentCard.toJSON(card) as Record<string, unknown>;
 }
 
-/** The card as JSON for clients of 0.3, who find their fields beside those of 1.0. */
+/** The card as JSON for clients of either version: in each of its objects the fields of 1.0 and those of 0.3. */
 export async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
   // The SDK exports no card translation; its 0.3 transport answers the extended card translated, whatever card that is.
   const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
-  return { ...cardJson(card), ...(await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext())) };
+  const legacy: object = await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext());
+  return merged(cardJson(card), legacy) as Record<string, unknown>;
+}
+
+/** The fields of both, to any depth; where both have a value, or lists of different lengths, the first's. */
+function merged(one: unknown, other: unknown): unknown {
+  if (other === undefined) return one;
+  if (one === undefined) return other;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length ? one.map((item, index) => merged(item, other[index])) : one;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one;
+  const [first, second] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
+  const names = new Set([...first.keys(), ...second.keys()]);
+  return Object.fromEntries([...names].map((name) => [name, merged(first.get(name), second.get(name))]));
 }
 
 function extension(uri: string, description: string, params?: Record<string, unknown>) {

@@ -10,10 +10,12 @@ import {
   withA2AExtensions,
 } from "@a2a-js/sdk/client";
 import type { AgentInput } from "../agent/task.ts";
+import { AppError } from "../errors.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { agentExtension, journalExtension, metadataKeys } from "./extensions.ts";
+import { isSameServer } from "./same-server.ts";
 import { isSettled } from "./task-state.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 import { textPart } from "./wire-part.ts";
@@ -85,10 +87,13 @@ export type A2aClientOptions = {
 const longestCard = 1024 * 1024;
 const longestAnswer = 32 * 1024 * 1024;
 
-/** Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent. */
+/**
+ * Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent, which calls the card's own
+ * server alone. Rejects with `forbidden` when the card names only other servers.
+ */
 export async function createA2aClient(url: string, options: A2aClientOptions = {}): Promise<A2aClient> {
   const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
-  const inner: Fetch = options.fetch ?? fetch;
+  const inner = onlyTo(url, options.fetch ?? fetch);
   const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
   const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
   // The SDK's resolver knows no signal.
@@ -107,10 +112,33 @@ export async function createA2aClient(url: string, options: A2aClientOptions = {
   const [base, path] = cardAddress(url);
   return retrying(retry, options.signal, async () => {
     const found = await cardResolver.resolve(base, path);
-    const sdk = await factory.createFromAgentCard(found);
     // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
-    return clientOf(sdk, AgentCard.fromJSON(AgentCard.toJSON(found)), retry);
+    const card = AgentCard.fromJSON(AgentCard.toJSON(found));
+    const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card) });
+    return clientOf(sdk, card, retry);
   });
+}
+
+/** The interfaces on the server that the card is on: what a card says does not decide where an agent's credentials and tasks go. */
+function interfacesAt(url: string, { supportedInterfaces }: AgentCard): AgentCard["supportedInterfaces"] {
+  const own = supportedInterfaces.filter((one) => isSameServer(one.url, url));
+  const [elsewhere] = supportedInterfaces;
+  if (own.length > 0 || elsewhere === undefined) return own;
+  const place = URL.parse(elsewhere.url)?.origin ?? JSON.stringify(elsewhere.url.slice(0, 200));
+  throw new AppError(
+    "forbidden",
+    `The card at ${new URL(url).origin} says that its agent is at ${place}, another server: nothing is sent there. If it is meant, use its address.`,
+  );
+}
+
+/** A fetch that calls one server, whatever it is told. */
+function onlyTo(url: string, inner: Fetch): Fetch {
+  return (input, init) => {
+    const target = input instanceof Request ? input.url : input;
+    if (isSameServer(target, url)) return inner(input, init);
+    const places = `${new URL(target).origin} is not the server of the agent at ${new URL(url).origin}.`;
+    return Promise.reject(new AppError("forbidden", places));
+  };
 }
 
 function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {

@@ -1,7 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { AppError } from "../errors.ts";
 
-const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
+/** What this machine calls its loopback in an address. */
+export const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Whether an address to listen on is reachable from this machine only. */
 export function isLoopback(hostname: string): boolean {

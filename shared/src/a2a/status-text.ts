@@ -1,8 +1,13 @@
 import type { AgentEvent } from "../agent/events.ts";
 import type { RunEnded } from "../durable/engine.ts";
 import type { RunEvent } from "../durable/run.ts";
+import { askHumanName } from "../tools/human/ask-human.ts";
+import { terminate } from "../tools/human/terminate.ts";
 
 const longest = 300;
+
+/** Calls that steer the task itself: what they say comes as its end, or as its question. */
+const controls: ReadonlySet<string> = new Set([terminate.name, askHumanName]);
 
 /**
  * One short line about an event for people and for peers, which show the status text of a working task as the agent's
@@ -14,7 +19,7 @@ export function statusText(stored: RunEvent): string | undefined {
     case "model-replied":
       return event.toolCalls.length > 0 && event.text.trim() !== "" ? short(event.text) : undefined;
     case "tool-started":
-      return short(`${event.name} ${event.arguments}`);
+      return controls.has(event.name) ? undefined : short(`${event.name} ${event.arguments}`);
     case "tool-ended":
       return event.isError ? short(`${event.name} failed: ${event.text}`) : undefined;
     case "notice-given":

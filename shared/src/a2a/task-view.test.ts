@@ -3,7 +3,7 @@ import { Role, Task, TaskState } from "@a2a-js/sdk";
 import type { AgentEvent } from "../agent/events.ts";
 import type { RunEnded, RunRecord } from "../durable/engine.ts";
 import { applyEvent, emptyFold, type TaskFold } from "./task-fold.ts";
-import { taskState } from "./task-state.ts";
+import { isSettled, isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
 
 const identity = { id: "run-1", contextId: "context-1" };
@@ -180,4 +180,31 @@ test("while a question is open it is what the task says, whatever else is at wor
   const next = view(fold(...events, received("m2", "red"), answered("b", "completed")));
   expect(next.status?.state).toBe(TaskState.TASK_STATE_WORKING);
   expect(JSON.stringify(next.status?.message)).toContain("b completed");
+});
+
+test("what has ended is terminal, what waits for the caller is settled, and nothing else is", () => {
+  const { TASK_STATE_COMPLETED, TASK_STATE_FAILED, TASK_STATE_CANCELED, TASK_STATE_REJECTED } = TaskState;
+  const { TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED } = TaskState;
+  const states = Object.values(TaskState).filter((state) => typeof state === "number");
+  const ends = [TASK_STATE_COMPLETED, TASK_STATE_FAILED, TASK_STATE_CANCELED, TASK_STATE_REJECTED];
+  expect(new Set(states.filter(isTerminal))).toEqual(new Set(ends));
+  expect(new Set(states.filter(isSettled))).toEqual(
+    new Set([...ends, TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED]),
+  );
+  const rejected = fold(received("m1", "hi"), ended("failed", { code: "rejected", message: "No." }));
+  expect(taskState(rejected)).toBe(TASK_STATE_REJECTED);
+});
+
+test("the status of a task tells the calls it makes, and not those that only end it or ask", () => {
+  const call = (name: string, args: string): AgentEvent => ({
+    type: "tool-started",
+    callId: name,
+    name,
+    arguments: args,
+  });
+  const said = fold(received("m1", "hi"), call("bash", '{"command":"ls"}'));
+  const text = (from: TaskFold) => view(from).status?.message?.parts.map(({ content }) => content?.value);
+  expect(text(said)).toEqual(['bash {"command":"ls"}']);
+  for (const control of [call("terminate", '{"status":"success"}'), call("ask_human", '{"inquire":"Who?"}')])
+    expect(text(fold(received("m1", "hi"), call("bash", '{"command":"ls"}'), control))).toEqual(text(said));
 });

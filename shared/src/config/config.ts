@@ -30,6 +30,8 @@ export type Config = {
     readonly publicUrl: string | undefined;
     /** Bearer token every request must carry; undefined on loopback without one. */
     readonly token: string | undefined;
+    /** The agent card shown to callers that name no version of A2A. */
+    readonly card: "merged" | "strict";
   };
   readonly gateway: {
     readonly port: number;
@@ -106,7 +108,13 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
     file,
     model: defaultModel(sections.llm),
     models: namedModels(sections.llm),
-    server: { host: server.host, port: server.port, publicUrl: server.public_url, token: server.token },
+    server: {
+      host: server.host,
+      port: server.port,
+      publicUrl: server.public_url,
+      token: server.token,
+      card: server.card,
+    },
     gateway: {
       port: gateway.port,
       cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),

@@ -102,6 +102,7 @@ export const sectionsSchema = z.strictObject({
         .describe("a URL that begins with http:// or https://")
         .optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
+      card: z.enum(["merged", "strict"]).default("merged"),
     })
     .prefault({}),
   gateway: z

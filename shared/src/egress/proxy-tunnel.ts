@@ -47,26 +47,37 @@ async function askForTunnel(
 ): Promise<void> {
   const credentials = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`);
-  const status = await new Promise<number>((resolve, reject) => {
-    let head = Buffer.alloc(0);
-    const timer = setTimeout(() => done(new AppError("timeout", "The proxy did not answer in time.")), timeoutMs);
-    const done = (result: number | Error) => {
-      clearTimeout(timer);
-      socket.off("data", read).off("error", done).off("close", closed);
-      socket.pause();
-      if (typeof result === "number") resolve(result);
-      else reject(result);
-    };
-    const closed = () => done(new AppError("unavailable", "The proxy closed the connection."));
-    const read = (chunk: Buffer) => {
-      head = Buffer.concat([head, chunk]);
-      const end = head.indexOf("\r\n\r\n");
-      if (end < 0) return head.length > longestHead ? closed() : undefined;
-      if (head.length > end + 4) socket.unshift(head.subarray(end + 4));
-      done(Number(/^HTTP\/1\.[01] (\d{3})/.exec(head.toString("latin1"))?.[1] ?? 0));
-    };
-    socket.on("data", read).once("error", done).once("close", closed);
-  });
+  const { head, rest } = await readHead(socket, timeoutMs);
+  // Back in front of what is still to come, once nobody listens: a listener would be given them again, and put them back again.
+  if (rest.length > 0) socket.unshift(rest);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
   if (status < 200 || status > 299)
     throw new AppError("unavailable", `The proxy on the way answered ${status} for ${authority}.`);
+}
+
+/** The head of an answer, and what came with it of the bytes behind. The socket is paused, without a listener. */
+function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {
+  return new Promise((resolve, reject) => {
+    let read = Buffer.alloc(0);
+    const stop = () => {
+      clearTimeout(timer);
+      socket.off("data", take).off("error", fail).off("close", closed).pause();
+    };
+    const fail = (error: Error) => {
+      stop();
+      reject(error);
+    };
+    const closed = () => fail(new AppError("unavailable", "The proxy closed the connection."));
+    const timer = setTimeout(() => fail(new AppError("timeout", "The proxy did not answer in time.")), timeoutMs);
+    const take = (chunk: Buffer) => {
+      read = Buffer.concat([read, chunk]);
+      const end = read.indexOf("\r\n\r\n");
+      if (end >= 0) {
+        stop();
+        resolve({ head: read.toString("latin1", 0, end), rest: read.subarray(end + 4) });
+      } else if (read.length > longestHead)
+        fail(new AppError("unavailable", `The proxy's answer has no end of its head within ${longestHead} bytes.`));
+    };
+    socket.on("data", take).once("error", fail).once("close", closed);
+  });
 }

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type EgressProxy, proxyGreeting, startEgressProxy } from "./proxy.ts";
 import type { ProxiedRequest, ProxyUser } from "./proxy-access.ts";
 
@@ -128,9 +128,17 @@ test("an endless answer is cut off, and a silent server given up", async () => {
 });
 
 test("a user has so many connections at a time, and none when it is revoked", async () => {
-  const other = proxy.admit(() => undefined);
-  const held = [1, 2, 3].map(() => exchange(request(`CONNECT ${host}`, other), { until: "never" }));
-  await Bun.sleep(100);
+  let onTold: () => void = () => undefined;
+  const other = proxy.admit(() => onTold());
+  const held: Promise<string>[] = [];
+  for (const tunnel of [1, 2, 3]) {
+    // A connection is held before its request is told of.
+    const begun = Promise.withResolvers<void>();
+    onTold = begun.resolve;
+    held.push(exchange(request(`CONNECT ${host}`, other), { until: "never" }));
+    await begun.promise;
+    expect(held).toHaveLength(tunnel);
+  }
   expect(await statusOf(exchange(request(`CONNECT ${host}`, other)))).toBe(503);
   expect(await statusOf(exchange(request(`GET http://${host}/`)))).toBe(200);
   other.revoke();
@@ -163,4 +171,70 @@ test("with an upstream proxy everything goes there, with its credentials, and th
   }
   const socks = startEgressProxy({ policy, upstream: { server: "socks5://127.0.0.1:1080" } });
   expect(await socks.catch((error) => error.code)).toBe("config_invalid");
+});
+
+/** A proxy on the way that answers every CONNECT with these pieces, each sent for itself. */
+async function rawUpstream(...pieces: readonly string[]) {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", async () => {
+      for (const piece of pieces) await new Promise((sent) => socket.write(piece, sent));
+      if (!pieces.join("").includes(" 200 ")) return;
+      socket.on("data", (chunk: Buffer) => socket.end(`echo ${chunk.toString("latin1")}`));
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const through = await startEgressProxy({
+    policy,
+    upstream: { server: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+    limits: { connectMs: 5_000, idleMs: 5_000 },
+  });
+  const { username, password } = through.admit(() => undefined);
+  return {
+    through,
+    tunnel: `${request(`CONNECT ${host}`, { username, password })}ping`,
+    async [Symbol.asyncDispose]() {
+      await through.close();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+test("bytes behind the head of a proxy's answer are the target's first, and come once", async () => {
+  const head = "HTTP/1.1 200 OK\r\nVia: x\r\n\r\n";
+  const early = "e".repeat(20_000);
+  for (const pieces of [[head + early], [head.slice(0, -2), head.slice(-2) + early], [head, early], [...head, early]]) {
+    await using upstream = await rawUpstream(...pieces);
+    const answer = await exchange(upstream.tunnel, { through: upstream.through, until: "echo ping" });
+    const [established = "", ...rest] = answer.split("\r\n\r\n");
+    expect(established).toStartWith("HTTP/1.1 200 Connection Established");
+    expect(rest.join("")).toBe(`${early}echo ping`);
+  }
+});
+
+test("a proxy on the way whose answer has no end of its head, or that refuses with a long page, is given up", async () => {
+  for (const pieces of [
+    ["HTTP/1.1 200 OK\r\nX: ".padEnd(40_000, "x")],
+    [`HTTP/1.1 403 No\r\n\r\n${"x".repeat(100_000)}`],
+  ]) {
+    await using upstream = await rawUpstream(...pieces);
+    expect(await statusOf(exchange(upstream.tunnel, { through: upstream.through }))).toBe(502);
+  }
+});
+
+test("a server whose head never ends is given up", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    const more = () => {
+      while (!socket.destroyed && socket.write(`X-More: ${"x".repeat(1_000)}\r\n`));
+    };
+    socket.on("drain", more).once("data", () => socket.write("HTTP/1.1 200 OK\r\n", more));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const lax = await startEgressProxy({ policy: { ...policy, allow: [target] } });
+  const mine = lax.admit(() => undefined);
+  expect(await statusOf(exchange(request(`GET http://${target}/`, mine), { through: lax }))).toBe(502);
+  await lax.close();
+  await new Promise((closed) => server.close(closed));
 });

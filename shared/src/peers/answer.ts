@@ -32,8 +32,9 @@ export function answerOf(task: Task): Answer {
   };
 }
 
+/** The text parts of one artifact as they are: an agent that streams sends its answer in pieces, which may end in mid-word. */
 function textOf({ parts }: Artifact): string {
-  return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("\n");
+  return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
 }
 
 function lastWords({ status, history }: Task): string {

@@ -85,7 +85,8 @@ async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: 
     const { state, question, result, ...followed } = seen.value;
     from = followed;
     if (state === "working") continue;
-    if (state === "auth-required") return givenUp(child, failed(ask, unauthorized(child)));
+    // Runs recorded before such a wish was relayed gave the task up here.
+    if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));
     if (question === undefined) return finish(run, child, result, peers);
     const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (relayed === undefined) return givenUp(child, timedOut(ask));
@@ -117,8 +118,7 @@ function isEnd(seen: Tried<Seen>): boolean {
 }
 
 function unauthorized({ title }: Child): Fault {
-  const message = `${title} wants to be authorized for something, which cannot be done from here. Ask it directly, or give it what it needs.`;
-  return { code: "unauthorized", message };
+  return { code: "unauthorized", message: `${title} wanted to be authorized for something.` };
 }
 
 function givenUp(child: Child, outcome: AskOutcome): Ending {

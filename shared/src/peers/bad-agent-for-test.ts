@@ -11,11 +11,13 @@ export type BadAgent = Disposable & {
   count(method: string): number;
 };
 
+type CardFacts = { ours?: boolean; legacy?: boolean; also?: readonly string[] };
+
 const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
 
-/** Starts one. With `ours` its card claims to be of our make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET` answers any other path. */
+/** Starts one. `also` are further interfaces of its card. With `ours` its card claims to be of our make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET` answers any other path. */
 export function badAgentForTest(
-  { ours = false, legacy = false, get }: { ours?: boolean; legacy?: boolean; get?: (path: string) => Response },
+  { ours = false, legacy = false, also = [], get }: CardFacts & { get?: (path: string) => Response },
   answers: Readonly<Record<string, BadAnswer>>,
 ): BadAgent {
   const calls: { method: string; params: Wire }[] = [];
@@ -27,7 +29,7 @@ export function badAgentForTest(
     async fetch(request) {
       const { pathname } = new URL(request.url);
       if (pathname.endsWith("agent-card.json"))
-        return Response.json(legacy ? legacyCard(server.url.origin) : card(server.url.origin, ours));
+        return Response.json(legacy ? legacyCard(server.url.origin) : card(server.url.origin, ours, also));
       if (request.method !== "POST") return get?.(pathname) ?? new Response("no", { status: 404 });
       const { id, method, params } = (await request.json()) as Wire;
       calls.push({ method, params });
@@ -79,12 +81,16 @@ function legacyCard(url: string) {
   return { name, description, version, skills, url: `${url}/`, ...about };
 }
 
-function card(url: string, ours: boolean) {
+function card(url: string, ours: boolean, also: readonly string[] = []) {
   return {
     name: "Bad\u001b[31m agent",
     description: "Another make.",
     version: "1",
-    supportedInterfaces: [{ url: `${url}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    supportedInterfaces: [`${url}/`, ...also].map((one) => ({
+      url: one,
+      protocolBinding: "JSONRPC",
+      protocolVersion: "1.0",
+    })),
     capabilities: { streaming: ours, extensions: ours ? ourExtensions : [] },
     defaultInputModes: ["text"],
     defaultOutputModes: ["text"],

@@ -166,9 +166,44 @@ for (const method of ["SendMessage", "GetTask"])
     expect(performance.now() - from).toBeLessThan(5_000);
   });
 
-test("an agent that wants to be authorized is told off, with what it said", async () => {
-  using agent = badAgentForTest({}, { ...started, GetTask: () => badTask("AUTH_REQUIRED"), CancelTask: () => done });
-  expect(await outcomeOf(agent.url)).toMatchObject({ state: "failed", error: { code: "unauthorized" } });
+test("an agent that wants to be authorized has the person asked, and goes on when they say that it is done", async () => {
+  const message = { messageId: "a1", role: "ROLE_AGENT", parts: [{ text: "Sign in at https://login.example/x" }] };
+  const asking = badTask("AUTH_REQUIRED", { status: { state: "TASK_STATE_AUTH_REQUIRED", message } });
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: (_, n) => ({ task: n === 1 ? working : done }),
+      GetTask: () => (agent.count("SendMessage") < 2 ? asking : done),
+    },
+  );
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0 }, peers),
+  );
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  expect(await asker.events(id)).toContainEqual(
+    expect.objectContaining({
+      type: "question-asked",
+      kind: "authorization",
+      question: expect.stringContaining("Sign in at https://login.example/x"),
+    }),
+  );
+  await asker.say(id, "I did");
+  const { output } = await asker.until(id, "completed");
+  expect(output).toMatchObject({ state: "completed", exchanges: [{ kind: "authorization" }] });
+  expect(agent.calls.filter(({ method }) => method === "SendMessage").at(-1)?.params.message).toMatchObject({
+    taskId: "t1",
+    parts: [{ text: "I did" }],
+  });
+});
+
+test("an agent that wants to be authorized and is not, in time, is canceled at the deadline", async () => {
+  using agent = badAgentForTest(
+    {},
+    { ...started, GetTask: () => badTask("AUTH_REQUIRED"), CancelTask: () => badTask("CANCELED") },
+  );
+  expect(await outcomeOf(agent.url, {}, 600)).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
+  expect(agent.count("CancelTask")).toBe(1);
 });
 
 test("an agent that asks and then does not notice the answer is not answered twice", async () => {
@@ -241,6 +276,17 @@ test("links to other servers are not followed, nor redirects, nor files that bre
     },
   );
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
+});
+
+test("a link to a server that the agent's card names besides its own is not followed", async () => {
+  const asked: string[] = [];
+  using elsewhere = badAgentForTest({ get: (path) => (asked.push(path), new Response("secret")) }, {});
+  using agent = badAgentForTest(
+    { also: [`${elsewhere.url}/`] },
+    { SendMessage: () => ({ task: working }), GetTask: () => withFiles(link(`${elsewhere.url}/x`)) },
+  );
+  expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
+  expect(asked).toEqual([]);
 });
 
 test("what another agent calls itself and says is one plain line in our events", async () => {

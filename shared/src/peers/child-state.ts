@@ -18,7 +18,12 @@ export function childState(task: Task): ChildState {
 
 /** Whether a task has ended. */
 export function isOver(state: ChildState): boolean {
-  return state !== "working" && state !== "input-required" && state !== "auth-required";
+  return state !== "working" && !waitsForPerson(state);
+}
+
+/** Whether a task asks something, or to be authorized for something. */
+export function waitsForPerson(state: ChildState): boolean {
+  return state === "input-required" || state === "auth-required";
 }
 
 /** What a task asks, as its status tells. */

@@ -1,5 +1,4 @@
 import type { Task } from "@a2a-js/sdk";
-import type { A2aClient } from "../a2a/client.ts";
 import { messageText } from "../a2a/task-update.ts";
 import { taskUsage } from "../a2a/task-usage.ts";
 import type { Run } from "../durable/run.ts";
@@ -24,7 +23,7 @@ export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Col
       tried(async () => {
         const client = await peers.client(ask.agent, step.signal);
         const task = await client.get(taskId, { signal: step.signal });
-        return readResult(task, ask.agent, client, peers, step.signal);
+        return readResult(task, ask.agent, peers, step.signal);
       }),
     ),
   );
@@ -34,13 +33,12 @@ export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Col
 export async function readResult(
   task: Task,
   address: PeerAddress,
-  client: A2aClient,
   peers: Peers,
   signal: AbortSignal,
 ): Promise<Collected> {
   const ended = childState(task);
   const state = ended === "completed" || ended === "canceled" || ended === "rejected" ? ended : "failed";
-  const { files, fault: missed } = await takeFiles(task, address, client, peers, signal);
+  const { files, fault: missed } = await takeFiles(task, address, peers, signal);
   const { text, data, fault: cut } = answerOf(task);
   const usage = taskUsage(task);
   const error = state === "completed" ? (cut ?? missed) : faultIn(task, address.name, state);

@@ -8,7 +8,14 @@ import type { Run, StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Child } from "./ask.ts";
-import { type ChildQuestion, type ChildState, childQuestion, childState, isOver } from "./child-state.ts";
+import {
+  type ChildQuestion,
+  type ChildState,
+  childQuestion,
+  childState,
+  isOver,
+  waitsForPerson,
+} from "./child-state.ts";
 import { type Collected, readResult } from "./collect.ts";
 import type { Doorbell } from "./doorbell.ts";
 import { inTime } from "./in-time.ts";
@@ -61,8 +68,9 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
       const result =
-        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
-      const question = state === "input-required" ? { ...childQuestion(task), kind: seen.kind } : undefined;
+        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, peers, step.signal) : undefined;
+      const kind = state === "auth-required" ? "authorization" : seen.kind;
+      const question = waitsForPerson(state) ? { ...childQuestion(task), kind } : undefined;
       return {
         ...from,
         after: seen.after,
@@ -124,7 +132,7 @@ async function pollTask(client: A2aClient, child: Child, from: Followed, look: L
 /** The state; a question that was answered is not one any more, also where the agent has not noticed the answer yet. */
 function stateAfter(task: Task, answered: string | undefined): ChildState {
   const state = childState(task);
-  return state === "input-required" && childQuestion(task).id === answered ? "working" : state;
+  return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
 }
 
 function kindIn(update: TaskUpdate): QuestionAsked["kind"] | undefined {

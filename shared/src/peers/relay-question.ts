@@ -27,7 +27,7 @@ export async function relayQuestion(
   try {
     if (ask.heard !== undefined) ask.heard(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
-    const asked = { question: `${title} asks:\n\n${question.text}`, kind: question.kind, askId: ask.askId };
+    const asked = { question: inWords(title, question), kind: question.kind, askId: ask.askId };
     const answer = await askPerson(run, asked, left);
     if (answer === undefined) return undefined;
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
@@ -35,6 +35,12 @@ export async function relayQuestion(
   } finally {
     peers.floor.leave(run.id, ask.askId);
   }
+}
+
+function inWords(title: string, { kind, text }: NonNullable<Seen["question"]>): string {
+  if (kind !== "authorization") return `${title} asks:\n\n${text}`;
+  const what = text === "" ? "It does not say for what." : text;
+  return `${title} wants to be authorized before it goes on. Do what it needs, then answer here; what you answer is sent to it.\n\n${what}`;
 }
 
 /** Waits for its turn to ask; answers when it had it, in milliseconds since 1970. */

@@ -41,7 +41,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
           const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
-          return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
+          return { ...ids, reply: await readResult(task, ask.agent, peers, step.signal) };
         });
         if ("value" in sent) step.emit(accepted(ask, sent.value));
         return sent;

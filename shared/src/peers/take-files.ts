@@ -1,8 +1,8 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
 import * as z from "zod";
-import type { A2aClient } from "../a2a/client.ts";
 import { retrying } from "../a2a/client-retry.ts";
 import { metadataKeys } from "../a2a/extensions.ts";
+import { isSameServer } from "../a2a/same-server.ts";
 import { AppError } from "../errors.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 import type { Fault } from "./outcome.ts";
@@ -20,18 +20,16 @@ const retries = { retries: 2, firstPauseMs: 250 };
 const fileFacts = z.object({ sha256: z.string(), size: z.number() });
 
 /**
- * Takes the files of a task into our own store, by their content. A link is followed only to a server of the agent itself; where else it
- * points is nobody's business here. What cannot be had is missing; rejects only when our own store fails.
+ * Takes the files of a task into our own store, by their content. A link is followed only to the server that the agent is asked at, and to no other
+ * that it or its card names. What cannot be had is missing; rejects only when our own store fails.
  */
 export async function takeFiles(
   { artifacts }: Task,
   address: PeerAddress,
-  client: A2aClient,
   peers: Peers,
   signal: AbortSignal,
 ): Promise<Taken> {
-  const origins = new Set([address.url, ...client.card.supportedInterfaces.map(({ url }) => url)].flatMap(originOf));
-  const from = { address, origins, peers, signal };
+  const from = { address, peers, signal };
   const files: StoredFile[] = [];
   let fault: Fault | undefined;
   for (const part of artifacts.flatMap(({ name, parts }) => parts.flatMap((each) => filePart(each, name)))) {
@@ -56,7 +54,6 @@ export function hasFiles({ artifacts }: Task): boolean {
 type FilePart = { readonly part: WirePart; readonly name: string };
 type Source = {
   readonly address: PeerAddress;
-  readonly origins: ReadonlySet<string>;
   readonly peers: Peers;
   readonly signal: AbortSignal;
 };
@@ -92,9 +89,8 @@ async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredF
   throw new AppError("unavailable", `The file ${name} did not arrive as the agent announced it.`);
 }
 
-async function openFile(url: string, name: string, { address, origins, peers, signal }: Source) {
-  const [origin] = originOf(url);
-  if (origin === undefined || !origins.has(origin)) {
+async function openFile(url: string, name: string, { address, peers, signal }: Source) {
+  if (!isSameServer(url, address.url)) {
     throw new AppError("forbidden", `The file ${name} is not on the agent's own server; its link was not followed.`);
   }
   try {
@@ -139,9 +135,4 @@ function atMost(bytes: number, tooLarge: () => AppError): TransformStream<Uint8A
       else controller.enqueue(chunk);
     },
   });
-}
-
-function originOf(url: string): string[] {
-  const { protocol, origin } = URL.parse(url) ?? {};
-  return origin !== undefined && (protocol === "http:" || protocol === "https:") ? [origin] : [];
 }

@@ -14,6 +14,7 @@ import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
+import { openLocalUsers } from "./local-users.ts";
 import { mcpApp } from "./mcp-app.ts";
 import { mountKey } from "./mount-key.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
@@ -49,9 +50,11 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model } = parts;
   const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
+  const { guard, note } = await openLocalUsers(server.token);
+  const port = server.port ?? agentConfig.port;
   const served = serve(
     { fetch: (request) => app.fetch(request) },
-    { port: server.port ?? agentConfig.port, hostname: server.host, close: () => closeParts(parts, toolbox) },
+    { port, hostname: server.host, guard, close: () => closeParts(parts, toolbox) },
   );
   const publicUrl = server.publicUrl ?? reachable(served.url);
   const webhooks = openWebhooks(config);
@@ -81,6 +84,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       mcp: () => mcp.health(),
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
+    cardStyle: server.card,
     engine: released,
     artifacts,
     webhooks,
@@ -91,7 +95,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const task = agentRun(definition, deps);
   engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
   engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
-  for (const note of [...config.notes, ...toolbox.notes]) logger.warn(note);
+  for (const said of [...config.notes, ...toolbox.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
   if (options.mcpStdio) {
     (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { serve } from "../serve.ts";
+import { openSocketOwner } from "../socket-owner.ts";
+import { guardOf, openLocalUsers } from "./local-users.ts";
+
+const linux = process.platform === "linux";
+const self = process.geteuid?.() ?? 0;
+const fetchOk = { fetch: () => new Response("ok") };
+
+test.skipIf(!linux)(
+  "the kernel tells whose a connection is, on every loopback address a server may listen on",
+  async () => {
+    const { guard, note } = await openLocalUsers(undefined);
+    expect(note).toBeUndefined();
+    for (const hostname of ["127.0.0.1", "127.0.0.5", "localhost", "::1", "[::1]"]) {
+      const served = serve(fetchOk, { port: 0, hostname, guard });
+      expect([hostname, (await fetch(served.url)).status]).toEqual([hostname, 200]);
+      await served.stop();
+    }
+  },
+);
+
+test.skipIf(!linux)("a connection of another user is refused, one of root is not", async () => {
+  const owner = await openSocketOwner();
+  if (owner === undefined) throw new Error("the kernel does not tell");
+  const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
+  const refused = await fetch(stranger.url);
+  expect(refused.status).toBe(self === 0 ? 200 : 401);
+  const ofAnother = serve(fetchOk, { port: 0, guard: guardOf(() => self + 2, self + 1) });
+  expect((await fetch(ofAnother.url)).status).toBe(401);
+  const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
+  expect((await fetch(ofRoot.url)).status).toBe(200);
+  await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop()]);
+});
+
+test.skipIf(!linux)(
+  "a connection that its process has closed is nobody's, whatever the kernel says of what is left of it",
+  async () => {
+    const owner = await openSocketOwner();
+    if (owner === undefined) throw new Error("the kernel does not tell");
+    const accepted = Promise.withResolvers<Socket>();
+    // The other end stays open, so that the closed one lingers in FIN_WAIT2, where the kernel says that root holds it.
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, allowHalfOpen: true, socket: { data() {} } });
+    const socket = connect({ host: "127.0.0.1", port: listener.port }, () => accepted.resolve(socket));
+    await accepted.promise;
+    const held = { address: "127.0.0.1", port: socket.localPort ?? 0 };
+    const other = { address: "127.0.0.1", port: listener.port };
+    expect(owner(held, other)).toBe(self);
+    expect(owner({ ...held, port: other.port }, { ...other, port: held.port })).toBe(self);
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    socket.once("close", () => resolve());
+    socket.destroy();
+    await closed;
+    expect(owner(held, other)).toBeUndefined();
+    expect(owner({ address: "127.0.0.1", port: 1 }, other)).toBeUndefined();
+    listener.stop(true);
+  },
+);
+
+test.skipIf(!linux)("a port that only listens is no end of a connection", async () => {
+  const owner = await openSocketOwner();
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  expect(owner?.({ address: "127.0.0.1", port: listener.port }, { address: "127.0.0.1", port: 1 })).toBeUndefined();
+  listener.stop(true);
+});
+
+test("a server with a token asks the kernel nothing", async () => {
+  expect(await openLocalUsers("long-enough")).toEqual({});
+});

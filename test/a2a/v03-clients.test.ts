@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { ClientFactory } from "a2a-sdk-v0/client";
+import { echo, startGateway, type TestGateway } from "../../gateway/src/server/gateway.fixture.ts";
+import { type AgentServer, startAgentServer } from "./agent-server.ts";
+
+/** Clients of A2A 0.3 as their makers publish them. They are told an address and nothing else. */
+let agent: AgentServer;
+let gateway: TestGateway;
+let addresses: readonly (readonly [what: string, url: string])[];
+beforeAll(async () => {
+  agent = await startAgentServer();
+  const manus = { ...echo, name: "manus", kind: "manus" };
+  gateway = await startGateway({ flows: [{ runnable: manus, execute: async () => ({ answer: "yes" }) }] });
+  addresses = [
+    ["an agent", agent.url],
+    ["the gateway", gateway.url],
+    ["a flow of the gateway", `${gateway.url}/a2a/echo/`],
+  ];
+});
+afterAll(async () => {
+  await agent.stop();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const message = () => ({
+  kind: "message" as const,
+  messageId: crypto.randomUUID(),
+  role: "user" as const,
+  parts: [{ kind: "text" as const, text: "answer yes" }],
+});
+
+test("the JavaScript client of 0.3 works with an agent, the gateway and a flow, given the address alone", async () => {
+  for (const [what, url] of addresses) {
+    const client = await new ClientFactory().createFromUrl(url);
+    const sent = await client.sendMessage({ message: message() });
+    expect([what, sent.kind === "task" && sent.status.state]).toEqual([what, "completed"]);
+  }
+});
+
+const python = [
+  "python3",
+  "-c",
+  "from importlib.metadata import version; exit(not version('a2a-sdk').startswith('0.3.'))",
+];
+const hasPython = Bun.which("python3") !== null && Bun.spawnSync(python, { stderr: "ignore" }).exitCode === 0;
+
+describe.skipIf(!hasPython)("where Python's a2a-sdk 0.3 is installed", () => {
+  test("its client works with an agent, the gateway and a flow, given the address alone", async () => {
+    for (const [what, url] of addresses) {
+      const child = Bun.spawn(["python3", resolve(import.meta.dir, "python-client.fixture.py"), url], {
+        stdout: "pipe",
+      });
+      expect([what, (await new Response(child.stdout).text()).trim()]).toEqual([what, "completed"]);
+      expect(await child.exited).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { type GatewayServer, startGatewayServer } from "../e2e/gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
+
+const secret = "long-enough";
+/** Only root can become another user; elsewhere `shared/src/server/local-users.test.ts` tells users apart by the kernel's word alone. */
+const canBeAnother = process.platform === "linux" && process.getuid?.() === 0;
+
+let folder: string;
+let model: ScriptedModel;
+let manus: AgentServer;
+let gateway: GatewayServer;
+let guarded: GatewayServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "manyhands-local-users-"));
+  model = await startScriptedModel(() => ({ text: "Done." }));
+  const ofModel = { OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
+  manus = startManus({ ...ofModel, MANYHANDS_HOME: folder, PORT: freePort() });
+  await manus.ready;
+  const settings = { ...ofModel, MANUS_URL: manus.url };
+  [gateway, guarded] = await Promise.all([
+    startGatewayServer(join(folder, "open"), settings),
+    startGatewayServer(join(folder, "guarded"), { ...settings, MANYHANDS_TOKEN: secret }),
+  ]);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([manus?.stop(), gateway?.stop(), guarded?.stop()]);
+  await model?.close();
+  await rm(folder, { recursive: true });
+});
+
+const another = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "--"];
+
+/** What curl is answered when `who` executes it: the status and the body. */
+async function curl(who: readonly string[], ...args: string[]): Promise<{ status: number; body: string }> {
+  const child = Bun.spawn([...who, "curl", "-s", "-w", "\n%{http_code}", ...args], { stdout: "pipe" });
+  const said = await new Response(child.stdout).text();
+  await child.exited;
+  const at = said.lastIndexOf("\n");
+  return { status: Number(said.slice(at + 1)), body: said.slice(0, at) };
+}
+
+const message = (messageId: string) =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "SendMessage",
+    params: { message: { messageId, role: "ROLE_USER", parts: [{ text: "Hello" }] } },
+  });
+const json = ["-H", "Content-Type: application/json"];
+
+describe.skipIf(!canBeAnother)("another user of the machine", () => {
+  test("reaches nothing of an agent and of the gateway, whichever face it tries", async () => {
+    for (const path of ["/", "/tasks", "/mcp", "/artifacts/0000/x", "/.well-known/agent-card.json", "/metrics"]) {
+      expect(await curl(another, `${manus.url}${path}`)).toMatchObject({ status: 401 });
+    }
+    for (const path of ["/", "/runs", "/agents", "/v1/models", "/mcp", "/a2a/manus/tasks", "/openapi.json"]) {
+      expect(await curl(another, `${gateway.url}${path}`)).toMatchObject({ status: 401 });
+    }
+    const before = model.requests.length;
+    expect(await curl(another, manus.url, ...json, "-d", message("m-stranger"))).toMatchObject({ status: 401 });
+    const flow = await curl(another, `${gateway.url}/flows/manus`, ...json, "-d", '{"input": "Hello"}');
+    expect(flow.status).toBe(401);
+    expect(JSON.parse(flow.body)).toMatchObject({
+      code: "unauthorized",
+      detail: expect.stringContaining("MANYHANDS_TOKEN"),
+    });
+    expect(model.requests.length).toBe(before);
+  });
+
+  test("is not taken for root where it closes the connection before the server looks at it", async () => {
+    // The kernel forgets whose a socket was once its process has closed it, and says root then.
+    const shell = `exec 3<>/dev/tcp/127.0.0.1/${new URL(gateway.url).port}; printf '%s' "$1" >&3; exec 3>&-`;
+    const body = '{"input": "Hello"}';
+    const request = `POST /flows/manus HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const marks = Array.from(
+      { length: 100 },
+      () => Bun.spawn([...another, "bash", "-c", shell, "bash", request]).exited,
+    );
+    await Promise.all(marks);
+    const after = await curl(
+      [],
+      `${gateway.url}/flows/manus`,
+      ...json,
+      "-H",
+      "Prefer: wait=30",
+      "-d",
+      '{"input": "mine"}',
+    );
+    expect(JSON.parse(after.body)).toMatchObject({ status: "completed" });
+    expect((await gateway.call("/runs")).body.total).toBe(1);
+  });
+
+  test("is let in with the token of a server that has one", async () => {
+    expect(await curl(another, `${guarded.url}/runs`)).toMatchObject({ status: 401 });
+    expect(await curl(another, `${guarded.url}/runs`, "-H", "Authorization: Bearer wrong")).toMatchObject({
+      status: 401,
+    });
+    expect(await curl(another, `${guarded.url}/runs`, "-H", `Authorization: Bearer ${secret}`)).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+test("the user of the server needs no token, on a first request and on later ones of the connection", async () => {
+  const twice = await curl([], `${gateway.url}/runs`, `${gateway.url}/runs`);
+  expect(twice.body).toContain('"runs"');
+  expect(twice.status).toBe(200);
+});
