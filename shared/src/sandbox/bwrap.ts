@@ -2,12 +2,14 @@ import { bwrapProfile } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
+import { createMemoryFile } from "./kernel.ts";
 import { prlimitArgv } from "./limits.ts";
 import { descendants, innerPid, readProcessTable, sendSignal } from "./process-table.ts";
 import { createProtectedNames } from "./protected-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 import type { SandboxProxy } from "./sandbox.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "./step-down.ts";
+import { namespaceFilter } from "./syscall-filter.ts";
 
 /**
  * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
@@ -20,6 +22,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const user = unprivilegedUser();
   const stepDown = stepDownArgv(user);
   const names = createProtectedNames();
+  const filter = createMemoryFile(namespaceFilter());
   return {
     tier: "bwrap",
     summary: "own file system view, own namespaces, no network",
@@ -29,26 +32,33 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
       const { workspace, group, paths, network = out } = command;
       const bridge = network === "none" ? noBridge : proxyBridge(network);
       const guard = await names.guard(workspace);
+      const openWay = await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user);
+      const profile = await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv]);
       return {
         argv: [
           ...joinGroupArgv(group),
-          ...(await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user)),
+          ...openWay,
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv])),
+          ...["--seccomp", String(firstDescriptor)],
+          ...profile,
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...bridge.inner,
           ...command.argv,
         ],
         env: { ...bridge.env, ...command.env },
+        descriptors: [filter.open()],
         leader: secondOfNamespace,
         end: (started) => sendSignal(started, "SIGKILL"),
         release: guard.release,
       };
     },
-    close: async () => {},
+    close: async () => filter.close(),
   };
 }
+
+/** Behind the standard streams. */
+const firstDescriptor = 3;
 
 const noBridge: ProxyBridge = { mounts: [], inner: [], env: {} };
 

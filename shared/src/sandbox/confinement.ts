@@ -20,6 +20,8 @@ export type ConfinedCommand = {
 export type WrappedCommand = {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Open files that it finds as descriptors 3, 4, …; closed on our side once it has been started. */
+  readonly descriptors?: readonly number[];
   /** The command's own first process among the descendants of the one that was started. */
   leader(started: number): number | undefined;
   /** Ends everything that was started, at once. */

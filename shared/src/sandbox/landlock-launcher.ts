@@ -1,6 +1,15 @@
 import { closeSync, openSync, statSync } from "node:fs";
-import { landlockAbi, type OpenedRule, restrictSelf, runProgram } from "./kernel.ts";
+import {
+  joinNewSessionKeyring,
+  landlockAbi,
+  leaveTerminal,
+  type OpenedRule,
+  restrictCalls,
+  restrictFiles,
+  runProgram,
+} from "./kernel.ts";
 import type { LandlockRule } from "./landlock-rules.ts";
+import { landlockFilter } from "./syscall-filter.ts";
 
 /** Started by tier `landlock` as `launcher RULES COMMAND…`: locks this process in for good, then becomes the command. */
 
@@ -12,7 +21,10 @@ const [, , rulesText = "[]", ...argv] = process.argv;
 const rules: readonly LandlockRule[] = JSON.parse(rulesText);
 try {
   const opened = rules.flatMap(openRule);
-  restrictSelf(landlockAbi(), opened);
+  leaveTerminal();
+  joinNewSessionKeyring();
+  restrictFiles(landlockAbi(), opened);
+  restrictCalls(landlockFilter());
   for (const { descriptor } of opened) closeSync(descriptor);
   runProgram(argv, process.env);
 } catch (error) {

@@ -1,5 +1,7 @@
-import type { ConfinedCommand, Confinement } from "./confinement.ts";
+import { closeSync } from "node:fs";
+import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import type { ControlGroup } from "./control-group.ts";
+import { joinNewSessionKeyring } from "./kernel.ts";
 import { bytesInWords, limitFromExitCode } from "./limits.ts";
 import { descendants, ignoresInterrupt, readProcessTable, sendSignal } from "./process-table.ts";
 import type { SandboxProcess } from "./sandbox.ts";
@@ -7,13 +9,7 @@ import type { SandboxProcess } from "./sandbox.ts";
 /** Starts a command the way its tier wraps it, from `/`, with an environment of its own. */
 export async function startProcess(confinement: Confinement, command: ConfinedCommand): Promise<SandboxProcess> {
   const wrapped = await confinement.wrap(command);
-  const child = Bun.spawn([...wrapped.argv], {
-    cwd: "/",
-    env: { ...wrapped.env },
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const child = spawnWrapped(wrapped);
   const spared = new Set<number>();
   let outOfMemory = false;
   const exited = child.exited.then(async (exitCode) => {
@@ -49,6 +45,16 @@ export async function startProcess(confinement: Confinement, command: ConfinedCo
       return limitFromExitCode(exitCode, command.limits);
     },
   };
+}
+
+function spawnWrapped({ argv, env, descriptors = [] }: WrappedCommand) {
+  // Keys are reached through the keyring that a process starts with, which is that of the thread that starts it.
+  joinNewSessionKeyring();
+  try {
+    return Bun.spawn([...argv], { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "pipe", ...descriptors] });
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
 }
 
 /** The processes below `leader` that are neither spared nor, with `spareJobs`, jobs that a shell put into the background. */
