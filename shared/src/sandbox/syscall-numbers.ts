@@ -106,6 +106,9 @@ const numbers = {
 /** A system call by the name the kernel has for it. */
 export type SystemCall = keyof typeof numbers;
 
+/** All of them. */
+export const systemCalls = Object.keys(numbers) as readonly SystemCall[];
+
 /** One more than the newest call that was looked at (Linux 6.18, both processors); x32's numbers lie beyond it too. */
 export const firstUnknownCall = 470;
 
