@@ -32,7 +32,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
       const { workspace, group, paths, network = out } = command;
       const bridge = network === "none" ? noBridge : proxyBridge(network);
       const guard = await names.guard(workspace);
-      const openWay = await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user);
+      const openWay = openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user);
       const profile = await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv]);
       return {
         argv: [

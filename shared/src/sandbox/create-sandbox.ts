@@ -12,6 +12,7 @@ import { findProbeFolder } from "./probe-folder.ts";
 import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "./sandbox.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
+import { unprivilegedUser } from "./step-down.ts";
 
 /** `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none; `off` confines nothing. */
 export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
@@ -134,7 +135,8 @@ function noSandbox(reasons: readonly string[]): Sandbox {
   return {
     tier: "none",
     description,
-    user: undefined,
+    // Whose files workspaces hold does not change with what this machine has.
+    user: unprivilegedUser(),
     spawn: async () => {
       throw new AppError("sandbox_unavailable", `No sandbox on this machine, so no command is run. ${description}`);
     },

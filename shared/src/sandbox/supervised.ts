@@ -47,9 +47,14 @@ function eldestChild(supervisor: number): number | undefined {
   return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
 }
 
-/** Runs one of our own scripts with this Bun, reading no configuration from anywhere: the folder is `/`. */
+/** Runs one of the scripts beside this file with this Bun. */
 export function scriptArgv(name: string): string[] {
-  return [process.execPath, "--no-env-file", Bun.fileURLToPath(new URL(name, import.meta.url))];
+  return bunArgv(Bun.fileURLToPath(new URL(name, import.meta.url)));
+}
+
+/** Runs a script with this Bun, which reads no settings from where it is started: a `bunfig.toml` there could name code to run first. */
+export function bunArgv(script: string): string[] {
+  return [process.execPath, "--no-env-file", "--config=/dev/null", script];
 }
 
 function changeFolderArgv(workspace: string): string[] {
