@@ -1,4 +1,5 @@
 import { closeSync, openSync, statSync } from "node:fs";
+import { unpacked } from "./carried-environment.ts";
 import {
   joinNewSessionKeyring,
   landlockAbi,
@@ -11,13 +12,13 @@ import {
 import type { LandlockRule } from "./landlock-rules.ts";
 import { landlockFilter } from "./syscall-filter.ts";
 
-/** Started by tier `landlock` as `launcher RULES COMMAND…`: locks this process in for good, then becomes the command. */
+/** Started by tier `landlock` as `launcher RULES keep|unpack COMMAND…`: locks this process in for good, then becomes the command. */
 
 const openPath = 0o10000000;
 
 const cannotStart = 126;
 
-const [, , rulesText = "[]", ...argv] = process.argv;
+const [, , rulesText = "[]", how, ...argv] = process.argv;
 const rules: readonly LandlockRule[] = JSON.parse(rulesText);
 try {
   const opened = rules.flatMap(openRule);
@@ -26,7 +27,7 @@ try {
   restrictFiles(landlockAbi(), opened);
   restrictCalls(landlockFilter());
   for (const { descriptor } of opened) closeSync(descriptor);
-  runProgram(argv, process.env);
+  runProgram(argv, how === "unpack" ? unpacked(process.env) : process.env);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exit(cannotStart);

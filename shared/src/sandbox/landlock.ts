@@ -36,7 +36,7 @@ export function createLandlock(): Confinement {
         ...(command.paths?.read ?? []).map((path) => ({ path, access: "read" as const })),
         ...[...(command.paths?.write ?? []), command.workspace].map((path) => ({ path, access: "write" as const })),
       ];
-      return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules)]);
+      return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules), "unpack"]);
     },
     close: async () => {},
   };

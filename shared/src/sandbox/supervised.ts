@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { carried } from "./carried-environment.ts";
 import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
@@ -28,13 +29,14 @@ export async function superviseCommand(
     argv: [
       ...joinGroupArgv(command.group),
       ...scriptArgv("supervisor.ts"),
+      confine.length === 0 ? "unpack" : "keep",
       ...confine,
       ...stepDownArgv(user),
       ...prlimitArgv(findProgram("prlimit"), command.limits, command.group !== undefined),
       ...changeFolderArgv(command.workspace),
       ...command.argv,
     ],
-    env: command.env,
+    env: carried(command.env),
     leader: eldestChild,
     end: (started) => sendSignal(started, "SIGTERM"),
     release: () => rm(temporary, { recursive: true, force: true }),
