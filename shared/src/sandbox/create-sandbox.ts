@@ -9,6 +9,7 @@ import { defaultLimits } from "./limits.ts";
 import { createUnconfined } from "./off.ts";
 import { probe } from "./probe.ts";
 import { findProbeFolder } from "./probe-folder.ts";
+import { letOwnerIn } from "./protected-names.ts";
 import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "./sandbox.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
@@ -108,6 +109,7 @@ async function start(
   usesGroups: boolean,
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
+  await letOwnerIn(workspace);
   const group = usesGroups ? await createControlGroup(limits) : undefined;
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
