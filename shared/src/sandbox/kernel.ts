@@ -1,5 +1,5 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { type LandlockRule, pathRule, rulesetAttribute, rulesetSize } from "./landlock-rules.ts";
 import { callNumber, knownProcessor } from "./syscall-numbers.ts";
 
@@ -13,7 +13,6 @@ const setNoNewPrivileges = 38n;
 const setSeccomp = 22n;
 const filterMode = 2n;
 const joinSessionKeyring = 1n;
-const closeOnExec = 1;
 /** SIGPIPE and SIGXFSZ. */
 const ignoredByBun = [13, 25];
 
@@ -73,18 +72,6 @@ export function joinNewSessionKeyring(): void {
     libc().syscall(BigInt(keyctl), joinSessionKeyring, 0n, 0n, 0n);
 }
 
-/** A file without a name; `open` opens it anew, at its start, for reading. */
-export type MemoryFile = { open(): number; close(): void };
-
-/** Makes one that holds `bytes` until it is closed. */
-export function createMemoryFile(bytes: Uint8Array): MemoryFile {
-  const name = cString("manyhands");
-  const descriptor = libc().memfd_create(ptr(name), closeOnExec);
-  if (descriptor < 0) throw new Error("the kernel made no file in memory");
-  writeSync(descriptor, bytes);
-  return { open: () => openSync(`/proc/self/fd/${descriptor}`, "r"), close: () => closeSync(descriptor) };
-}
-
 /** Replaces this process by a program; comes back, by throwing, only when that fails. */
 export function runProgram(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): never {
   const { execvpe, signal } = libc();
@@ -104,7 +91,6 @@ function libc() {
     execvpe: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.int },
     signal: { args: [FFIType.int, FFIType.i64], returns: FFIType.i64 },
     setsid: { args: [], returns: FFIType.int },
-    memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.int },
   }).symbols;
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
 import { unpacked } from "./carried-environment.ts";
 import {
   joinNewSessionKeyring,
@@ -21,12 +21,12 @@ const cannotStart = 126;
 const [, , rulesText = "[]", how, ...argv] = process.argv;
 const rules: readonly LandlockRule[] = JSON.parse(rulesText);
 try {
-  const opened = rules.flatMap(openRule);
+  const held = rules.flatMap(openRule);
   leaveTerminal();
   joinNewSessionKeyring();
-  restrictFiles(landlockAbi(), opened);
+  restrictFiles(landlockAbi(), held);
   restrictCalls(landlockFilter());
-  for (const { descriptor } of opened) closeSync(descriptor);
+  for (const { descriptor } of held) closeSync(descriptor);
   runProgram(argv, how === "unpack" ? unpacked(process.env) : process.env);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
@@ -34,10 +34,18 @@ try {
 }
 
 /** A path that this machine does not have needs no rule. */
-function openRule({ path, access }: LandlockRule): OpenedRule[] {
+function openRule({ path, access, exact }: LandlockRule): OpenedRule[] {
+  const descriptor = opened(path);
+  if (descriptor === undefined) return [];
+  if (exact && readlinkSync(`/proc/self/fd/${descriptor}`) !== path)
+    throw new Error(`the path ${path} was changed while it was opened`);
+  return [{ descriptor, access, isFolder: fstatSync(descriptor).isDirectory() }];
+}
+
+function opened(path: string): number | undefined {
   try {
-    return [{ descriptor: openSync(path, openPath), access, isFolder: statSync(path).isDirectory() }];
+    return openSync(path, openPath);
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import type { SandboxUser } from "./confinement.ts";
 import { findProgram } from "./find-program.ts";
+import { isWithin } from "./mount-table.ts";
 
 const nobody: SandboxUser = { uid: 65534, gid: 65534 };
 
@@ -44,7 +45,9 @@ cd / && shift && exec "$@"
  */
 export function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): readonly string[] {
   if (user === undefined) return [];
-  const ways = paths.map((path) => ({ path, closed: outermostClosedParent(path) }));
+  // What lies in another way comes with it, and is not looked for in a folder that others may change.
+  const outer = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+  const ways = outer.map((path) => ({ path, closed: outermostClosedParent(path) }));
   const pairs = ways.flatMap(({ path, closed }) => (closed === undefined ? [] : [[closed, relative(closed, path)]]));
   if (pairs.length === 0) return [];
   const ordered = pairs.toSorted().flat();

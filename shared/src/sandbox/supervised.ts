@@ -1,11 +1,13 @@
-import { mkdir, rm } from "node:fs/promises";
+import { lstat, mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { unlessMissing } from "../errno.ts";
 import { carried } from "./carried-environment.ts";
 import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
 import { readProcessTable, sendSignal } from "./process-table.ts";
+import { letOwnerIn } from "./protected-names.ts";
 import { stepDownArgv } from "./step-down.ts";
 
 /** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
@@ -23,7 +25,7 @@ export async function superviseCommand(
   confine: readonly string[],
 ): Promise<WrappedCommand> {
   const temporary = temporaryIn(command.workspace);
-  await mkdir(temporary, { recursive: true });
+  await makeTemporary(temporary);
   if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, temporary]).exited;
   return {
     argv: [
@@ -39,8 +41,17 @@ export async function superviseCommand(
     env: carried(command.env),
     leader: eldestChild,
     end: (started) => sendSignal(started, "SIGTERM"),
-    release: () => rm(temporary, { recursive: true, force: true }),
+    // What cannot be removed stays, as any file of the workspace does.
+    release: () => rm(temporary, { recursive: true, force: true }).catch(() => {}),
   };
+}
+
+/** Anything but a folder that an earlier command has put there is in the way of every later one. */
+async function makeTemporary(path: string): Promise<void> {
+  const found = await lstat(path).catch(unlessMissing);
+  if (found?.isDirectory()) return letOwnerIn(path);
+  if (found !== undefined) await unlink(path).catch(unlessMissing);
+  await mkdir(path, { recursive: true });
 }
 
 /** The supervisor starts the command before it can adopt anything. */
