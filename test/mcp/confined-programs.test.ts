@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { homedir, hostname } from "node:os";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { homedir, hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fixture, hostForTest } from "./host-for-test.ts";
 
@@ -65,3 +65,86 @@ test("a server reads neither the home nor another server's folder, and writes to
   for (const path of hidden) expect(await readFile(path, "utf8")).toBe(canary);
   expect([join(it.home, "new"), "/usr/new", own].map(existsSync)).toEqual([false, false, true]);
 });
+
+/** A project as a user has it: the home, the settings, a server's script and a secret in one folder, which is the user's own. */
+async function project(home: string) {
+  const names = {
+    script: "server.ts",
+    beside: "secret.txt",
+    key: "mcp-mount-key",
+    runs: "runs.db",
+    settings: "mcp.json",
+  };
+  const path = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, join(home, name)]));
+  const { args, ...entry } = fixture("hostile");
+  await copyFile(args[0] ?? "", join(home, "server.ts"));
+  for (const name of ["secret.txt", "mcp-mount-key", "runs.db"])
+    await writeFile(join(home, name), "canary", { mode: 0o644 });
+  return { entry, path: path as Record<keyof typeof names, string> };
+}
+
+test("a file that an argument names is seen alone: nothing beside it, by no name of its own or of a link", async () => {
+  await using it = await hostForTest({});
+  const lib = await mkdtemp(join(tmpdir(), "manyhands-lib-"));
+  try {
+    await chmod(lib, 0o755);
+    const { entry } = await project(lib);
+    await mkdir(join(lib, "links"));
+    await symlink(join(lib, "server.ts"), join(lib, "links", "linked.ts"));
+    for (const script of [join(lib, "server.ts"), join(lib, "links", "linked.ts")]) {
+      await it.write({ s: { ...entry, args: [script] } });
+      for (const name of ["secret.txt", "runs.db", "links/linked.ts"])
+        expect((await it.call("s__read", { text: join(lib, name) })).text).toContain("kept out");
+    }
+  } finally {
+    await rm(lib, { recursive: true });
+  }
+});
+
+test("neither an argument nor a link leads a server to the keys, the runs or the settings of the home", async () => {
+  await using it = await hostForTest({});
+  const { path } = await project(it.home);
+  const link = join(tmpdir(), `manyhands-link-${crypto.randomUUID()}`);
+  await symlink(path.key, link);
+  try {
+    const hostile = fixture("hostile");
+    await it.write({
+      s: { ...hostile, args: [...hostile.args, path.key, path.runs, path.settings, path.script, link] },
+    });
+    for (const file of [path.key, path.runs, path.settings, path.beside, path.script, link])
+      expect((await it.call("s__read", { text: file })).text).toContain("kept out");
+  } finally {
+    await rm(link);
+  }
+});
+
+test("a program that lies beside the home or the settings is seen alone", async () => {
+  await using it = await hostForTest({});
+  const { path } = await project(it.home);
+  const program = join(it.home, "program");
+  await writeFile(program, `#!/bin/sh\nexec ${process.execPath} ${fixture("hostile").args[0]}\n`, { mode: 0o755 });
+  await it.write({ s: { ...fixture("hostile"), command: program, args: [fixture("hostile").args[0]] } });
+  for (const file of [path.key, path.beside])
+    expect((await it.call("s__read", { text: file })).text).toContain("kept out");
+});
+
+test.each(["cwd", "read", "write"] as const)(
+  "a %s that holds the home, the settings or the user's own folder is refused by name, also behind a link",
+  async (key) => {
+    await using it = await hostForTest({});
+    const link = join(tmpdir(), `manyhands-link-${crypto.randomUUID()}`);
+    await symlink(it.home, link);
+    try {
+      for (const folder of [it.home, tmpdir(), link, homedir(), "/"]) {
+        await it.write({ s: { ...fixture("hostile"), [key]: key === "cwd" ? folder : [folder] } });
+        expect(await it.tools()).toEqual([]);
+        expect(it.host.health().servers[0]?.error).toContain(`its ${key} ${folder} holds `);
+      }
+      const trusted = { ...fixture("hostile"), trust: "unconfined", [key]: key === "cwd" ? it.home : [it.home] };
+      await it.write({ t: trusted });
+      expect((await it.tools()).length).toBeGreaterThan(0);
+    } finally {
+      await rm(link);
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createMcpHost, type McpHost } from "@manyhands/shared/mcp/create-host";
 import type { Tool, ToolContext, ToolResult } from "@manyhands/shared/tools/tool";
@@ -75,6 +75,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     env: options.env ?? {},
     home,
     folder,
+    kept: { home, others: [homedir(), file] },
     sandbox,
     unconfined: () => createSandbox({ mode: "off", folder }),
     egress: createEgress(policy),

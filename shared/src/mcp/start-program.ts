@@ -1,10 +1,11 @@
-import { chown, mkdir, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { chown, mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 import { networkOf } from "./program-network.ts";
 import type { ProgramServer } from "./server-config.ts";
 import { serverId } from "./tool-name.ts";
+import { type KeptPaths, programView } from "./visible-paths.ts";
 import { openWayOut, type WayOutDeps } from "./way-out.ts";
 
 /** What programs are started with. */
@@ -15,6 +16,8 @@ export type ProgramDeps = WayOutDeps & {
   readonly unconfined: () => Promise<Sandbox>;
   /** Where each has a folder of its own. */
   readonly folder: string;
+  /** What none of them may see. */
+  readonly kept: KeptPaths;
 };
 
 /** A server lives long: processor time is bounded over its life, memory and processes as those of any command. */
@@ -34,11 +37,7 @@ export async function startProgram(server: ProgramServer, deps: ProgramDeps): Pr
     );
   const sandbox = trusted ? await deps.unconfined() : deps.sandbox;
   const folder = await ownFolder(join(deps.folder, serverId(server.name)), sandbox.user);
-  const program = await findProgram(server);
-  const cwd = server.cwd === undefined ? undefined : await existing(server.cwd, server, "cwd");
-  const paths = await visiblePaths(server, program, cwd);
-  // Run by the name it was asked for, as some programs are several in one.
-  const argv = [program.path, ...server.args];
+  const { argv, cwd, paths } = await programView(server, trusted ? undefined : deps.kept);
   const command = {
     argv: cwd === undefined ? argv : ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", cwd, ...argv],
     workspace: folder,
@@ -65,50 +64,4 @@ async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {
   await mkdir(path, { recursive: true });
   if (user !== undefined) await chown(path, user.uid, user.gid);
   return path;
-}
-
-/** `home` is the environment it brings along, which is known by where it was asked for. */
-type Program = { readonly path: string; readonly real: string; readonly home?: string };
-
-async function findProgram({ command, env, name }: ProgramServer): Promise<Program> {
-  const path = command.includes("/") ? command : Bun.which(command, { PATH: env.PATH ?? process.env.PATH ?? "" });
-  const real = path === null ? undefined : await realpath(path).catch(() => undefined);
-  if (path === null || real === undefined)
-    throw new AppError("unavailable", `The server ${name} cannot be started: there is no program ${command}.`);
-  const home = await pythonEnvironment(path);
-  if (home !== undefined) return { path: join(home, "bin", basename(path)), real, home };
-  // In the sandbox only the real path exists, unless the name lies among the system's folders.
-  return { path: isSystem(path) && isSystem(real) ? path : real, real };
-}
-
-/** The virtual environment of Python that a path lies in: its interpreter is a link, and finds its packages by its own place. */
-async function pythonEnvironment(path: string): Promise<string | undefined> {
-  const folder = await realpath(dirname(dirname(path)));
-  const marked = await stat(join(folder, "pyvenv.cfg")).catch(() => undefined);
-  return marked?.isFile() && basename(dirname(path)) === "bin" ? folder : undefined;
-}
-
-/** Where the program lies, the files its arguments name with what lies beside them, and what the entry says. */
-async function visiblePaths({ args, read, write, ...server }: ProgramServer, program: Program, cwd?: string) {
-  const named = await Promise.all(args.filter((word) => word.startsWith("/")).map(fileFolder));
-  const given = await Promise.all(read.map((path) => existing(path, server, "read")));
-  const all = [dirname(program.real), program.home, ...named, ...given, cwd].filter((path) => path !== undefined);
-  const writable = await Promise.all(write.map((path) => existing(path, server, "write")));
-  return { read: [...new Set(all)].filter((path) => !isSystem(`${path}/`)), write: [...new Set(writable)] };
-}
-
-async function fileFolder(path: string): Promise<string | undefined> {
-  const real = await realpath(path).catch(() => undefined);
-  const isFile = real !== undefined && (await stat(real)).isFile();
-  return isFile && dirname(real) !== "/" ? dirname(real) : undefined;
-}
-
-async function existing(path: string, { name }: { readonly name: string }, key: string): Promise<string> {
-  return realpath(path).catch(() => {
-    throw new AppError("unavailable", `The server ${name} cannot be started: its ${key} ${path} is not there.`);
-  });
-}
-
-function isSystem(path: string): boolean {
-  return /^\/(?:usr|bin|sbin|lib|lib32|lib64)\//.test(path);
 }

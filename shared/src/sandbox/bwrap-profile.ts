@@ -42,6 +42,11 @@ export const readableEtc = [
   "timezone",
 ].map((name) => `/etc/${name}`);
 
+const devices = ["null", "zero", "full", "random", "urandom", "tty"].map((name) => `/dev/${name}`);
+
+/** Every place at which a view may have something of the system, when the system has it. */
+export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...readableEtc, ...devices];
+
 /**
  * The whole view of a confined process, as arguments of bwrap: system folders read-only, the workspace at its own path, sized
  * temporary folders, its own user, PID, IPC, UTS and network namespaces, no capability, no further user namespace, nothing else of

@@ -1,13 +1,16 @@
-import { bwrapProfile } from "./bwrap-profile.ts";
+import { join } from "node:path";
+import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
+import { admitView } from "./made-view.ts";
 import { descendants, innerPid, readProcessTable, sendSignal } from "./process-table.ts";
 import { createProtectedNames } from "./protected-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 import type { SandboxProxy } from "./sandbox.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "./step-down.ts";
+import { namespaceFilter } from "./syscall-filter.ts";
 
 /**
  * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
@@ -20,6 +23,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const user = unprivilegedUser();
   const stepDown = stepDownArgv(user);
   const names = createProtectedNames();
+  const filter = namespaceFilter();
   return {
     tier: "bwrap",
     summary: "own file system view, own namespaces, no network",
@@ -28,21 +32,37 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
       const { workspace, group, paths, network = out } = command;
       const bridge = network === "none" ? noBridge : proxyBridge(network);
+      const given = [workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])];
+      const openWay = openWayArgv(given, user);
       const guard = await names.guard(workspace);
+      const profile = await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv]);
+      const shown = [...given, ...guard.names.map((name) => join(workspace, name))];
+      const ordered = { system: systemPlaces, shown, moved: bridge.moved };
+      let first: number | undefined;
       return {
         argv: [
           ...joinGroupArgv(group),
-          ...(await openWayArgv([workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])], user)),
+          ...openWay,
           ...stepDown,
           bwrap,
-          ...(await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv])),
+          ...["--info-fd", "3", "--seccomp", "4"],
+          ...profile,
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...bridge.inner,
           ...command.argv,
         ],
         env: { ...bridge.env, ...command.env },
+        pipes: 2,
+        async admit([info = -1, filterEnd = -1]) {
+          first = await admitView({ info, filterEnd, filter }, ordered);
+          return first !== undefined;
+        },
+        refused: guard.loosen,
         leader: secondOfNamespace,
-        end: (started) => sendSignal(started, "SIGKILL"),
+        end(started) {
+          // Until the first process of the namespace has asked for it, bwrap's death is not its own.
+          for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
+        },
         release: guard.release,
       };
     },
@@ -50,7 +70,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   };
 }
 
-const noBridge: ProxyBridge = { mounts: [], inner: [], env: {} };
+const noBridge: ProxyBridge = { mounts: [], moved: [], inner: [], env: {} };
 
 function pathMounts(paths: ConfinedCommand["paths"]): string[] {
   const read = paths?.read.flatMap((path) => ["--ro-bind", path, path]) ?? [];

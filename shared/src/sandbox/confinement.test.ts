@@ -135,6 +135,19 @@ except OSError: pass
     expect(reached).toEqual([]);
   });
 
+  test("variables and files of a command are nothing to our own processes around it", async () => {
+    const folder = await open.folder("home");
+    const marker = join(open.neighbour, `ran-${crypto.randomUUID()}`);
+    await writeFile(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');
+    await writeFile(join(folder, "evil.ts"), `require("node:fs").writeFileSync(${JSON.stringify(marker)}, "");`);
+    const env = { BUN_OPTIONS: `--preload=${folder}/evil.ts`, EMPTY: "", SPACED: " a\nb=c " };
+    const argv = ["sh", "-c", 'printf "%s|" "$BUN_OPTIONS" "$(env | grep -c ^EMPTY=)" "$SPACED" "$HOME" "$PWD"'];
+    const { stdout } = await runCommand(open.sandbox, { argv, workspace: folder, env }, { signal });
+    expect(stdout).toBe(`${env.BUN_OPTIONS}|1| a\nb=c |${folder}|${folder}|`);
+    expect(await Bun.file(marker).exists()).toBe(false);
+    expect((await readdir(folder)).sort()).toEqual(["bunfig.toml", "evil.ts"]);
+  });
+
   test("a working folder with spaces, quotes and a newline in its name is one folder", async () => {
     const odd = await open.folder("a 'b' \"$c\"\nd");
     const { stdout } = await run("echo x > made; pwd", odd);

@@ -20,6 +20,15 @@ export type ConfinedCommand = {
 export type WrappedCommand = {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** How many pipes to us it finds as descriptors 3, 4, …; none when left out. */
+  readonly pipes?: number;
+  /**
+   * Looks at what the command has been given before it may run; `ends` are ours of the pipes. False when what was started ended before, and has said why;
+   * rejects when that is not what the command is to have.
+   */
+  admit?(ends: readonly number[]): Promise<boolean>;
+  /** Told when nothing was admitted. Answers whether wrapping once more may do better. */
+  refused?(): boolean;
   /** The command's own first process among the descendants of the one that was started. */
   leader(started: number): number | undefined;
   /** Ends everything that was started, at once. */

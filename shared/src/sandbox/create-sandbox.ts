@@ -9,9 +9,11 @@ import { defaultLimits } from "./limits.ts";
 import { createUnconfined } from "./off.ts";
 import { probe } from "./probe.ts";
 import { findProbeFolder } from "./probe-folder.ts";
+import { letOwnerIn } from "./protected-names.ts";
 import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "./sandbox.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
+import { unprivilegedUser } from "./step-down.ts";
 
 /** `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none; `off` confines nothing. */
 export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
@@ -107,6 +109,7 @@ async function start(
   usesGroups: boolean,
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
+  await letOwnerIn(workspace);
   const group = usesGroups ? await createControlGroup(limits) : undefined;
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
@@ -134,7 +137,8 @@ function noSandbox(reasons: readonly string[]): Sandbox {
   return {
     tier: "none",
     description,
-    user: undefined,
+    // Whose files workspaces hold does not change with what this machine has.
+    user: unprivilegedUser(),
     spawn: async () => {
       throw new AppError("sandbox_unavailable", `No sandbox on this machine, so no command is run. ${description}`);
     },

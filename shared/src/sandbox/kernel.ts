@@ -1,6 +1,7 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
+import { closeSync } from "node:fs";
 import { type LandlockRule, pathRule, rulesetAttribute, rulesetSize } from "./landlock-rules.ts";
-import { socketFilter } from "./socket-filter.ts";
+import { callNumber, knownProcessor } from "./syscall-numbers.ts";
 
 const createRuleset = 444n;
 const addRule = 445n;
@@ -11,6 +12,7 @@ const pathBeneath = 1n;
 const setNoNewPrivileges = 38n;
 const setSeccomp = 22n;
 const filterMode = 2n;
+const joinSessionKeyring = 1n;
 /** SIGPIPE and SIGXFSZ. */
 const ignoredByBun = [13, 25];
 
@@ -26,9 +28,9 @@ export function landlockAbi(): number {
   return Math.max(0, Number(libc().syscall(createRuleset, 0n, 0n, askVersion, 0n)));
 }
 
-/** Locks this thread and all it starts into the given paths, without sockets. Cannot be undone; throws when any part fails. */
-export function restrictSelf(abi: number, rules: readonly OpenedRule[]): void {
-  const { syscall, prctl } = libc();
+/** Locks this thread and all it starts into the given paths. Cannot be undone; throws when any part fails. */
+export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
+  const { syscall } = libc();
   const attribute = rulesetAttribute(abi);
   const ruleset = syscall(createRuleset, BigInt(ptr(attribute)), BigInt(rulesetSize(abi)), 0n, 0n);
   if (ruleset < 0n) throw new Error("the kernel made no Landlock ruleset");
@@ -37,13 +39,37 @@ export function restrictSelf(abi: number, rules: readonly OpenedRule[]): void {
     if (syscall(addRule, ruleset, pathBeneath, BigInt(ptr(rule)), 0n) < 0n)
       throw new Error("a Landlock rule was refused");
   }
-  const filter = socketFilter(process.arch);
-  if (filter === undefined) throw new Error(`no socket filter for ${process.arch}`);
-  const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
-  if (prctl(setNoNewPrivileges, 1n, 0n, 0n, 0n) !== 0) throw new Error("new privileges could not be ruled out");
+  ruleOutNewPrivileges();
   if (syscall(restrict, ruleset, 0n, 0n, 0n) < 0n) throw new Error("Landlock did not take effect");
-  if (prctl(setSeccomp, filterMode, BigInt(ptr(program)), 0n, 0n) !== 0)
-    throw new Error("sockets could not be refused");
+  closeSync(Number(ruleset));
+}
+
+/** Puts this thread and all it starts under a seccomp program. Cannot be undone; throws when it fails. */
+export function restrictCalls(filter: Uint8Array): void {
+  const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
+  ruleOutNewPrivileges();
+  if (libc().prctl(setSeccomp, filterMode, BigInt(ptr(program)), 0n, 0n) !== 0)
+    throw new Error("the kernel took no filter of system calls");
+}
+
+function ruleOutNewPrivileges(): void {
+  if (libc().prctl(setNoNewPrivileges, 1n, 0n, 0n, 0n) !== 0) throw new Error("new privileges could not be ruled out");
+}
+
+/** Leaves the terminal this process was started from: it can neither be read nor be written to by what comes after. */
+export function leaveTerminal(): void {
+  libc().setsid();
+}
+
+/**
+ * Gives this thread, and all it starts from now on, an empty session keyring in place of the one it was started with. Where that fails (a kernel
+ * without keys, a container that forbids them, no quota) all stays as it is: the filter refuses every call for keys anyway.
+ */
+export function joinNewSessionKeyring(): void {
+  const processor = knownProcessor(process.arch);
+  const keyctl = processor && callNumber("keyctl", processor);
+  if (process.platform === "linux" && keyctl !== undefined)
+    libc().syscall(BigInt(keyctl), joinSessionKeyring, 0n, 0n, 0n);
 }
 
 /** Replaces this process by a program; comes back, by throwing, only when that fails. */
@@ -64,6 +90,7 @@ function libc() {
     prctl: { args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.int },
     execvpe: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.int },
     signal: { args: [FFIType.int, FFIType.i64], returns: FFIType.i64 },
+    setsid: { args: [], returns: FFIType.int },
   }).symbols;
 }
 

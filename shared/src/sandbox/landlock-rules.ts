@@ -11,8 +11,8 @@ const onFiles = (1n << 0n) | (1n << 1n) | (1n << 2n) | (1n << 14n) | (1n << 15n)
 const scopes = 0b11n;
 const scopesAbi = 6;
 
-/** What may be done with what lies below a path. */
-export type LandlockRule = { readonly path: string; readonly access: "read" | "write" };
+/** What may be done with what lies below a path. `exact`: others may change its names, so what is opened has to be at that very path. */
+export type LandlockRule = { readonly path: string; readonly access: "read" | "write"; readonly exact?: true };
 
 /** `struct landlock_ruleset_attr`: everything this ABI can hold back is held back. TCP is left to the socket filter. */
 export function rulesetAttribute(abi: number): BigUint64Array<ArrayBuffer> {

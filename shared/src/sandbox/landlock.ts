@@ -10,6 +10,7 @@ import { scriptArgv, superviseCommand, temporaryIn } from "./supervised.ts";
 const lowestAbi = { asNobody: 3, asOurselves: 6 };
 
 const readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", ...readableEtc];
+const exact = true;
 const devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /**
@@ -33,10 +34,14 @@ export function createLandlock(): Confinement {
       const rules: LandlockRule[] = [
         ...readable.map((path) => ({ path, access: "read" as const })),
         ...devices.map((path) => ({ path, access: "write" as const })),
-        ...(command.paths?.read ?? []).map((path) => ({ path, access: "read" as const })),
-        ...[...(command.paths?.write ?? []), command.workspace].map((path) => ({ path, access: "write" as const })),
+        ...(command.paths?.read ?? []).map((path) => ({ path, access: "read" as const, exact })),
+        ...[...(command.paths?.write ?? []), command.workspace].map((path) => ({
+          path,
+          access: "write" as const,
+          exact,
+        })),
       ];
-      return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules)]);
+      return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules), "unpack"]);
     },
     close: async () => {},
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { landlockAbi } from "./kernel.ts";
@@ -15,6 +15,49 @@ console.log(
   attempt(() => writeFileSync(outside + ".new", "x")),
 );
 `;
+
+test("a script of ours reads no settings where it is started, so that nobody's files become its code", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+  try {
+    await Bun.write(join(home, "bunfig.toml"), 'preload = ["./evil.ts"]');
+    await Bun.write(join(home, "evil.ts"), 'console.log("evil");');
+    await Bun.write(join(home, ".env"), "EVIL=evil");
+    await Bun.write(join(home, "script.ts"), 'console.log("own", process.env.EVIL);');
+    const argv = ownScriptArgv(join(home, "script.ts"), { code: home });
+    const child = Bun.spawn(argv, { env: {}, cwd: home, stderr: "inherit" });
+    expect(await new Response(child.stdout).text()).toBe("own undefined\n");
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+test.if(process.getuid?.() === 0)(
+  "a script of ours never runs as root, also when its code lies where others do not come",
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+    try {
+      const [code, folder] = [join(home, "code"), join(home, "work")];
+      await Promise.all([mkdir(code), mkdir(folder)]);
+      await chown(folder, 4242, 4343);
+      await Bun.write(
+        join(code, "script.ts"),
+        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.());",
+      );
+      const run = async (options: Parameters<typeof ownScriptArgv>[1]) => {
+        const child = Bun.spawn(ownScriptArgv(join(code, "script.ts"), options), {
+          env: {},
+          cwd: "/",
+          stderr: "inherit",
+        });
+        return new Response(child.stdout).text();
+      };
+      expect(await run({ code })).toBe("65534 65534 []\n");
+      expect(await run({ code, folder })).toBe("4242 4343 []\n");
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+);
 
 test("a script of ours works in its folder and, where the kernel can hold it, nowhere else", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));

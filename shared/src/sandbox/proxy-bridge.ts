@@ -17,6 +17,7 @@ exec "$@"
 /** What leads a process without a network of its own to a proxy: arguments of bwrap, what runs before the command, and variables. */
 export type ProxyBridge = {
   readonly mounts: readonly string[];
+  readonly moved: readonly { readonly at: string; readonly source: string }[];
   readonly inner: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 };
@@ -27,6 +28,7 @@ export function proxyBridge({ socket, username, password }: SandboxProxy): Proxy
   const proxy = `http://${username}:${password}@127.0.0.1:${port}`;
   return {
     mounts: ["--ro-bind", socket, inside],
+    moved: [{ at: inside, source: socket }],
     inner: ["/bin/bash", "-c", script, "bash"],
     env: proxyVariables(proxy),
   };

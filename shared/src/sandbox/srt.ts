@@ -34,10 +34,18 @@ export async function createSrt(allow: readonly string[]): Promise<Confinement> 
   }
   const user = unprivilegedUser();
   if (user) chownSync(proxySocket, user.uid, user.gid);
+  const bwrap = createBwrap({
+    socket: proxySocket,
+    username: "srt",
+    password: SandboxManager.getProxyAuthToken() ?? "",
+  });
   return {
-    ...createBwrap({ socket: proxySocket, username: "srt", password: SandboxManager.getProxyAuthToken() ?? "" }),
+    ...bwrap,
     tier: "srt",
     summary: `own file system view, own namespaces, network only to ${allow.join(", ") || "nothing"}`,
-    close: () => SandboxManager.reset(),
+    async close() {
+      await bwrap.close();
+      await SandboxManager.reset();
+    },
   };
 }

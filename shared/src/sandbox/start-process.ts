@@ -1,19 +1,16 @@
-import type { ConfinedCommand, Confinement } from "./confinement.ts";
+import { AppError } from "../errors.ts";
+import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import type { ControlGroup } from "./control-group.ts";
+import { joinNewSessionKeyring } from "./kernel.ts";
 import { bytesInWords, limitFromExitCode } from "./limits.ts";
 import { descendants, ignoresInterrupt, readProcessTable, sendSignal } from "./process-table.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 
+const longestComplaint = 500;
+
 /** Starts a command the way its tier wraps it, from `/`, with an environment of its own. */
 export async function startProcess(confinement: Confinement, command: ConfinedCommand): Promise<SandboxProcess> {
-  const wrapped = await confinement.wrap(command);
-  const child = Bun.spawn([...wrapped.argv], {
-    cwd: "/",
-    env: { ...wrapped.env },
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const { wrapped, child } = await begin(confinement, command);
   const spared = new Set<number>();
   let outOfMemory = false;
   const exited = child.exited.then(async (exitCode) => {
@@ -49,6 +46,43 @@ export async function startProcess(confinement: Confinement, command: ConfinedCo
       return limitFromExitCode(exitCode, command.limits);
     },
   };
+}
+
+type Begun = { readonly wrapped: WrappedCommand; readonly child: ReturnType<typeof spawnWrapped> };
+
+async function begin(confinement: Confinement, command: ConfinedCommand): Promise<Begun> {
+  const wrapped = await confinement.wrap(command);
+  try {
+    const child = spawnWrapped(wrapped);
+    await admitted(wrapped, child);
+    return { wrapped, child };
+  } catch (error) {
+    const again = wrapped.refused?.() ?? false;
+    await wrapped.release();
+    if (!again) throw error;
+  }
+  return begin(confinement, command);
+}
+
+async function admitted(wrapped: WrappedCommand, child: Begun["child"]): Promise<void> {
+  const ends = child.stdio.slice(3).filter((end) => typeof end === "number");
+  try {
+    if ((await wrapped.admit?.(ends)) ?? true) return;
+  } catch (error) {
+    wrapped.end(child.pid);
+    await child.exited;
+    throw error;
+  }
+  wrapped.end(child.pid);
+  const [complaint] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  throw new AppError("sandbox_unavailable", complaint.trim().slice(0, longestComplaint) || "nothing was started");
+}
+
+function spawnWrapped({ argv, env, pipes = 0 }: WrappedCommand) {
+  // Keys are reached through the keyring that a process starts with, which is that of the thread that starts it.
+  joinNewSessionKeyring();
+  const more = Array.from({ length: pipes }, () => "pipe" as const);
+  return Bun.spawn([...argv], { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "pipe", ...more] });
 }
 
 /** The processes below `leader` that are neither spared nor, with `spareJobs`, jobs that a shell put into the background. */

@@ -1,7 +1,8 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import type { SandboxUser } from "./confinement.ts";
 import { findProgram } from "./find-program.ts";
+import { isWithin } from "./mount-table.ts";
 
 const nobody: SandboxUser = { uid: 65534, gid: 65534 };
 
@@ -40,11 +41,13 @@ cd / && shift && exec "$@"
 /**
  * The argv that opens the ways to paths whose parents are closed to others (they may lie below /root): a mount namespace in which the outermost
  * closed parents hold nothing but these ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather than
- * starting it: a process between us and the sandbox would outlive neither of them in order. Rejects when a path is not there.
+ * starting it: a process between us and the sandbox would outlive neither of them in order. Throws when a path is not there.
  */
-export async function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): Promise<readonly string[]> {
+export function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): readonly string[] {
   if (user === undefined) return [];
-  const ways = await Promise.all(paths.map(async (path) => ({ path, closed: await outermostClosedParent(path) })));
+  // What lies in another way comes with it, and is not looked for in a folder that others may change.
+  const outer = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+  const ways = outer.map((path) => ({ path, closed: outermostClosedParent(path) }));
   const pairs = ways.flatMap(({ path, closed }) => (closed === undefined ? [] : [[closed, relative(closed, path)]]));
   if (pairs.length === 0) return [];
   const ordered = pairs.toSorted().flat();
@@ -52,10 +55,10 @@ export async function openWayArgv(paths: readonly string[], user: SandboxUser | 
   return [...ownMounts, "/bin/sh", "-c", openWays(findProgram("mount")), "sh", ...ordered, "--"];
 }
 
-async function outermostClosedParent(path: string): Promise<string | undefined> {
+function outermostClosedParent(path: string): string | undefined {
   let closed: string | undefined;
   for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
-    const { mode } = await stat(folder);
+    const { mode } = statSync(folder);
     if ((mode & 0o001) === 0) closed = folder;
   }
   return closed;

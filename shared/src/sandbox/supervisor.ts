@@ -1,7 +1,8 @@
 import { dlopen, FFIType } from "bun:ffi";
+import { unpacked } from "./carried-environment.ts";
 import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
 
-/** Started by `superviseCommand`: runs the command it is given, adopts its orphans, and leaves nothing behind when it ends. */
+/** Started by `superviseCommand` as `supervisor keep|unpack COMMAND…`: runs the command it is given, adopts its orphans, and leaves nothing behind when it ends. */
 
 const setParentDeathSignal = 1;
 const setChildSubreaper = 36;
@@ -14,11 +15,13 @@ const libc = dlopen("libc.so.6", {
   waitpid: { args: [FFIType.int, FFIType.ptr, FFIType.int], returns: FFIType.int },
 });
 
-const [, , ...argv] = process.argv;
+const [, , how, ...argv] = process.argv;
+// A launcher carries the command's environment on, to where the command is locked in.
+const env = how === "unpack" ? unpacked(process.env) : process.env;
 libc.symbols.prctl(setChildSubreaper, 1, 0, 0, 0);
 libc.symbols.prctl(setParentDeathSignal, terminate, 0, 0, 0);
 
-const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env: process.env });
+const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env });
 // Our parent may have died before it could be noticed.
 if (process.ppid === 1) leave(128 + killed);
 process.on("SIGTERM", () => leave(128 + killed));

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { AgentConfig, Config } from "../config/config.ts";
 import { createEgress } from "../egress/egress.ts";
@@ -25,7 +26,7 @@ export type OpenedMcp = McpHost & {
  * `config_invalid` for a file that is not in order.
  */
 export async function openMcp(
-  { home, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "mcp" | "egress">,
+  { home, file, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "file" | "mcp" | "egress">,
   { sandbox, logger, env }: OpenMcpDeps,
 ): Promise<OpenedMcp> {
   const egress = createEgress(policy, { proxy });
@@ -41,6 +42,7 @@ export async function openMcp(
     env,
     home,
     folder,
+    kept: { home, others: [homedir(), mcp.file, ...(file === undefined ? [] : [resolve(file)])] },
     sandbox,
     unconfined,
     egress,

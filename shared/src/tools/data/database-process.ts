@@ -24,7 +24,7 @@ const code = resolve(import.meta.dir, "../../../..");
 /** Starts a database that sees the files below `folder`. It gets nothing of our environment. */
 export function startDatabase(folder: string): DatabaseProcess {
   const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { code, folder }), {
-    cwd: folder,
+    cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
     stdin: "pipe",
     stdout: "pipe",

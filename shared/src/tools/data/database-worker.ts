@@ -4,7 +4,7 @@ import { type Column, type DatabaseReply, type DatabaseRequest, databaseRequest 
 import { createForeignTables } from "./foreign/foreign-tables.ts";
 import { openLocked } from "./open-locked.ts";
 
-/** Started by `createDatabases` in a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
+/** Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
 
 const mostMemoryBytes = 2 * 2 ** 30;
 const outOfMemory = 77;
@@ -14,8 +14,11 @@ setInterval(() => {
   if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
 }, 100).unref();
 
-const connection = await openLocked(process.cwd());
-const foreign = createForeignTables(connection, process.cwd());
+const [, , folder = "/"] = process.argv;
+// Not started there: what lies in a workspace is nothing this runtime is to read its settings from.
+process.chdir(folder);
+const connection = await openLocked(folder);
+const foreign = createForeignTables(connection, folder);
 const lines = createInterface({ input: process.stdin });
 // The server is gone, also in the middle of a query.
 lines.once("close", () => process.exit(0));

@@ -31,6 +31,18 @@ test("a server that is killed in the middle of a query leaves no database behind
   await rm(home, { recursive: true });
 });
 
+test("a settings file of this runtime that lies in the workspace is a file like any other", async () => {
+  await using scene = await dataScene();
+  const marker = join(scene.home, "ran");
+  await scene.write("bunfig.toml", 'preload = ["./evil.ts"]');
+  await scene.write("evil.ts", `await Bun.write(${JSON.stringify(marker)}, "");`);
+  const { rows } = await scene.databases.query(scene.workspace, "SELECT 1 AS one", {
+    signal: new AbortController().signal,
+  });
+  expect(rows).toEqual([{ one: 1 }].map(Object.values));
+  expect(await Bun.file(marker).exists()).toBe(false);
+});
+
 test("a released conversation has no process, and its next query starts one; close ends all, also those at work", async () => {
   await using scene = await dataScene();
   const { workspace } = scene;
