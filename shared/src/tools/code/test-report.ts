@@ -63,7 +63,7 @@ const progress = /^[.FEsxu]+$/;
 
 /** Reads the output of the common test runners, in time that grows with its length only. */
 export function readTestReport(output: string): TestReport {
-  const lines = output.split(/\r?\n/).filter((line) => line.length <= longestLine);
+  const lines = output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
   return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines);
 }
 
