@@ -108,6 +108,7 @@ const byTier: Readonly<Record<"namespaces" | "landlock", Readonly<Record<string,
       ["sched_setaffinity", 1],
       ["sched_setscheduler", 1],
     ],
+    ENOTSUP: [["setxattr"], ["lsetxattr"], ["fsetxattr", noFile], ["setxattrat", noFile], ["removexattr"]],
     ENOSYS: [["shmget"], ["shmat"], ["shmctl"], ["semget"], ["semop"], ["msgget"], ["msgsnd"], ["mq_open"]],
   },
 };

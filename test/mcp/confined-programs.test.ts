@@ -118,6 +118,21 @@ test("neither an argument nor a link leads a server to the keys, the runs or the
   }
 });
 
+test("a folder whose name only begins as the home's does is one like any other", async () => {
+  await using it = await hostForTest({});
+  const beside = `${it.home}-too`;
+  await mkdir(beside);
+  try {
+    await chmod(beside, 0o755);
+    await writeFile(join(beside, "data.txt"), "seen", { mode: 0o644 });
+    const hostile = fixture("hostile");
+    await it.write({ s: { ...hostile, args: [...hostile.args, join(beside, "data.txt")] } });
+    expect((await it.call("s__read", { text: join(beside, "data.txt") })).text).toContain("seen");
+  } finally {
+    await rm(beside, { recursive: true });
+  }
+});
+
 test("a program that lies beside the home or the settings is seen alone", async () => {
   await using it = await hostForTest({});
   const { path } = await project(it.home);

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
-import { createControlGroup, joinGroupArgv, sweepControlGroups } from "./control-group.ts";
+import { type ControlGroups, openControlGroups } from "./control-group.ts";
 import { sandboxEnvironment } from "./environment.ts";
 import { createLandlock } from "./landlock.ts";
 import { defaultLimits } from "./limits.ts";
@@ -76,16 +76,18 @@ async function sandboxOf(
   reasons: readonly string[],
 ): Promise<Sandbox> {
   const running = new Set<SandboxProcess>();
-  const usesGroups = await groupsWork(limits);
+  const groups = await openControlGroups(limits);
   let closed = false;
-  const bound = usesGroups ? "memory bounded by control group" : "memory bounded per process";
+  const bound = groups
+    ? "memory bounded for all processes of a command together, by control group"
+    : "memory bounded for each process alone, as no control group can be made here (systemd: Delegate=yes)";
   return {
     tier: confinement.tier,
     description: [`${confinement.tier}: ${confinement.summary}, ${bound}`, ...reasons].join(" | "),
     user: confinement.user,
     async spawn(command) {
       if (closed) throw new AppError("sandbox_unavailable", "The sandbox has been closed.");
-      const process = await start(confinement, command, { ...limits, ...command.limits }, usesGroups);
+      const process = await start(confinement, command, { ...limits, ...command.limits }, groups);
       running.add(process);
       process.exited.finally(() => running.delete(process)).catch(() => {});
       // Closed while this one was being prepared: it must not outlive the others.
@@ -106,11 +108,12 @@ async function start(
   confinement: Confinement,
   command: SandboxCommand,
   limits: SandboxLimits,
-  usesGroups: boolean,
+  groups: ControlGroups | undefined,
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
   await letOwnerIn(workspace);
-  const group = usesGroups ? await createControlGroup(limits) : undefined;
+  // Where the place is full or gone meanwhile, each process is bounded alone.
+  const group = await groups?.create(limits).catch(() => undefined);
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
     const { argv, paths, network } = command;
@@ -120,16 +123,6 @@ async function start(
     await group?.remove();
     throw error;
   }
-}
-
-/** Whether a process can be moved into a group of ours, which delegation may forbid although the group could be made. */
-async function groupsWork(limits: SandboxLimits): Promise<boolean> {
-  await sweepControlGroups();
-  const group = await createControlGroup(limits);
-  if (group === undefined) return false;
-  const exitCode = await Bun.spawn([...joinGroupArgv(group), "/bin/true"], { env: {}, stderr: "ignore" }).exited;
-  await group.remove();
-  return exitCode === 0;
 }
 
 function noSandbox(reasons: readonly string[]): Sandbox {

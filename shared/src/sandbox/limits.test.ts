@@ -52,6 +52,13 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(outcome.limit ?? outcome.stderr).toMatch(/^memory 256 MB$|MemoryError/);
   });
 
+  test("an allocation shared among processes counts together, where the sandbox says that it does", async () => {
+    if (!open.sandbox.description.includes("for all processes of a command together")) return;
+    const each = "python3 -c 'x = b\"1\" * (100 * 2 ** 20); import time; time.sleep(2)' & ";
+    const outcome = await attack(`${each.repeat(4)} wait`, { memoryBytes: 256 * megabyte, wallMs: 15_000 });
+    expect(outcome.limit).toBe("memory 256 MB");
+  });
+
   test("a loop ends with its processor time", async () => {
     const outcome = await attack("while :; do :; done", { cpuSeconds: 1, wallMs: 8000 });
     expect(outcome.limit).toBe("CPU time 1 s");

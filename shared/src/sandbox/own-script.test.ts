@@ -41,7 +41,7 @@ test.if(process.getuid?.() === 0)(
       await chown(folder, 4242, 4343);
       await Bun.write(
         join(code, "script.ts"),
-        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.());",
+        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.(), /CapBnd.*/.exec(await Bun.file('/proc/self/status').text())?.[0].slice(-16));",
       );
       const run = async (options: Parameters<typeof ownScriptArgv>[1]) => {
         const child = Bun.spawn(ownScriptArgv(join(code, "script.ts"), options), {
@@ -51,8 +51,8 @@ test.if(process.getuid?.() === 0)(
         });
         return new Response(child.stdout).text();
       };
-      expect(await run({ code })).toBe("65534 65534 []\n");
-      expect(await run({ code, folder })).toBe("4242 4343 []\n");
+      expect(await run({ code })).toBe("65534 65534 [] 0000000000000000\n");
+      expect(await run({ code, folder })).toBe("4242 4343 [] 0000000000000000\n");
     } finally {
       await rm(home, { recursive: true, force: true });
     }

@@ -4,6 +4,7 @@ import { knownProcessor, type SystemCall } from "./syscall-numbers.ts";
 
 const notPermitted = 1;
 const noSuchCall = 38;
+const notSupported = 95;
 const familyNotSupported = 97;
 
 const all = (errno: number, calls: readonly SystemCall[]): Refusal[] => calls.map((call) => ({ call, errno }));
@@ -56,7 +57,10 @@ const withoutNamespaces: readonly Refusal[] = [
   ...all(noSuchCall, ["shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"]),
   ...all(noSuchCall, ["msgget", "msgsnd", "msgrcv", "msgctl"]),
   ...all(noSuchCall, ["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"]),
-  // Landlock does not know them: another process of the same user would be stopped by its limits or its turn.
+  // Landlock knows neither attributes, access lists among them, which a file system need not have …
+  ...all(notSupported, ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"]),
+  ...all(notSupported, ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]),
+  // … nor what is done to others: another process of the same user would be stopped by its limits or its turn.
   ...all(notPermitted, ["file_setattr"]),
   ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
     (call) => unless(call, 0, [0]),

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { openMcp } from "./open-mcp.ts";
+
+test("no server's program is started on a folder that holds the home, mcp.json, the settings or the user's own folder", async () => {
+  const base = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
+  await chmod(base, 0o755);
+  const folder = (name: string) => join(base, name);
+  await Promise.all(["home", "entries", "settings"].map((name) => mkdir(folder(name))));
+  await writeFile(join(folder("settings"), "manyhands.toml"), "");
+  const places = { home: folder("home"), entries: folder("entries"), settings: folder("settings"), own: homedir() };
+  const entry = (read: string) => ({ command: "true", read: [read] });
+  const mcpServers = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, entry(place)]));
+  const file = join(folder("entries"), "mcp.json");
+  await writeFile(file, JSON.stringify({ mcpServers }));
+  const sandbox = await createSandbox({ mode: "off", folder: join(folder("home"), "mcp") });
+  const quiet = { info: () => undefined, warn: () => undefined };
+  const mcp = await openMcp(
+    {
+      home: folder("home"),
+      file: join(folder("settings"), "manyhands.toml"),
+      mcp: { file, named: true, definitionTokens: 1000 },
+      egress: { allow: [], deny: [], only: [], proxy: undefined },
+    },
+    { sandbox, logger: quiet, env: {} },
+  );
+  try {
+    await mcp.mount("all").list("local", AbortSignal.timeout(20_000));
+    const errors = mcp.health().servers.map(({ name, error }) => [name, /its read \S+ holds \S+/.test(error ?? "")]);
+    expect(Object.fromEntries(errors)).toEqual({ home: true, entries: true, settings: true, own: true });
+  } finally {
+    await mcp.close();
+    await sandbox.close();
+    await rm(base, { recursive: true });
+  }
+});

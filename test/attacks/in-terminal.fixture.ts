@@ -1,0 +1,20 @@
+import { openSync } from "node:fs";
+import { dirname } from "node:path";
+import { createSandbox } from "../../shared/src/sandbox/create-sandbox.ts";
+import { runCommand } from "../../shared/src/sandbox/run-command.ts";
+
+/** A server on a terminal: says whether it, and a command that it runs in the tier and workspace it is told, can open that. */
+const [, , tier = "", workspace = ""] = process.argv;
+const sandbox = await createSandbox({ mode: tier as "bwrap", folder: dirname(workspace) });
+const own = (() => {
+  try {
+    openSync("/dev/tty", "r+");
+    return "terminal";
+  } catch {
+    return "none";
+  }
+})();
+const argv = ["sh", "-c", "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi"];
+const { stdout } = await runCommand(sandbox, { argv, workspace }, { signal: AbortSignal.timeout(20_000) });
+console.log(`server: ${own}, command: ${stdout.trim()}`);
+await sandbox.close();

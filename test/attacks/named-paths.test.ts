@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommand } from "../../shared/src/sandbox/run-command.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
+
+const tiers = await availableTiers();
+
+describe.each(tiers)("tier %s", (tier) => {
+  let open: OpenTier;
+  let shown: string;
+  beforeAll(async () => {
+    open = await openTier(tier);
+    // Nothing but the sandbox keeps a command from writing there.
+    shown = await mkdtemp(join(tmpdir(), "manyhands-shown-"));
+    await chmod(shown, 0o777);
+    await writeFile(join(shown, "file"), "as it was");
+    await chmod(join(shown, "file"), 0o666);
+  });
+  afterAll(() => Promise.all([open.close(), rm(shown, { recursive: true })]));
+
+  test("what a command is shown for reading it cannot write, remove, rename or add to", async () => {
+    const script = `cat ${shown}/file; cd ${shown}; for act in 'echo x >file' 'echo x >new' 'mkdir made' 'rm file' 'mv file moved' 'ln -s file link'; do
+      sh -c "$act" 2>/dev/null && echo "done: $act"; done; true`;
+    const command = { argv: ["bash", "-c", script], workspace: open.workspace, paths: { read: [shown], write: [] } };
+    const { stdout } = await runCommand(open.sandbox, command, { signal: AbortSignal.timeout(20_000) });
+    expect(stdout).toBe("as it was");
+    expect(await readdir(shown)).toEqual(["file"]);
+    expect(await Bun.file(join(shown, "file")).text()).toBe("as it was");
+  });
+});
