@@ -41,6 +41,10 @@ const desk = await startDesk({
     <button onclick="location = '/report'">Report</button>`,
   "/data.csv": () => new Response("a,b\n1,2\n", { headers: { "content-type": "text/plain" } }),
   "/report": () => new Response("report", { headers: { "content-disposition": "attachment; filename=report.txt" } }),
+  "/named": () =>
+    new Response("x", {
+      headers: { "content-type": "text/plain", "content-disposition": 'inline; filename="autumn report.txt"' },
+    }),
   "/late":
     "<script>setTimeout(() => { document.body.textContent = 'It is here' }, 300)</script><body>Wait for it</body>",
 });
@@ -307,4 +311,24 @@ test("waiting ends with the time, with a text that comes or goes, and with what 
 
 test("an answer without a dialog is refused", async () => {
   expect(await desk.call("handle_dialog", { accept: true })).toMatchObject({ isError: true });
+});
+
+test("a file is kept under the name its server gives it, also where it would be shown", async () => {
+  const { text } = await desk.call("download", { url: `${desk.url}/named` });
+  expect(text).toContain("autumn report.txt");
+  expect(await readdir(desk.workspace.root, { recursive: true })).toContainEqual(
+    expect.stringMatching(/autumn report\.txt$/),
+  );
+});
+
+test("what is selected and copied is told, and is not called nothing", async () => {
+  await see("/keys");
+  await desk.call("click_element", { ref: ref("Find") });
+  await desk.call("input_text", { ref: ref("Find"), text: "words" });
+  expect((await desk.call("send_keys", { keys: "Control+a" })).text).toBe("Pressed Control+a.");
+  expect((await desk.call("send_keys", { keys: "Control+c" })).text).toBe(
+    "Pressed Control+c. Something was copied to the clipboard.",
+  );
+  await see("/two");
+  expect((await desk.call("send_keys", { keys: "Shift" })).text).toContain("Nothing in the page changed.");
 });

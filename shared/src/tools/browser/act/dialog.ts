@@ -19,7 +19,7 @@ export function dialogTool(deps: BrowserDeps): Tool {
       looks.restless = true;
       await dialog.answer(accept, text);
       const said = `${accept ? "Accepted" : "Dismissed"} the ${dialog.kind} dialog.`;
-      return [said, ...(await followUp(hand, before, true))].join(" ");
+      return [said, ...(await followUp(hand, before, undefined))].join(" ");
     },
   });
 }

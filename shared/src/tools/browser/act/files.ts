@@ -91,7 +91,9 @@ async function asDownload(page: Page, url: string): Promise<void> {
     session.on("Fetch.requestPaused", ({ requestId, responseStatusCode, responseHeaders = [] }) => {
       const redirects = responseStatusCode !== undefined && responseStatusCode >= 300 && responseStatusCode < 400;
       const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== "content-disposition");
-      const attached = { name: "Content-Disposition", value: "attachment" };
+      const told = responseHeaders.find(({ name }) => name.toLowerCase() === "content-disposition")?.value ?? "";
+      // What follows the type names the file.
+      const attached = { name: "Content-Disposition", value: `attachment${/;.*/s.exec(told)?.[0] ?? ""}` };
       const how =
         redirects || responseStatusCode === undefined
           ? {}

@@ -1,4 +1,5 @@
 import type { Browsing } from "../../../browser/browser.ts";
+import type { Changes } from "../in-page/watch-changes.ts";
 import { tellNotices } from "../looks.ts";
 import type { Hand } from "./browser-tool.ts";
 
@@ -11,11 +12,11 @@ export function placeOf(browsing: Browsing): Place {
   return { tab: id, url: page.url() };
 }
 
-/** What followed an act by itself, a sentence each. `changed` is undefined when a dialog cut the act short. */
+/** What followed an act by itself, a sentence each. `changes` is undefined where none were watched for, or a dialog cut the act short. */
 export async function followUp(
   { browsing, looks }: Hand,
   before: Place,
-  changed: boolean | undefined,
+  changes: Changes | undefined,
 ): Promise<readonly string[]> {
   const now = placeOf(browsing);
   const said: string[] = [];
@@ -29,7 +30,9 @@ export async function followUp(
       `A ${dialog.kind} dialog opened and holds the page up: ${message}. Answer it with browser_handle_dialog.`,
     );
   }
-  if (said.length === 0 && notices.length === 0 && changed === false) said.push("Nothing in the page changed.");
+  if (changes?.copied === true) said.push("Something was copied to the clipboard.");
+  if (said.length === 0 && notices.length === 0 && changes?.changed === false)
+    said.push("Nothing in the page changed.");
   return [...said, ...notices];
 }
 

@@ -80,7 +80,7 @@ async function visit(hand: Hand, go: (page: Page) => Promise<Response | null>): 
     { signal: context.signal, timeoutMs: loadMs },
   );
   const now = placeOf(browsing);
-  const rest = await followUp(hand, now, true);
+  const rest = await followUp(hand, now, undefined);
   if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");
   const failed = status !== undefined && status >= 400 ? ` The server answered ${status}.` : "";
   const called = title === "" ? "" : ` ${JSON.stringify(title.replace(/\s+/g, " ").slice(0, 100))}`;

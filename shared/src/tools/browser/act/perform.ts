@@ -1,6 +1,6 @@
 import type { Frame, Page } from "playwright";
 import { type FoundElement, findElement } from "../find-element.ts";
-import { endWatch, watchChanges } from "../in-page/watch-changes.ts";
+import { type Changes, endWatch, watchChanges } from "../in-page/watch-changes.ts";
 import type { Hand } from "./browser-tool.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { followUp, placeOf } from "./follow-up.ts";
@@ -27,29 +27,29 @@ export async function perform(
   const before = placeOf(browsing);
   let said = "";
   looks.restless = true;
-  const changed = await browsing.act(
+  const changes = await browsing.act(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
       const watching = watched ? startWatch(frame) : undefined;
       const elements = await findElements(hand, page, refs).catch((error: unknown) => {
-        void watching?.then((end) => end?.());
+        void watching?.then((stop) => stop?.());
         throw error;
       });
-      const changes = await watching;
+      const end = await watching;
       try {
         await work(page, elements, (sentence) => {
           said = sentence;
         });
       } catch (error) {
-        await changes?.();
+        await end?.();
         throw await explainFailure(error, elements);
       }
-      return changes === undefined ? true : await changes();
+      return end === undefined ? gone : await end();
     },
     // The elements' own limit is the shorter one, so that the reason is known when it is hit.
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
   );
-  return [said, ...(await followUp(hand, before, changed))].join(" ");
+  return [said, ...(await followUp(hand, before, changes))].join(" ");
 }
 
 async function findElements({ browsing, looks }: Hand, page: Page, refs: readonly string[]): Promise<FoundElement[]> {
@@ -58,12 +58,15 @@ async function findElements({ browsing, looks }: Hand, page: Page, refs: readonl
   return found;
 }
 
-/** Begins to watch a document, and answers how to end it: with whether it changed, which it did when it is gone. */
-async function startWatch(frame: Frame): Promise<(() => Promise<boolean>) | undefined> {
+/** A document that is gone has changed. */
+const gone: Changes = { changed: true, copied: false };
+
+/** Begins to watch a document, and answers how to end it: with what came of it. */
+async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {
   const watch = await frame.evaluateHandle(watchChanges).catch(() => undefined);
   if (watch === undefined) return undefined;
   return async () => {
-    const changed = await watch.evaluate(endWatch, changesWithinMs).catch(() => true);
+    const changed = await watch.evaluate(endWatch, changesWithinMs).catch(() => gone);
     void watch.dispose().catch(() => undefined);
     return changed;
   };

@@ -14,6 +14,8 @@ export type DrawnElement = {
   readonly width: number;
   readonly height: number;
   readonly beside: string;
+  /** Set where an outline has the element, though without a word. */
+  readonly outlined: boolean;
 };
 
 /**
@@ -56,7 +58,8 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
   };
   for (const element of Array.from(document.body?.querySelectorAll("*") ?? [])) {
     if (found.length >= most) break;
-    if (silent.test(element.tagName) || element.matches(outlined)) continue;
+    const isActing = list.isUnlabelled(element);
+    if (silent.test(element.tagName) || (element.matches(outlined) && !isActing)) continue;
     const { left, top, width, height } = element.getBoundingClientRect();
     const [x, y] = [Math.round(left + width / 2), Math.round(top + height / 2)];
     if (width < 3 || height < 3 || x < 0 || y < 0 || x > window.innerWidth || y > window.innerHeight) continue;
@@ -66,14 +69,14 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
     const style = styleOf(element);
     if (style.pointerEvents === "none") continue;
     const lettered = fewWords && element.tagName === "text";
-    if (!(word === "" ? drawn(element, style) : lettered || linked(element, style))) continue;
+    if (!isActing) {
+      if (!(word === "" ? drawn(element, style) : lettered || linked(element, style))) continue;
+      if (word === "" && list.isInside(element)) continue;
+    }
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     const number = list.numbers.get(element) ?? list.elements.push(element) - 1;
     list.numbers.set(element, number);
-    const classes = (element.getAttribute("class") ?? "").trim().split(/\s+/).filter(Boolean).slice(0, 3);
-    const marks = [element.id === "" ? "" : `#${element.id}`, ...classes.map((name) => `.${name}`)];
-    const what =
-      `${element.tagName.toLowerCase()}${marks.join("")}`.slice(0, 80) + (word === "" ? "" : ` "${word.slice(0, 60)}"`);
+    const what = word === "" ? list.whatIs(element) : `${list.whatIs(element)} "${word.slice(0, 60)}"`;
     const colour = (
       shape.test(element.tagName) ? (element.getAttribute("fill") ?? style.fill) : style.backgroundColor
     ).slice(0, 40);
@@ -86,6 +89,7 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
       width: Math.round(width),
       height: Math.round(height),
       beside: word === "" ? beside(element) : "",
+      outlined: isActing || (word === "" && !shape.test(element.tagName) && list.isPointerRoot(element)),
     });
   }
   return found;

@@ -14,11 +14,12 @@ export function createHider(unseen: readonly string[], passwords: readonly strin
   const alone = new Set(unseen);
   const parts = unseen.filter((text) => text.length >= leastPart).toSorted((a, b) => b.length - a.length);
   const pattern = parts.length === 0 ? undefined : new RegExp(parts.map((part) => RegExp.escape(part)).join("|"), "g");
-  const secret = new Set(passwords);
+  // An outline tells values without the blanks at their ends.
+  const secret = new Set(passwords.map(squeezed));
   return {
     text(value) {
       const plain = value.replaceAll("\u200b", "");
-      if (secret.has(plain)) return "•••";
+      if (secret.has(squeezed(plain))) return "•••";
       if (alone.has(plain.trim())) return "";
       return pattern === undefined ? plain : plain.replace(pattern, " ").replace(/ {2,}/g, " ").trim();
     },
@@ -27,4 +28,8 @@ export function createHider(unseen: readonly string[], passwords: readonly strin
       return rest === "" && value !== "" ? { text: value, unseen: true } : { text: rest, unseen: false };
     },
   };
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
 }

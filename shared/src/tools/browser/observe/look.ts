@@ -6,7 +6,7 @@ import type { Looks } from "../looks.ts";
 import { outlinePage } from "./aria-node.ts";
 import { crowdedItems } from "./crowded-page.ts";
 import { type Document, readFrames } from "./documents.ts";
-import { drawnItems } from "./drawn-items.ts";
+import { boxKey, type Drawn, drawnItems } from "./drawn-items.ts";
 import { followRedrawn } from "./follow-redrawn.ts";
 import { createHider } from "./hide-unseen.ts";
 import type { Item } from "./item.ts";
@@ -60,8 +60,9 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
       left: 0,
       top: 0,
       of: measure,
+      drawn: drawn.looks,
     });
-    return { ...seen, items: [...toItems(nodes, setting), ...drawn], unseen: unseen.length, crowded: false };
+    return { ...seen, items: [...toItems(nodes, setting), ...drawn.items], unseen: unseen.length, crowded: false };
   }, options);
 }
 
@@ -73,6 +74,7 @@ type Place = Document & {
   readonly top: number;
   /** The window's measure. */
   readonly of: PageMeasure;
+  readonly drawn: Drawn["looks"];
 };
 
 function settingOf(place: Place): Setting {
@@ -85,6 +87,11 @@ function settingOf(place: Place): Setting {
     left,
     top,
     fieldIn: ({ x, y, width, height }) => fields.get(`${x} ${y} ${width} ${height}`),
+    lookOf(box) {
+      if (box === undefined || frame !== frame.page().mainFrame()) return undefined;
+      const { x, y, width, height } = box;
+      return place.drawn.get(boxKey({ x: x + width / 2, y: y + height / 2, width, height }));
+    },
     refOf: ({ ref, ...element }) =>
       looks.refs.give({ ...element, tab: tab.id, frame, origin: measure.origin, where: { by: "outline", ref } }),
     within({ ref, box }) {

@@ -51,6 +51,11 @@ const desk = await startDesk({
   "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
   "/icons":
     '<div>Letter from Ann <span class=star style="display:inline-block;width:12px;height:12px;background:gold"></span></div><svg width=40 height=40><circle cx=20 cy=20 r=10 fill=red /></svg><div style="height:40px;width:200px;overflow:auto"><div style="height:300px"></div><div class=below style="height:20px;background:blue"></div><div class=menu style="position:absolute;top:300px;width:20px;height:20px;background:lime"></div></div>',
+  "/toolbar": `<style>.icon { display: inline-block; width: 16px; height: 16px; background: red } .star { cursor: pointer; width: 20px; height: 20px; background: gold }</style>
+    <button id=del><i class="icon trash"></i></button><button data-action=save><svg width=16 height=16><path d="M0 0h16v16z"/></svg></button><button><i class=icon></i> Print</button>
+    <a href="/gear"><span class="icon gear"></span></a><div class=star onclick="1"></div><div class=rating style="cursor:pointer"><i class=icon></i><i class=icon></i><i class=icon></i></div>
+    <input aria-label=Name value="Ann "><input aria-label=Plain value=Bob><textarea aria-label=Note> two
+lines</textarea><input type=password aria-label=Key value="secret ">`,
   "/long": `<p>${"words ".repeat(500)}</p>`,
 });
 afterAll(() => desk[Symbol.asyncDispose]());
@@ -204,4 +209,23 @@ test("icons and shapes without a label are listed with where they are and what t
 
 test("a long text is cut with how much is missing", async () => {
   expect(await desk.open("/long")).toMatch(/… \(\+2,?\d+ characters\)/);
+});
+
+test("what acts without a word is described where it stands, under one ref", async () => {
+  const text = await desk.open("/toolbar");
+  expect(text).toMatch(/- button \[e\d+\]: \(no label: button#del i\.icon\.trash, \d+×\d+ px/);
+  expect(text).toMatch(/- button \[e\d+\]: \(no label: button\[data-action=save\]/);
+  expect(text).toMatch(/- link \[e\d+\].*\(no label: a span\.icon\.gear/);
+  expect(text).toMatch(/- clickable \[e\d+\]: \(no label: div\.star, 20×20 px, rgb\(255, 215, 0\)\)/);
+  expect(text).toMatch(/- button "Print" \[e\d+\]\n/);
+  expect(text.match(/^ *- i\.icon \[e\d+\]/gm)).toHaveLength(3);
+  for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);
+});
+
+test("blanks at the ends of what is in a field are shown, those of a password are not", async () => {
+  const text = await desk.open("/toolbar");
+  expect(text).toMatch(/- textbox "Name" \[e\d+\]: "Ann "\n/);
+  expect(text).toMatch(/- textbox "Plain" \[e\d+\]: Bob\n/);
+  expect(text).toMatch(/- textbox "Note" \[e\d+\]: " two\\nlines"\n/);
+  expect(text).not.toContain("secret");
 });

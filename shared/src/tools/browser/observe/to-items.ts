@@ -16,6 +16,8 @@ export type Setting = {
   refOf(element: { readonly ref: string; readonly role: string; readonly name: string; readonly mark: string }): string;
   /** What the document itself tells of the field in a box. */
   fieldIn(box: AriaBox): FieldFacts | undefined;
+  /** How an element without a word looks. */
+  lookOf(box: AriaBox | undefined): string | undefined;
   /** The setting of the document inside an iframe. */
   within(iframe: AriaNode): Setting | undefined;
 };
@@ -49,7 +51,8 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
   const inner = inside === undefined ? [] : toItems(node.children ?? [], inside, away);
   const field =
     node.box !== undefined && (holdsValue(node.role) || showsValue(node.role)) ? setting.fieldIn(node.box) : undefined;
-  const value = node.text ?? (inner.length === 0 ? field?.value : undefined);
+  const edged = field?.value.startsWith('"') === true ? field.value : undefined;
+  const value = edged ?? node.text ?? (inner.length === 0 ? field?.value : undefined);
   const text = value === undefined ? "" : setting.hider.text(value);
   if (isQuiet(node.role) && !acts && node.ariaHidden !== true) {
     if (inner.length === 0) return textItems(node.text ?? node.name, setting, away, ref);
@@ -59,12 +62,13 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
   }
   const label = setting.hider.label(node.name);
   const children = nameSaysAll(node.role) && label.text !== "" ? inner.filter((item) => item.acts) : inner;
+  const look = acts && label.text === "" && text === "" && children.length === 0 ? setting.lookOf(node.box) : undefined;
   if (!acts && ref === undefined && label.text === "" && text === "" && children.length === 0) return [];
   return [
     {
       role: node.role === "generic" ? (node.cursor === "pointer" ? "clickable" : "group") : node.role,
       name: node.role === "row" && children.length > 0 ? "" : label.text,
-      text: text === label.text ? "" : text,
+      text: look ?? (text === label.text ? "" : text),
       states: [...(field?.readOnly === true ? ["read-only"] : []), ...statesOf(node, label.unseen)],
       ref,
       acts,
