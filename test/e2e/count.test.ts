@@ -102,10 +102,7 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
     agents: {},
     entries: {},
     model: (request) =>
-      counted(
-        request,
-        own++ === 0 ? { calls: [{ name: "judge", args: { good: true } }] } : { text: "It is good." },
-      ),
+      counted(request, own++ === 0 ? { calls: [{ name: "judge", args: { good: true } }] } : { text: "It is good." }),
   });
   const id = await work.start({ text: "Work for long.", agents: [agent.url] });
   expect((await work.until(id, "completed", "failed")).status).toBe("completed");

@@ -37,7 +37,9 @@ export const runSchema = z
     files: z.array(fileSchema),
     usage: z
       .object({ tokens: z.number(), outputTokens: z.number().exactOptional(), usd: z.number(), unpriced: z.boolean() })
-      .describe("What it used so far, agents included; of the tokens `outputTokens` were written; `unpriced` when some of it had no known price."),
+      .describe(
+        "What it used so far, agents included; of the tokens `outputTokens` were written; `unpriced` when some of it had no known price.",
+      ),
     error: z
       .object({ code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]), message: z.string() })
       .exactOptional(),

@@ -113,12 +113,7 @@ type KnownEvent =
   | Extract<
       AgentEvent,
       {
-        type:
-          | "message-received"
-          | "question-asked"
-          | "step-started"
-          | "agent-answered"
-          | "artifact-added";
+        type: "message-received" | "question-asked" | "step-started" | "agent-answered" | "artifact-added";
       }
     >
   | { readonly type: "run-paused" | "run-resumed" }

@@ -6,7 +6,8 @@ import { metadataKeys } from "./extensions.ts";
 const usage = z.object({
   tokens: z.number().min(0),
   outputTokens: z.number().min(0).exactOptional(),
-  usd: z.number().min(0), unpriced: z.boolean(),
+  usd: z.number().min(0),
+  unpriced: z.boolean(),
 });
 
 /** What a task says it has used; undefined where the agent does not tell. */

@@ -26,9 +26,13 @@ export function addUsage(one: TaskUsage, other: TaskUsage): TaskUsage {
   };
 }
 
-/** One model call's part of it. */
-export function usageOfCall({ inputTokens, outputTokens, costUsd }: Usage): TaskUsage {
+function usageOfCall({ inputTokens, outputTokens, costUsd }: Usage): TaskUsage {
   return { tokens: inputTokens + outputTokens, outputTokens, usd: costUsd ?? 0, unpriced: costUsd === null };
+}
+
+/** A model call's part of it, with the answers that broke off before the one that counts. */
+export function usageOfAnswers({ usage, discarded }: { readonly usage: Usage; readonly discarded?: Usage }): TaskUsage {
+  return discarded === undefined ? usageOfCall(usage) : addUsage(usageOfCall(usage), usageOfCall(discarded));
 }
 
 /** What the events of a run add up to; `open` is what agents that are still at work told of themselves, by ask. */
@@ -55,7 +59,9 @@ type Telling = RunEvent & {
 export function countEvent({ settled, open }: UsageCount, event: RunEvent): UsageCount {
   const { type, usage, discarded, usedSoFar, askId = "" } = event as Telling;
   const { [askId]: soFar, ...others } = open;
-  const told = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter((each) => each !== undefined);
+  const told = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(
+    (each) => each !== undefined,
+  );
   return {
     settled: told.reduce((sum: TaskUsage, each) => addUsage(sum, taskUsageOf(each)), settled),
     open: type === "agent-answered" ? others : usedSoFar === undefined ? open : { ...others, [askId]: usedSoFar },

@@ -1,3 +1,4 @@
+import { AppError } from "../errors.ts";
 import { type AttemptResult, type AttemptScope, attempt } from "./attempt.ts";
 import { type Traits, traitsOf } from "./capabilities.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -5,7 +6,7 @@ import type { ModelConfig } from "./config.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { Model, ModelEvent, ModelRequest } from "./model.ts";
-import { ModelFailure } from "./model-failure.ts";
+import { ModelFailure, mayPass } from "./model-failure.ts";
 import { costOf } from "./price.ts";
 import { withoutRefused } from "./refused-parameter.ts";
 import { retryWait } from "./retry.ts";
@@ -61,7 +62,7 @@ export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
         const cause = `${error.message}; ${fallback.name} takes over`;
         deps.logger?.warn({ model: config.name, fallback: fallback.name, cause }, "the fallback model takes over");
         yield { type: "retry", attempt: config.maxRetries + 1, waitMs: 0, cause };
-        yield* fallback.ask(request, { signal });
+        yield* askFallback(fallback, request, { signal, failure: error, identity });
       }
     },
   };
@@ -87,7 +88,8 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     }
     const cause = failure.message;
     scope.logger?.warn({ model: name, attempt: attempts, waitMs, cause }, "the model is asked again");
-    yield { type: "retry", attempt: attempts, waitMs, cause };
+    const usage = result instanceof ModelFailure ? {} : { usage: result.reply.usage };
+    yield { type: "retry", attempt: attempts, waitMs, cause, ...usage };
     await scope.clock.sleep(waitMs, signal);
     waitedMs += waitMs;
   }
@@ -124,6 +126,24 @@ async function* askOnce(
   }
 }
 
-function mayFallBack({ kind }: ModelFailure): boolean {
-  return kind === "rate-limited" || kind === "unavailable" || kind === "cut" || kind === "quota";
+function mayFallBack(failure: ModelFailure): boolean {
+  return mayPass(failure) || failure.kind === "quota";
+}
+
+/** The answer of the model that takes over. Where that one will never answer and the first may, the first is the one to wait for. */
+async function* askFallback(
+  fallback: Model,
+  request: ModelRequest,
+  {
+    signal,
+    failure,
+    identity,
+  }: { signal: AbortSignal; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
+): AsyncGenerator<ModelEvent> {
+  try {
+    yield* fallback.ask(request, { signal });
+  } catch (error) {
+    if (error instanceof AppError && !error.retryable && mayPass(failure)) throw failure.toAppError(identity);
+    throw error;
+  }
 }

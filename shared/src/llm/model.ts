@@ -66,7 +66,14 @@ export type ModelEvent =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly arguments: string }
-  | { readonly type: "retry"; readonly attempt: number; readonly waitMs: number; readonly cause: string }
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly waitMs: number;
+      readonly cause: string;
+      /** Of the answer that is void, where it got as far as one: it is paid for. */
+      readonly usage?: Usage;
+    }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
 /** What a model can do, from configuration; see `capabilities.ts` for the defaults. */

@@ -33,7 +33,9 @@ export type AgentServerForTest = AsyncDisposable & {
 type Options = {
   readonly script: Parameters<typeof startScriptedModel>[0];
   /** Made with what the server keeps, where they need it. */
-  readonly tools?: readonly Tool[] | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);
+  readonly tools?:
+    | readonly Tool[]
+    | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);
   readonly approval?: ApprovalPolicy;
   readonly agent?: Partial<AgentDefinition>;
   /** How often its model is asked again; as in real life when left out. */

@@ -67,7 +67,13 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
     if (short === "" || short === last || count >= mostLines) return;
     last = short;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
-    step.emit({ type: "agent-progressed", askId, agent, text: short, ...(used && { usedSoFar: used }) } satisfies PeerEvent);
+    step.emit({
+      type: "agent-progressed",
+      askId,
+      agent,
+      text: short,
+      ...(used && { usedSoFar: used }),
+    } satisfies PeerEvent);
   };
   return {
     due: due.signal,
