@@ -6,6 +6,7 @@ import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
 import { callModel } from "./call-model.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
+import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { lookAround, sightTokensOf } from "./look-around.ts";
 import { type ModelPauses, patientStep } from "./patient-step.ts";
 import { type ApprovalPolicy, type PlannedCall, planCall } from "./plan-call.ts";
@@ -36,7 +37,9 @@ export type ThinkDeps = {
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
-    const hints = hint === undefined ? task.hints : [hint, ...task.hints];
+    const notice = turnNotice(agent, task);
+    const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
+    const toolChoice = toolChoiceNow(agent, task);
     const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
       const sight = await lookAround(agent, task, deps, step.signal);
@@ -46,14 +49,14 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const request: ModelRequest = {
         messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
         tools: toolSpecs(offered),
-        toolChoice: agent.toolChoice,
+        toolChoice,
         maxOutputTokens: roomForAnswer(task, promptTokens(task, sightTokens), deps.model),
       };
       const reply = await recordReply(task, request, deps.model, step);
       return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
     });
     task.hints = [];
-    take(reply, task, agent.toolChoice);
+    take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
     return reply.toolCalls;
   };
 }

@@ -15,7 +15,7 @@ export type Account = {
 /** An answer shorter than this is not worth asking for. */
 const smallestAnswer = 256;
 
-/** From this share of a bound on, the model is told once a turn that it should come to an end. */
+/** From this share of a bound on, the model is told once a turn that it should come to an end; of its turns, `last-turn.ts` tells. */
 const nearlySpent = 0.8;
 
 /** A model call as a step recorded it. */
@@ -83,7 +83,6 @@ export function withinBudget(think: Think): Think {
     const { limits, spent } = task;
     if (spent.workMs >= limits.wallMs) throw timeLimit(task);
     const shares = {
-      steps: task.step / limits.steps,
       tokens: spent.tokens / limits.tokens,
       money: spent.usd / limits.usd,
       time: spent.workMs / limits.wallMs,
