@@ -128,6 +128,38 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
   expect(taskUsage(task)).toEqual(answered?.usage);
 }, 60_000);
 
+/** An agent that lets a tool ask the model once, which costs much, and then answers. */
+function extractor(request: ChatRequest, n: number): ScriptedReply {
+  if (/EXTRACT/.test(system(request))) return { text: "gist", usage: { prompt_tokens: 29_900, completion_tokens: 100 } };
+  const usage = { prompt_tokens: 100, completion_tokens: 10 };
+  return n === 0 ? { calls: [{ name: "extract", args: { page: 1 } }], usage } : { text: "Done.", usage };
+}
+
+test("what an agent's tool asked the model is gone from the budget of the flow that asked the agent", async () => {
+  await using agent = await agentServerForTest({ script: extractor, tools: [extract] });
+  await using work = await flowForTest(flow, { agents: {}, limits: { tokens: 30_400 } });
+  const { record } = await work.run({ text: "Work.", agents: [agent.url] });
+  expect(record.error?.code).toBe("token_limit");
+  expect(work.model.requests).toHaveLength(0);
+});
+
+test("what a delegate's tool asked the model is gone from the budget of the agent that lent it", async () => {
+  await using helper = await agentServerForTest({ script: extractor, tools: [extract] });
+  await using agent = await agentServerForTest({
+    script: () => ({ calls: [{ name: "delegate", args: { agent: "helper", task: "Help." } }] }),
+    tools: (deps) => {
+      const peers = createPeers({ ...deps, bounds: { patienceMs: 5_000 } });
+      return [delegateTool(openDirectory([{ name: "helper", url: helper.url }], peers), peers)];
+    },
+    agent: { limits: { ...limits, tokens: 30_400 } },
+  });
+  const client = await createA2aClient(agent.url);
+  const task = await client.send({ text: "Go." }, { signal: AbortSignal.timeout(20_000) });
+  expect(agent.model.requests).toHaveLength(1);
+  expect(taskUsage(task)?.tokens).toBeGreaterThan(30_000);
+  expect((await agent.tasks())[0]?.error?.code).toBe("token_limit");
+});
+
 async function kindsOf(id: string, { events }: { events(id: string): Promise<readonly { event: object }[]> }) {
   const kinds = new Map<string, number>();
   for (const { event } of await events(id)) {

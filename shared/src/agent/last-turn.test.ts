@@ -59,7 +59,10 @@ test("few turns before the end the model is told which turn it is and to keep wh
 
 test("an agent without a tool that ends its task ends it in text", async () => {
   await using agent = await agentForTest({ script: restless, tools: [echo], agent: { limits: { steps: 3 } } });
-  expect((await agent.run("Never end.")).record).toMatchObject({ status: "completed", output: { answer: "What I have." } });
+  expect((await agent.run("Never end.")).record).toMatchObject({
+    status: "completed",
+    output: { answer: "What I have." },
+  });
 });
 
 test("a task that wants its answer in a form is ended in that form", async () => {
@@ -82,5 +85,8 @@ test("a server that refuses to force a tool is asked without, and its text ends 
     tools: [echo, terminate],
     agent: { limits: { steps: 3 } },
   });
-  expect((await agent.run("Never end.")).record).toMatchObject({ status: "completed", output: { answer: "What I have." } });
+  expect((await agent.run("Never end.")).record).toMatchObject({
+    status: "completed",
+    output: { answer: "What I have." },
+  });
 });

@@ -16,7 +16,10 @@ export function toolChoiceNow(agent: AgentDefinition, task: Pick<TaskState, "ste
 }
 
 /** What the model is told of its turns when few are left; undefined before. */
-export function turnNotice(agent: AgentDefinition, { step, limits }: Pick<TaskState, "step" | "limits">): string | undefined {
+export function turnNotice(
+  agent: AgentDefinition,
+  { step, limits }: Pick<TaskState, "step" | "limits">,
+): string | undefined {
   const { steps } = limits;
   if (step === steps) {
     const how = endingTool(agent);
