@@ -130,7 +130,8 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
 
 /** An agent that lets a tool ask the model once, which costs much, and then answers. */
 function extractor(request: ChatRequest, n: number): ScriptedReply {
-  if (/EXTRACT/.test(system(request))) return { text: "gist", usage: { prompt_tokens: 29_900, completion_tokens: 100 } };
+  if (/EXTRACT/.test(system(request)))
+    return { text: "gist", usage: { prompt_tokens: 29_900, completion_tokens: 100 } };
   const usage = { prompt_tokens: 100, completion_tokens: 10 };
   return n === 0 ? { calls: [{ name: "extract", args: { page: 1 } }], usage } : { text: "Done.", usage };
 }

@@ -287,7 +287,13 @@ test("what a task has used is told with each step, summaries, tools and agents a
       usedSoFar: { tokens: 80, outputTokens: 1, usd: 1, unpriced: false },
     }),
     step(5),
-    event(6, { type: "agent-answered", ...asks, state: "completed", files: [], usage: { tokens: 100, usd: 2, unpriced: false } }),
+    event(6, {
+      type: "agent-answered",
+      ...asks,
+      state: "completed",
+      files: [],
+      usage: { tokens: 100, usd: 2, unpriced: false },
+    }),
     step(6),
   ]);
   expect(text.split("\n").filter((line) => line.startsWith("●"))).toEqual([
@@ -298,7 +304,9 @@ test("what a task has used is told with each step, summaries, tools and agents a
     "● Step 5 of at most 9 · 5,000 tokens · $3.00",
     "● Step 6 of at most 9 · 5,020 tokens · $4.00",
   ]);
-  expect(summaryText(view)).toContain("4 model calls · 4,800 tokens in (4,000 cached) · 120 out · 100 by other agents · $4.00");
+  expect(summaryText(view)).toContain(
+    "4 model calls · 4,800 tokens in (4,000 cached) · 120 out · 100 by other agents · $4.00",
+  );
 });
 
 test("what other agents are asked, do, say and answer is told under their names, and counted", () => {

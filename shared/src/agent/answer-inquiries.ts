@@ -27,7 +27,7 @@ export function answerInquiries(
     async ask(inquiry, signal) {
       signal.throwIfAborted();
       const messages = messagesOf(inquiry, model);
-      const inputTokens = estimateTokens(messages, []);
+      const inputTokens = estimateTokens(messages, [], model.imageRule);
       const { spent } = task;
       const used = { ...spent, tokens: spent.tokens + pending.tokens, usd: spent.usd + pending.usd };
       const room = roomForAnswer({ ...task, spent: used }, inputTokens, model);

@@ -7,14 +7,13 @@ import type { AgentDefinition } from "./agent.ts";
 import { callModel } from "./call-model.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
-import { lookAround, sightTokensOf } from "./look-around.ts";
+import { lookAround } from "./look-around.ts";
 import { type ModelPauses, patientStep } from "./patient-step.ts";
 import { type ApprovalPolicy, type PlannedCall, planCall } from "./plan-call.ts";
-import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
-import { toModelMessages } from "./to-model-messages.ts";
+import { tailMessage, toModelMessages } from "./to-model-messages.ts";
 import { toolsNow } from "./tools-now.ts";
 
 /** What thinking needs of the server it runs in. */
@@ -43,16 +42,20 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
       const sight = await lookAround(agent, task, deps, step.signal);
-      const sightTokens = sightTokensOf(sight);
-      const { vision } = deps.model.capabilities;
-      const prompt = await toModelMessages(task.messages, { hints, sight, vision, artifacts: deps.artifacts });
+      const { artifacts, model } = deps;
+      const seen = { vision: model.capabilities.vision, artifacts };
+      const tail = await tailMessage(task.messages, { ...seen, hints, sight });
+      const prompt = await toModelMessages(task.messages, seen);
+      const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
+      const sightTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + sightTokens;
       const request: ModelRequest = {
-        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
+        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
         tools: toolSpecs(offered),
         toolChoice,
-        maxOutputTokens: roomForAnswer(task, promptTokens(task, sightTokens), deps.model),
+        maxOutputTokens: roomForAnswer(task, inputTokens, model),
       };
-      const reply = await recordReply(task, request, deps.model, step);
+      const reply = await recordReply(task, request, model, step);
       return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
     });
     task.hints = [];
@@ -110,7 +113,7 @@ function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
-  /** Of the input, about, what was seen around it; none where nothing could be seen. */
+  /** Of the input, about, what was its tail: what was seen around it, the newest image, the hints. */
   readonly sightTokens?: number;
 };
 

@@ -60,11 +60,15 @@ export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Tr
 }
 
 /** Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may begin there. */
-function familyOf(name: string): string | undefined {
-  const plain = name
+export function plainName(name: string): string {
+  return name
     .toLowerCase()
     .replace(/^.*\//, "")
     .replace(/^(?:[a-z]+\.)+(?=[a-z])/, "");
+}
+
+function familyOf(name: string): string | undefined {
+  const plain = plainName(name);
   return Object.keys(families)
     .filter((family) => plain.startsWith(family))
     .sort((a, b) => b.length - a.length)[0];

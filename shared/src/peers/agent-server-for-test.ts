@@ -5,6 +5,7 @@ import { agentApp } from "../a2a/agent-app.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { defineAgent } from "../agent/define-agent.ts";
+import type { ModelPauses } from "../agent/patient-step.ts";
 import type { ApprovalPolicy } from "../agent/plan-call.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
@@ -40,13 +41,14 @@ type Options = {
   readonly agent?: Partial<AgentDefinition>;
   /** How often its model is asked again; as in real life when left out. */
   readonly maxRetries?: number;
+  readonly modelPauses?: ModelPauses;
   /** What else is said of its model. */
   readonly model?: object;
 };
 
 /** Starts one; it goes away with `await using`. */
 export async function agentServerForTest(options: Options): Promise<AgentServerForTest> {
-  const { script, tools, approval, agent, maxRetries, model: about } = options;
+  const { script, tools, approval, agent, maxRetries, modelPauses, model: about } = options;
   const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
   const model = await startScriptedModel(script);
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -72,7 +74,14 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
     price: { inputPerMillion: 1, outputPerMillion: 2 },
     ...about,
   });
-  const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+  const deps = {
+    model: createModel(config),
+    engine,
+    artifacts,
+    openWorkspace: open,
+    ...(approval && { approval }),
+    ...(modelPauses && { modelPauses }),
+  };
   engine.work([agentRun(definition, deps)]);
   let app: ReturnType<typeof agentApp> | undefined;
   const served = serve(
