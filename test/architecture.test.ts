@@ -30,7 +30,9 @@ test("a room that may import another is not importable by it", () => {
 test("the code of runs asks a model in one place, where every call is counted", async () => {
   const asking = await Promise.all(
     sources
-      .filter(({ path }) => /^(shared\/src\/(agent|tools|mcp|mcp-server|peers|runs|a2a|server)|flows|agents|gateway)\//.test(path))
+      .filter(({ path }) =>
+        /^(shared\/src\/(agent|tools|mcp|mcp-server|peers|runs|a2a|server)|flows|agents|gateway)\//.test(path),
+      )
       .filter(({ path }) => !/test\.ts$|fixture\.ts$/.test(path))
       .map(async ({ path }) => [path, await Bun.file(join(import.meta.dir, "..", path)).text()] as const),
   );

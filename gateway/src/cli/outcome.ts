@@ -35,7 +35,15 @@ export async function tellOutcome(
   const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;
-    const result = { kind: "result", taskId, contextId, state, text: answerOf(outcome), files, totals: plainTotals(view.totals) };
+    const result = {
+      kind: "result",
+      taskId,
+      contextId,
+      state,
+      text: answerOf(outcome),
+      files,
+      totals: plainTotals(view.totals),
+    };
     terminal.out(`${safeJson(result)}\n`);
     return;
   }
