@@ -72,9 +72,9 @@ test("a wait for which the task has no time left is not begun, and what was wait
   await using agent = await agentForTest({
     script: () => busy,
     model: once,
-    modelPauses: { firstMs: 100, longestMs: 100 },
+    modelPauses: { firstMs: 1_000, longestMs: 1_000 },
   });
-  const { record, events } = await agent.run("Go.", { budget: { wallMs: 350 } });
+  const { record, events } = await agent.run("Go.", { budget: { wallMs: 3_500 } });
   expect(record).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
   expect(record.error?.message).toContain("overloaded");
   expect(waits(events).length).toBeWithin(1, 4);
