@@ -36,7 +36,7 @@ async function seeing(name: string, shrinkImage?: ShrinkImage) {
       body.messages
         .flatMap(({ content }) => (Array.isArray(content) ? content : []))
         .map((part) => {
-          const { url } = part["image_url"] as { url: string };
+          const { url } = part.image_url as { url: string };
           const [, mediaType = "", data = ""] = /^data:([^;]+);base64,(.*)$/.exec(url) ?? [];
           return { type: "image" as const, mediaType, data };
         }),
