@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { importFaults, importsOf, manifestFaults, readPackages, readSources, rooms } from "./architecture.ts";
 
 const packages = await readPackages();
@@ -24,6 +25,19 @@ test("imports stay inside their package and go down the rooms of shared", () => 
 test("a room that may import another is not importable by it", () => {
   for (const [room, below] of Object.entries(rooms))
     for (const other of below) expect(rooms[other]).not.toContain(room);
+});
+
+test("the code of runs asks a model in one place, where every call is counted", async () => {
+  const asking = await Promise.all(
+    sources
+      .filter(({ path }) =>
+        /^(shared\/src\/(agent|tools|mcp|mcp-server|peers|runs|a2a|server)|flows|agents|gateway)\//.test(path),
+      )
+      .filter(({ path }) => !/test\.ts$|fixture\.ts$/.test(path))
+      .map(async ({ path }) => [path, await Bun.file(join(import.meta.dir, "..", path)).text()] as const),
+  );
+  const found = asking.filter(([, text]) => /\bmodel\.ask\(|\bllm\/reply\b/.test(text)).map(([path]) => path);
+  expect(found).toEqual(["shared/src/agent/call-model.ts"]);
 });
 
 test("planted faults are found", () => {

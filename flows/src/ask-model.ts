@@ -1,11 +1,15 @@
 import { type RecordedReply, recordReply } from "@manyhands/shared/agent/ask-model";
+import { type ModelPauses, patientStep } from "@manyhands/shared/agent/patient-step";
 import { type Account, roomForAnswer } from "@manyhands/shared/agent/spending";
-import { usageOfCall } from "@manyhands/shared/agent/task-usage";
+import { usageOfAnswers } from "@manyhands/shared/agent/task-usage";
 import type { Run } from "@manyhands/shared/durable/run";
 import type { Model, ModelRequest } from "@manyhands/shared/llm/model";
 import { estimateTokens } from "@manyhands/shared/llm/tokens";
 import { unreserved } from "./allot.ts";
 import { type FlowState, spend, workedMs } from "./flow-state.ts";
+
+/** The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses when left out. */
+export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
 
 /**
  * One model call of the flow's own, in one durable step: a reply that was recorded is never paid for again. Rejects with the error of a
@@ -16,21 +20,22 @@ export async function askModel(
   state: FlowState,
   name: string,
   request: Pick<ModelRequest, "messages" | "tools" | "toolChoice">,
-  model: Model,
+  { model, modelPauses }: ModelDeps,
 ): Promise<RecordedReply> {
-  const reply = await run.step(name, async (step) => {
+  const waiting = {
+    pauses: modelPauses,
+    hasAnswered: state.spent.tokens > 0,
+    leftMs: () => state.begun.limits.wallMs - workedMs(state),
+    // The flow's time goes on by itself.
+    spent: () => undefined,
+  };
+  const reply = await patientStep(run, name, waiting, async (step) => {
     const account = accountOf(state);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
-    const { text, toolCalls, finish, usage, milliseconds } = await recordReply(
-      account,
-      { ...request, maxOutputTokens },
-      model,
-      step,
-    );
-    return { text, toolCalls, finish, usage, milliseconds };
+    return recordReply(account, { ...request, maxOutputTokens }, model, step);
   });
-  spend(state, usageOfCall(reply.usage));
+  spend(state, usageOfAnswers(reply));
   return reply;
 }
 

@@ -1,11 +1,10 @@
 import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { Run } from "@manyhands/shared/durable/run";
-import type { Model } from "@manyhands/shared/llm/model";
 import { cancelOpen } from "@manyhands/shared/peers/cancel-open";
 import type { Part } from "@manyhands/shared/tools/human/user-message";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 import { type AskDeps, ask } from "./ask.ts";
-import { askModel } from "./ask-model.ts";
+import { askModel, type ModelDeps } from "./ask-model.ts";
 import { decide } from "./decide.ts";
 import { readExcerpts } from "./excerpts.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
@@ -15,7 +14,7 @@ import { askCaller, hearCaller } from "./hear-caller.ts";
 import { createSlots } from "./slots.ts";
 
 /** What a flow's body needs of the process it runs in. */
-export type FlowVerbDeps = AskDeps & { readonly model: Model };
+export type FlowVerbDeps = AskDeps & ModelDeps;
 
 /** Names that tell a reader what an artifact is; a file of that name is called by its path. */
 const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
@@ -47,8 +46,8 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     async cancelOpen() {
       await cancelOpen(run, deps.peers);
     },
-    decide: (decision) => decide(run, state, decision, deps.model),
-    write: (writing) => write(run, state, writing, deps.model),
+    decide: (decision) => decide(run, state, decision, deps),
+    write: (writing) => write(run, state, writing, deps),
     excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
     heard: () => hearCaller(run, state),
@@ -109,13 +108,13 @@ async function write(
   run: Run,
   state: FlowState,
   { name, instructions, text }: Parameters<Flow["write"]>[0],
-  model: Model,
+  deps: ModelDeps,
 ): Promise<string> {
   const messages = [
     { role: "system" as const, text: instructions },
     { role: "user" as const, parts: [{ type: "text" as const, text }] },
   ];
-  const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, model);
+  const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, deps);
   if (reply.finish === "length") {
     const notice = "The model's text was cut off by the output limit.";
     run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies AgentEvent);

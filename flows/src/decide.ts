@@ -2,10 +2,10 @@ import type { RecordedReply } from "@manyhands/shared/agent/ask-model";
 import type { Run } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
 import { parseArguments } from "@manyhands/shared/llm/arguments";
-import type { Model, ModelMessage, ToolSpec } from "@manyhands/shared/llm/model";
+import type { ModelMessage, ToolSpec } from "@manyhands/shared/llm/model";
 import { inputSchemaOf, parseInput } from "@manyhands/shared/tools/tool-input";
 import type * as z from "zod";
-import { askModel } from "./ask-model.ts";
+import { askModel, type ModelDeps } from "./ask-model.ts";
 import { cut } from "./cut.ts";
 import type { FlowState } from "./flow-state.ts";
 
@@ -35,7 +35,7 @@ export async function decide<Schema extends z.ZodObject>(
   run: Run,
   state: FlowState,
   decision: Decision<Schema>,
-  model: Model,
+  deps: ModelDeps,
 ): Promise<z.output<Schema>> {
   const { name, description, schema, instructions, text } = decision;
   const tools: ToolSpec[] = [{ name, description, inputSchema: inputSchemaOf(schema) }];
@@ -44,7 +44,7 @@ export async function decide<Schema extends z.ZodObject>(
     { role: "user", parts: [{ type: "text", text }] },
   ];
   for (let repairs = 0; ; repairs++) {
-    const reply = await askModel(run, state, name, { messages, tools, toolChoice: { name } }, model);
+    const reply = await askModel(run, state, name, { messages, tools, toolChoice: { name } }, deps);
     const read = readReply(reply, decision);
     if ("value" in read) return read.value;
     if (repairs === mostRepairs) {

@@ -69,7 +69,10 @@ export async function flowForTest(
   const servers = new Map<string, AgentServerForTest>();
   for (const [name, script] of Object.entries(spec.agents)) {
     const agent = { name, title: name };
-    servers.set(name, await agentServerForTest({ script, tools: toolsForTest(), agent, maxRetries: 0 }));
+    servers.set(
+      name,
+      await agentServerForTest({ script, tools: toolsForTest(), agent, maxRetries: 0, modelPauses: never }),
+    );
   }
   const entries = [...servers].map(([name, { url }]) => ({ ...entryForTest(name, url), ...spec.entries?.[name] }));
   const model = await startScriptedModel(spec.model ?? []);
@@ -98,6 +101,9 @@ export async function flowForTest(
     },
   };
 }
+
+/** A model that is away is not waited for. */
+const never = { firstMs: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY };
 
 function toolsForTest() {
   return [createStrReplaceEditor(createKeyedQueue()), askHuman(), terminate];

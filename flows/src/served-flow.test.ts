@@ -53,6 +53,8 @@ test("flows nest: a flow asks a flow by its address, and a question passes throu
   await outer.say(id, "2025");
   expect((await outer.until(id, "completed", "failed")).output).toMatchObject({ answer: "2025 it is" });
   const answered = (await outer.events(id)).flatMap((event) => (event.type === "agent-answered" ? [event.usage] : []));
-  expect(answered).toEqual([{ tokens: expect.any(Number), usd: expect.any(Number), unpriced: false }]);
+  expect(answered).toEqual([
+    { tokens: expect.any(Number), outputTokens: expect.any(Number), usd: expect.any(Number), unpriced: false },
+  ]);
   expect(answered[0]?.tokens).toBeGreaterThan(0);
 });

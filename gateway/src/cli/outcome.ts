@@ -4,7 +4,7 @@ import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
 import { safeJson, safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
-import { sizeText } from "../terminal/totals.ts";
+import { plainTotals, sizeText } from "../terminal/totals.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 
@@ -35,7 +35,15 @@ export async function tellOutcome(
   const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;
-    const result = { kind: "result", taskId, contextId, state, text: answerOf(outcome), files, totals: view.totals };
+    const result = {
+      kind: "result",
+      taskId,
+      contextId,
+      state,
+      text: answerOf(outcome),
+      files,
+      totals: plainTotals(view.totals),
+    };
     terminal.out(`${safeJson(result)}\n`);
     return;
   }

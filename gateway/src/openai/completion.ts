@@ -42,8 +42,7 @@ export function completion(run: RunView, model: string) {
   };
 }
 
-/** Tokens of everything the run used. What it read and what it wrote are not told apart, so all count as prompt. */
-export function usageOf({ usage }: RunView) {
-  const tokens = usage?.tokens ?? 0;
-  return { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens };
+/** Tokens of everything the run used. Those of agents that do not tell apart what was read and what was written count as prompt. */
+export function usageOf({ usage: { tokens, outputTokens = 0 } }: Pick<RunView, "usage">) {
+  return { prompt_tokens: tokens - outputTokens, completion_tokens: outputTokens, total_tokens: tokens };
 }

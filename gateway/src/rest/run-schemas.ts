@@ -36,8 +36,10 @@ export const runSchema = z
     data: z.json().exactOptional().describe("The answer as data, where it has that form."),
     files: z.array(fileSchema),
     usage: z
-      .object({ tokens: z.number(), usd: z.number(), unpriced: z.boolean() })
-      .describe("What it used, agents included; `unpriced` when some of it had no known price."),
+      .object({ tokens: z.number(), outputTokens: z.number().exactOptional(), usd: z.number(), unpriced: z.boolean() })
+      .describe(
+        "What it used so far, agents included; of the tokens `outputTokens` were written; `unpriced` when some of it had no known price.",
+      ),
     error: z
       .object({ code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]), message: z.string() })
       .exactOptional(),

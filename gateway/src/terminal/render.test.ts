@@ -267,6 +267,48 @@ test("branches, choices, iterations and rounds are told in a line each, with a m
   }
 });
 
+test("what a task has used is told with each step, summaries, tools and agents at work included", () => {
+  const priced = { ...usage, costUsd: 0.5 };
+  const step = (n: number) => event(n, { type: "step-started", step: n, maxSteps: 9 });
+  const asks = { askId: "r/1", agent: "swe" };
+  const { text, view } = show([
+    step(1),
+    event(2, { type: "model-asked", callId: "a", usage: priced, model: "m", milliseconds: 1 }),
+    step(2),
+    event(3, { type: "context-compacted", summary: "", kept: 1, usage: priced }),
+    event(3, { type: "context-compacted", summary: "", kept: 1 }),
+    step(3),
+    event(4, { ...replied("hm"), usage: priced, discarded: priced } as AgentEvent),
+    step(4),
+    event(5, {
+      type: "agent-progressed",
+      ...asks,
+      text: "ls",
+      usedSoFar: { tokens: 80, outputTokens: 1, usd: 1, unpriced: false },
+    }),
+    step(5),
+    event(6, {
+      type: "agent-answered",
+      ...asks,
+      state: "completed",
+      files: [],
+      usage: { tokens: 100, usd: 2, unpriced: false },
+    }),
+    step(6),
+  ]);
+  expect(text.split("\n").filter((line) => line.startsWith("●"))).toEqual([
+    "● Step 1 of at most 9",
+    "● Step 2 of at most 9 · 1,230 tokens · $0.5000",
+    "● Step 3 of at most 9 · 2,460 tokens · $1.00",
+    "● Step 4 of at most 9 · 4,920 tokens · $2.00",
+    "● Step 5 of at most 9 · 5,000 tokens · $3.00",
+    "● Step 6 of at most 9 · 5,020 tokens · $4.00",
+  ]);
+  expect(summaryText(view)).toContain(
+    "4 model calls · 4,800 tokens in (4,000 cached) · 120 out · 100 by other agents · $4.00",
+  );
+});
+
 test("what other agents are asked, do, say and answer is told under their names, and counted", () => {
   const ask = { askId: "r/1", agent: "swe" };
   const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };
@@ -294,7 +336,7 @@ test("what other agents are asked, do, say and answer is told under their names,
     "⇢ swe Mend\\x07 it",
     "swe │ I look.",
     "swe · bash ls",
-    "✓ swe completed · sums.py",
+    "✓ swe completed · sums.py · 1,500 tokens · $0.2500",
     "✗ swe failed · It is away.",
     "",
   ]);

@@ -7,7 +7,17 @@ import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
 import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
-import { addOthers, addUsage, durationText, noTotals, sizeText, type Totals, totalsText } from "./totals.ts";
+import {
+  addCall,
+  addOthers,
+  durationText,
+  noTotals,
+  sizeText,
+  soFarText,
+  type Totals,
+  totalsText,
+  usageText,
+} from "./totals.ts";
 
 /** What the renderer remembers between items. A value: rendering is a function of it and the next item. */
 export type View = {
@@ -114,12 +124,13 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
       return lines(view, []);
     case "step-started":
       return lines({ ...view, streamed: false }, [
-        paint(style, "bold", `● Step ${event.step}`) + paint(style, "dim", ` of at most ${event.maxSteps}`),
+        paint(style, "bold", `● Step ${event.step}`) +
+          paint(style, "dim", soFar(view, ` of at most ${event.maxSteps}`)),
       ]);
     case "model-replied":
       return renderReply(view, event, style);
     case "model-asked":
-      return lines({ ...view, totals: addUsage(view.totals, event.usage) }, []);
+      return lines({ ...view, totals: addCall(view.totals, event) }, []);
     case "tool-started": {
       const shown = argumentsText(event.arguments, columns - event.name.length - 6);
       const head = `  ${paint(style, "cyan", `→ ${safeLine(event.name, 60)}`)} ${shown}`;
@@ -128,7 +139,9 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
     case "tool-ended":
       return renderResult(view, event, style);
     case "context-compacted":
-      return lines(view, [`  ${paint(style, "dim", "~ older messages were folded into a summary")}`]);
+      return lines({ ...view, totals: addCall(view.totals, event) }, [
+        `  ${paint(style, "dim", "~ older messages were folded into a summary")}`,
+      ]);
     case "agent-asked":
     case "agent-accepted":
     case "agent-progressed":
@@ -161,12 +174,18 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
   }
 }
 
+/** A line's end with what the task has used by then. */
+function soFar({ totals }: View, text: string): string {
+  const used = soFarText(totals);
+  return used === "" ? text : `${text} · ${used}`;
+}
+
 function renderReply(view: View, event: Extract<AgentEvent, { type: "model-replied" }>, style: Style): Rendered {
   const { usage } = event;
   const text = view.streamed || event.text.trim() === "" ? [] : indented(event.text);
   const tokens = `${usage.inputTokens} in, ${usage.outputTokens} out`;
   const facts = `  · ${safeLine(event.model, 40)} · ${tokens} · ${durationText(event.milliseconds)}`;
-  const next = { ...view, streamed: false, lastText: event.text, totals: addUsage(view.totals, usage) };
+  const next = { ...view, streamed: false, lastText: event.text, totals: addCall(view.totals, event) };
   return lines(next, [...text, paint(style, "dim", facts)]);
 }
 
@@ -233,14 +252,17 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
       return lines(view, []);
     case "agent-progressed":
       // How it ended is told by what it answered.
-      if (event.text.startsWith("terminate ")) return lines(view, []);
-      return lines(view, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
+      if (event.text.startsWith("terminate ")) return lines({ ...view, totals: addOthers(view.totals, event) }, []);
+      return lines({ ...view, totals: addOthers(view.totals, event) }, [
+        `    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`,
+      ]);
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);
       const mark = paint(style, colour, sign);
       const files = event.files.map(({ name }) => safeLine(name, 40)).join(", ");
-      const facts = [event.state, event.error?.message ?? "", files].filter(Boolean).join(" · ");
-      const totals = event.usage === undefined ? view.totals : addOthers(view.totals, event.usage);
+      const used = event.usage === undefined ? "" : usageText(event.usage);
+      const facts = [event.state, event.error?.message ?? "", files, used].filter(Boolean).join(" · ");
+      const totals = addOthers(view.totals, event);
       return lines({ ...view, totals }, [`    ${mark} ${agent} ${safeLine(facts, room)}`]);
     }
   }

@@ -1,4 +1,5 @@
-import type { TaskUsage } from "@manyhands/shared/agent/task-usage";
+import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
+import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "@manyhands/shared/agent/task-usage";
 import type { Usage } from "@manyhands/shared/llm/model";
 
 /** What a task used so far. Cost counts only calls whose price is known; the others are counted beside it. */
@@ -9,9 +10,8 @@ export type Totals = {
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly callsOfUnknownCost: number;
-  /** Input and output of other agents that were asked; what they cost is in `costUsd` as far as it is known. */
-  readonly tokensOfOthers: number;
-  readonly othersUnpriced: boolean;
+  /** What other agents used that were asked, those at work among them. */
+  readonly others: UsageCount;
 };
 
 /** Nothing used. */
@@ -22,12 +22,15 @@ export const noTotals: Totals = {
   outputTokens: 0,
   costUsd: 0,
   callsOfUnknownCost: 0,
-  tokensOfOthers: 0,
-  othersUnpriced: false,
+  others: noCount,
 };
 
-/** The totals after one more model call. */
-export function addUsage(totals: Totals, usage: Usage): Totals {
+/** The totals after one more model call, with what was discarded on the way to its answer. */
+export function addCall(totals: Totals, { usage, discarded }: { usage?: Usage; discarded?: Usage }): Totals {
+  return [usage, discarded].filter((each) => each !== undefined).reduce(addUsage, totals);
+}
+
+function addUsage(totals: Totals, usage: Usage): Totals {
   return {
     ...totals,
     calls: totals.calls + 1,
@@ -39,21 +42,35 @@ export function addUsage(totals: Totals, usage: Usage): Totals {
   };
 }
 
-/** The totals with what another agent used. */
-export function addOthers(totals: Totals, { tokens, usd, unpriced }: TaskUsage): Totals {
-  return {
-    ...totals,
-    costUsd: totals.costUsd + usd,
-    tokensOfOthers: totals.tokensOfOthers + tokens,
-    othersUnpriced: totals.othersUnpriced || unpriced,
-  };
+/** The totals with what another agent told of what it used. */
+export function addOthers(totals: Totals, event: PeerEvent): Totals {
+  return { ...totals, others: countEvent(totals.others, event) };
+}
+
+/** The totals as programs read them: `costUsd` is of everything whose price is known. */
+export function plainTotals({ others, ...own }: Totals) {
+  const { tokens, usd, unpriced } = usageOf(others);
+  return { ...own, costUsd: own.costUsd + usd, tokensOfOthers: tokens, othersUnpriced: unpriced };
+}
+
+/** All of it in a few words, for while the task is at work; empty where nothing is used yet. */
+export function soFarText(totals: Totals): string {
+  const tokens = totals.inputTokens + totals.outputTokens + usageOf(totals.others).tokens;
+  return tokens === 0 ? "" : `${count(tokens)} tokens · ${costText(totals)}`;
+}
+
+/** What one agent used, in a few words. */
+export function usageText({ tokens, usd, unpriced }: TaskUsage): string {
+  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${dollars(usd)} and some unknown`) : dollars(usd);
+  return `${count(tokens)} tokens · ${cost}`;
 }
 
 /** Tokens and cost in words. Unknown cost is said to be unknown, never shown as nothing. */
 export function totalsText(totals: Totals): string {
   const cached = totals.cachedInputTokens === 0 ? "" : ` (${count(totals.cachedInputTokens)} cached)`;
   const calls = `${totals.calls} model ${totals.calls === 1 ? "call" : "calls"}`;
-  const others = totals.tokensOfOthers === 0 ? "" : ` · ${count(totals.tokensOfOthers)} by other agents`;
+  const { tokens } = usageOf(totals.others);
+  const others = tokens === 0 ? "" : ` · ${count(tokens)} by other agents`;
   return `${calls} · ${count(totals.inputTokens)} tokens in${cached} · ${count(totals.outputTokens)} out${others} · ${costText(totals)}`;
 }
 
@@ -70,13 +87,18 @@ export function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function costText({ calls, costUsd, callsOfUnknownCost, tokensOfOthers, othersUnpriced }: Totals): string {
-  if (calls === 0 && tokensOfOthers === 0) return "no cost";
-  if (callsOfUnknownCost === calls && (tokensOfOthers === 0 || (othersUnpriced && costUsd === 0)))
-    return "cost unknown";
-  const known = `$${costUsd.toFixed(costUsd >= 1 || costUsd === 0 ? 2 : 4)}`;
+function costText({ calls, costUsd: own, callsOfUnknownCost, others }: Totals): string {
+  const { tokens, usd, unpriced } = usageOf(others);
+  const costUsd = own + usd;
+  if (calls === 0 && tokens === 0) return "no cost";
+  if (callsOfUnknownCost === calls && (tokens === 0 || (unpriced && costUsd === 0))) return "cost unknown";
+  const known = dollars(costUsd);
   if (callsOfUnknownCost > 0) return `${known} and ${callsOfUnknownCost} calls of unknown cost`;
-  return othersUnpriced ? `${known} and calls of other agents of unknown cost` : known;
+  return unpriced ? `${known} and calls of other agents of unknown cost` : known;
+}
+
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
 }
 
 function count(value: number): string {

@@ -12,7 +12,7 @@ export const agentExtension = "urn:manyhands:agent:1";
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */
   seq: "manyhands/seq",
-  /** On a Task: what it has used so far, a TaskUsage. */
+  /** On a Task and on every stored stream event: what it has used so far, a TaskUsage. */
   usage: "manyhands/usage",
   /** On a status update, with the journal extension: `{ at, event }`. */
   event: "manyhands/event",

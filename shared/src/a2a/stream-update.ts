@@ -2,7 +2,7 @@ import type { StreamResponse } from "@a2a-js/sdk";
 import type { StoredEvent } from "../durable/engine.ts";
 import type { RunEvent } from "../durable/run.ts";
 import { metadataKeys } from "./extensions.ts";
-import type { TaskFold } from "./task-fold.ts";
+import { foldedUsage, type TaskFold } from "./task-fold.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";
 
 /**
@@ -18,16 +18,15 @@ export function eventUpdate(
   journal: boolean,
 ): StreamResponse {
   const shell = { taskId: identity.id, contextId: identity.contextId };
+  const standing = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: foldedUsage(fold) };
   const added = stored.event.type === "artifact-added" ? fold.artifacts.at(-1) : undefined;
   if (added !== undefined) {
-    const metadata = { [metadataKeys.seq]: stored.seq };
     const artifact = artifactView(added, publicUrl);
-    return {
-      payload: { $case: "artifactUpdate", value: { ...shell, artifact, append: false, lastChunk: true, metadata } },
-    };
+    const value = { ...shell, artifact, append: false, lastChunk: true, metadata: standing };
+    return { payload: { $case: "artifactUpdate", value } };
   }
   const { at, event } = stored;
-  const metadata = { [metadataKeys.seq]: stored.seq, ...(journal ? { [metadataKeys.event]: { at, event } } : {}) };
+  const metadata = { ...standing, ...(journal ? { [metadataKeys.event]: { at, event } } : {}) };
   const status = taskStatus(identity, freshOnly(fold), undefined);
   return { payload: { $case: "statusUpdate", value: { ...shell, status, metadata } } };
 }

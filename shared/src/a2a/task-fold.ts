@@ -1,5 +1,5 @@
 import type { AgentEvent, Part } from "../agent/events.ts";
-import { addUsage, noUsage, type TaskUsage, usageOfCall } from "../agent/task-usage.ts";
+import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../agent/task-usage.ts";
 import type { RunEnded, StoredEvent } from "../durable/engine.ts";
 import type { RunEvent } from "../durable/run.ts";
 import { statusText } from "./status-text.ts";
@@ -34,8 +34,7 @@ export type TaskFold = {
   /** The newest thing worth a line of status, and the event it came from; while a question is open, the question. */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
-  /** What the task has used so far, the agents it asked included. */
-  readonly usage: TaskUsage;
+  readonly count: UsageCount;
   readonly end?: RunEnded;
 };
 
@@ -47,8 +46,13 @@ export const emptyFold: TaskFold = {
   history: [],
   artifacts: [],
   paused: false,
-  usage: noUsage,
+  count: noCount,
 };
+
+/** What the task has used so far, the agents it asked included. */
+export function foldedUsage({ count }: TaskFold): TaskUsage {
+  return usageOf(count);
+}
 
 /** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
 export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
@@ -58,6 +62,7 @@ export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
     seq: stored.seq,
     at: stored.at,
     started: fold.started || event?.type !== "message-received",
+    count: countEvent(fold.count, stored.event),
   };
   const folded = event === undefined ? next : withEvent(next, stored.seq, event);
   const text = statusText(stored.event);
@@ -91,14 +96,8 @@ function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
       const { type: _, ...artifact } = event;
       return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
     }
-    case "model-replied":
-      return { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
-    case "context-compacted":
-      return event.usage === undefined ? fold : { ...fold, usage: addUsage(fold.usage, usageOfCall(event.usage)) };
-    case "agent-answered": {
-      const rest = fold.asker === event.askId ? unasked(fold) : fold;
-      return event.usage === undefined ? rest : { ...rest, usage: addUsage(fold.usage, event.usage) };
-    }
+    case "agent-answered":
+      return fold.asker === event.askId ? unasked(fold) : fold;
     case "run-paused":
       return { ...fold, paused: true };
     case "run-resumed": {
@@ -114,14 +113,7 @@ type KnownEvent =
   | Extract<
       AgentEvent,
       {
-        type:
-          | "message-received"
-          | "question-asked"
-          | "step-started"
-          | "model-replied"
-          | "context-compacted"
-          | "agent-answered"
-          | "artifact-added";
+        type: "message-received" | "question-asked" | "step-started" | "agent-answered" | "artifact-added";
       }
     >
   | { readonly type: "run-paused" | "run-resumed" }
@@ -131,8 +123,6 @@ const knownTypes: ReadonlySet<string> = new Set<KnownEvent["type"]>([
   "message-received",
   "question-asked",
   "step-started",
-  "model-replied",
-  "context-compacted",
   "agent-answered",
   "artifact-added",
   "run-paused",

@@ -1,8 +1,10 @@
 import { type Artifact, type Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
 import type { AgentProgress, Part } from "../agent/events.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
 import type { RunEvent } from "../durable/run.ts";
 import { metadataKeys } from "./extensions.ts";
+import { taskUsage } from "./task-usage.ts";
 
 /** An event of the journal as a stream brought it; `at` is in milliseconds since 1970. */
 export type JournalEvent = { readonly at: number; readonly event: RunEvent };
@@ -18,6 +20,8 @@ export type TaskUpdate =
       readonly seq?: number;
       readonly state: TaskState;
       readonly text: string;
+      /** What the task has used by now, where the agent tells. */
+      readonly usage?: TaskUsage;
       readonly journal?: JournalEvent;
     }
   | {
@@ -58,11 +62,13 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
       const progress = progressEvent.safeParse(metadata?.[metadataKeys.progress]);
       if (progress.success) return { kind: "progress", progress: progress.data };
       const journal = journalEvent.safeParse(metadata?.[metadataKeys.event]);
+      const usage = taskUsage({ metadata });
       return {
         kind: "status",
         state: status?.state ?? TaskState.TASK_STATE_UNSPECIFIED,
         text: messageText(status?.message),
         ...seqIn(metadata),
+        ...(usage && { usage }),
         ...(journal.success ? { journal: journal.data as JournalEvent } : {}),
       };
     }

@@ -3,7 +3,12 @@ import * as z from "zod";
 import type { TaskUsage } from "../agent/task-usage.ts";
 import { metadataKeys } from "./extensions.ts";
 
-const usage = z.object({ tokens: z.number().min(0), usd: z.number().min(0), unpriced: z.boolean() });
+const usage = z.object({
+  tokens: z.number().min(0),
+  outputTokens: z.number().min(0).exactOptional(),
+  usd: z.number().min(0),
+  unpriced: z.boolean(),
+});
 
 /** What a task says it has used; undefined where the agent does not tell. */
 export function taskUsage({ metadata }: Pick<Task, "metadata">): TaskUsage | undefined {

@@ -136,7 +136,7 @@ test("an event of a type this version does not know moves the place and nothing 
   expect(after.history).toHaveLength(1);
 });
 
-test("a task tells what it used: its model calls, its summaries and what the agents it asked told", () => {
+test("a task tells what it used: its model calls, those of its tools, its summaries and what the agents it asked told", () => {
   const usage = { inputTokens: 90, cachedInputTokens: 0, outputTokens: 10, source: "provider" } as const;
   const call = { type: "model-replied", text: "", toolCalls: [], model: "m", milliseconds: 1 } as const;
   const answered = { type: "agent-answered", askId: "1", agent: "swe", state: "failed", files: [] } as const;
@@ -145,11 +145,28 @@ test("a task tells what it used: its model calls, its summaries and what the age
       { ...call, usage: { ...usage, costUsd: 0.5 } },
       { type: "context-compacted", summary: "", kept: 1, usage: { ...usage, costUsd: null } },
       { type: "context-compacted", summary: "", kept: 1 },
+      { type: "model-asked", callId: "c", model: "m", milliseconds: 1, usage: { ...usage, costUsd: 1 } },
+      { ...call, usage: { ...usage, costUsd: 0 }, discarded: { ...usage, costUsd: 0 } },
       { ...answered, usage: { tokens: 1_000, usd: 0.25, unpriced: false } },
       answered,
     ),
   );
-  expect(task.metadata?.["manyhands/usage"]).toEqual({ tokens: 1_200, usd: 0.75, unpriced: true });
+  expect(task.metadata?.["manyhands/usage"]).toEqual({ tokens: 1_500, outputTokens: 50, usd: 1.75, unpriced: true });
+});
+
+test("what an agent at work told so far counts until it tells its end, and stands where it tells nothing then", () => {
+  const asks = { askId: "1", agent: "swe" } as const;
+  const at = (tokens: number) => ({ tokens, outputTokens: 1, usd: 0, unpriced: false });
+  const working = [
+    { type: "agent-progressed", ...asks, text: "one", usedSoFar: at(10) },
+    { type: "agent-progressed", ...asks, text: "two", usedSoFar: at(30) },
+    { type: "agent-progressed", ...asks, text: "three" },
+  ] as const;
+  const told = (...events: readonly AgentEvent[]) => view(fold(...events)).metadata?.["manyhands/usage"];
+  expect(told(...working)).toMatchObject({ tokens: 30 });
+  const end = { type: "agent-answered", ...asks, state: "completed", files: [] } as const;
+  expect(told(...working, { ...end, usage: at(45) })).toMatchObject({ tokens: 45 });
+  expect(told(...working, { ...end, state: "timed-out" })).toMatchObject({ tokens: 30 });
 });
 
 test("the code of a failure is told once, also when it came from an agent that was asked", () => {

@@ -1,7 +1,7 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
 import type { RunRecord } from "../durable/engine.ts";
 import { metadataKeys } from "./extensions.ts";
-import type { FoldedArtifact, HistoryEntry, TaskFold } from "./task-fold.ts";
+import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "./task-fold.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
 
@@ -34,7 +34,7 @@ export function taskView(
     status: taskStatus(identity, fold, run),
     artifacts: detail.artifacts ? fold.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
     history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
-    metadata: { [metadataKeys.seq]: fold.seq, [metadataKeys.usage]: fold.usage },
+    metadata: { [metadataKeys.seq]: fold.seq, [metadataKeys.usage]: foldedUsage(fold) },
   };
 }
 

@@ -16,6 +16,7 @@ import { agentRun } from "./agent-run.ts";
 import { defineAgent } from "./define-agent.ts";
 import type { AgentEvent, Part } from "./events.ts";
 import type { RiskPolicy } from "./judge-risk.ts";
+import type { ModelPauses } from "./patient-step.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
 import { releasingEngine } from "./release-tools.ts";
 import type { AgentInput } from "./task.ts";
@@ -29,6 +30,7 @@ type Options = {
   readonly model?: object;
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
+  readonly modelPauses?: ModelPauses;
   /** Milliseconds since 1970, as the engine sees them. */
   readonly clock?: () => number;
 };
@@ -64,7 +66,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
       ...(options.clock && { clock: options.clock }),
     });
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
-    const { approval, risky } = current;
+    const { approval, risky, modelPauses } = current;
     const deps = {
       model: createModel(config),
       engine,
@@ -72,6 +74,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
       openWorkspace: open,
       ...(approval && { approval }),
       ...(risky && { risky }),
+      ...(modelPauses && { modelPauses }),
     };
     const definition = definitionForTest(current);
     engine.work([agentRun(definition, deps)]);

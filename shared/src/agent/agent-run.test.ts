@@ -185,6 +185,30 @@ test("an image the model sees is also named, for the tools to find it", async ()
   ]);
 });
 
+test("an image takes of a task's tokens what it counts for at the model's provider", async () => {
+  await using agent = await agentForTest({
+    script: () => ({ text: "Seen." }),
+    model: { name: "gpt-4o", capabilities: { vision: true } },
+  });
+  for (const side of [512, 1_024]) {
+    const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const png = await new Bun.Image(Buffer.from(pixel, "base64")).resize(side, side).png().bytes();
+    const file = await agent.artifacts.put(png, { name: "a.png", mediaType: "image/png" });
+    const parts = [{ type: "file" as const, ...file, name: `image-${side}.png` }];
+    await agent.engine.start({
+      kind: "tester",
+      input: { message: { messageId: `m${side}`, parts }, hops: 0, budget: { tokens: 4_000 } },
+      principal: "alice",
+      contextId: `c${side}`,
+    });
+    for (const end = Date.now() + 5_000; agent.model.requests.length < side / 512 && Date.now() < end; )
+      await Bun.sleep(5);
+  }
+  const [small = 0, large = 0] = agent.model.requests.map(({ body }) => Number(body.max_tokens));
+  // Four tiles of 170 tokens instead of one, and the difference that the files' names and sizes in bytes make.
+  expect(small - large).toBeWithin(505, 516);
+});
+
 test("a cost bound that cannot be held, for want of a price, is said at once", async () => {
   await using agent = await agentForTest({ script: [{ text: "Done." }, { text: "Done." }] });
   const { events } = await agent.run("Spend.", { budget: { usd: 0.05 } });

@@ -15,6 +15,7 @@ import { hearUser } from "./hear-user.ts";
 import type { RiskPolicy } from "./judge-risk.ts";
 import { limitCalls } from "./limit-calls.ts";
 import { loop, type Step } from "./loop.ts";
+import type { ModelPauses } from "./patient-step.ts";
 import type { ApprovalPolicy } from "./plan-call.ts";
 import { react } from "./react.ts";
 import { receive } from "./receive.ts";
@@ -37,6 +38,8 @@ export type AgentDeps = {
   readonly approval?: ApprovalPolicy;
   /** What becomes of calls that a tool calls risky; `ask` when left out. */
   readonly risky?: RiskPolicy;
+  /** How long a model that cannot answer now is left alone; 15 s, growing to 5 min, when left out. */
+  readonly modelPauses?: ModelPauses;
 };
 
 /**

@@ -1,9 +1,10 @@
 import type { StepContext } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import type { Model, ModelReply, ModelRequest, Usage } from "../llm/model.ts";
+import type { Model, ModelRequest, Usage } from "../llm/model.ts";
 import { estimateTokens } from "../llm/tokens.ts";
 import type { Inquiry } from "../tools/tool.ts";
+import { type CalledModel, callModel } from "./call-model.ts";
 import { type Account, roomForAnswer } from "./spending.ts";
+import { usageOfAnswers } from "./task-usage.ts";
 
 /** What inquiries under way, or not yet counted to their task, use up of its bounds. */
 export type PendingSpending = { tokens: number; usd: number };
@@ -26,7 +27,7 @@ export function answerInquiries(
     async ask(inquiry, signal) {
       signal.throwIfAborted();
       const messages = messagesOf(inquiry, model);
-      const inputTokens = estimateTokens(messages, []);
+      const inputTokens = estimateTokens(messages, [], model.imageRule);
       const { spent } = task;
       const used = { ...spent, tokens: spent.tokens + pending.tokens, usd: spent.usd + pending.usd };
       const room = roomForAnswer({ ...task, spent: used }, inputTokens, model);
@@ -37,13 +38,13 @@ export function answerInquiries(
       };
       add(pending, reserved, 1);
       try {
-        const started = performance.now();
-        const reply = await replyTo({ messages, tools: [], toolChoice: "none", maxOutputTokens }, model, signal);
-        usage.push(reply.usage);
-        add(pending, { tokens: reply.usage.inputTokens + reply.usage.outputTokens, usd: reply.usage.costUsd ?? 0 }, 1);
-        const milliseconds = Math.round(performance.now() - started);
-        step.emit({ type: "model-asked", callId, usage: reply.usage, model: reply.model, milliseconds });
-        return reply.text;
+        const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
+        const tell = ({ reply: { model: name }, usage, milliseconds }: CalledModel) =>
+          ({ type: "model-asked", callId, usage, model: name, milliseconds }) as const;
+        const called = await callModel(request, model, { ...step, signal }, tell);
+        usage.push(called.usage, ...(called.discarded === undefined ? [] : [called.discarded]));
+        add(pending, usageOfAnswers(called), 1);
+        return called.reply.text;
       } finally {
         add(pending, reserved, -1);
       }
@@ -62,9 +63,4 @@ function messagesOf({ instructions, text, images = [] }: Inquiry, model: Model):
     { role: "system", text: instructions },
     { role: "user", parts: [{ type: "text", text }, ...seen] },
   ];
-}
-
-async function replyTo(request: ModelRequest, model: Model, signal: AbortSignal): Promise<ModelReply> {
-  for await (const event of model.ask(request, { signal })) if (event.type === "reply") return event.reply;
-  throw new AppError("model_unavailable", "The model's answer ended without a reply.");
 }

@@ -1,18 +1,19 @@
 import type { StepContext } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec } from "../llm/model.ts";
+import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage } from "../llm/model.ts";
 import { estimateTokens } from "../llm/tokens.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
+import { callModel } from "./call-model.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
-import { lookAround, sightTokensOf } from "./look-around.ts";
+import { toolChoiceNow, turnNotice } from "./last-turn.ts";
+import { lookAround } from "./look-around.ts";
+import { type ModelPauses, patientStep } from "./patient-step.ts";
 import { type ApprovalPolicy, type PlannedCall, planCall } from "./plan-call.ts";
-import { promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
-import { toModelMessages } from "./to-model-messages.ts";
+import { tailMessage, toModelMessages } from "./to-model-messages.ts";
 import { toolsNow } from "./tools-now.ts";
 
 /** What thinking needs of the server it runs in. */
@@ -22,6 +23,8 @@ export type ThinkDeps = {
   /** Which calls a person has to allow; none when left out. */
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
+  /** The usual ones when left out. */
+  readonly modelPauses?: ModelPauses;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
@@ -33,24 +36,30 @@ export type ThinkDeps = {
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   return async (task) => {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
-    const hints = hint === undefined ? task.hints : [hint, ...task.hints];
-    const reply = await task.run.step("model", async (step) => {
+    const notice = turnNotice(agent, task);
+    const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
+    const toolChoice = toolChoiceNow(agent, task);
+    const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
       const sight = await lookAround(agent, task, deps, step.signal);
-      const sightTokens = sightTokensOf(sight);
-      const { vision } = deps.model.capabilities;
-      const prompt = await toModelMessages(task.messages, { hints, sight, vision, artifacts: deps.artifacts });
+      const { artifacts, model } = deps;
+      const seen = { vision: model.capabilities.vision, artifacts };
+      const tail = await tailMessage(task.messages, { ...seen, hints, sight });
+      const prompt = await toModelMessages(task.messages, seen);
+      const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
+      const sightTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + sightTokens;
       const request: ModelRequest = {
-        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt],
+        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
         tools: toolSpecs(offered),
-        toolChoice: agent.toolChoice,
-        maxOutputTokens: roomForAnswer(task, promptTokens(task, sightTokens), deps.model),
+        toolChoice,
+        maxOutputTokens: roomForAnswer(task, inputTokens, model),
       };
-      const reply = await recordReply(task, request, deps.model, step);
+      const reply = await recordReply(task, request, model, step);
       return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
     });
     task.hints = [];
-    take(reply, task, agent.toolChoice);
+    take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
     return reply.toolCalls;
   };
 }
@@ -72,6 +81,21 @@ async function planCalls(
   );
 }
 
+/** How a task waits for its model: within its time, which the wait takes of. */
+export function waitingOf(
+  task: TaskState,
+  { modelPauses }: Pick<ThinkDeps, "modelPauses">,
+): Parameters<typeof patientStep>[2] {
+  return {
+    pauses: modelPauses,
+    hasAnswered: task.spent.tokens > 0,
+    leftMs: () => task.limits.wallMs - task.spent.workMs,
+    spent: (milliseconds) => {
+      task.spent.workMs += milliseconds;
+    },
+  };
+}
+
 /** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
   return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
@@ -87,8 +111,9 @@ function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
 
 /** What a model step leaves in the journal. */
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
+  readonly discarded?: Usage;
   readonly milliseconds: number;
-  /** Of the input, about, what was seen around it; none where nothing could be seen. */
+  /** Of the input, about, what was its tail: what was seen around it, the newest image, the hints. */
   readonly sightTokens?: number;
 };
 
@@ -99,24 +124,26 @@ export async function recordReply(
   model: Model,
   step: StepContext,
 ): Promise<RecordedReply> {
-  const started = performance.now();
   const deadline = workDeadline(task, step.signal);
   try {
-    for await (const event of model.ask(request, { signal: deadline.signal })) {
-      if (event.type === "retry") step.progress({ type: "deltas-void", cause: event.cause });
-      else if (event.type !== "reply") step.progress(event);
-      else return tell(event.reply, Math.round(performance.now() - started), step);
-    }
+    const { reply, usage, discarded, milliseconds } = await callModel(
+      request,
+      model,
+      { ...step, signal: deadline.signal },
+      ({ reply: { text, toolCalls, model }, usage, milliseconds }) => ({
+        type: "model-replied",
+        text,
+        toolCalls,
+        usage,
+        model,
+        milliseconds,
+      }),
+    );
+    const { text, toolCalls, finish } = reply;
+    return { text, toolCalls, finish, usage, ...(discarded && { discarded }), milliseconds };
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;
   }
-  throw new AppError("model_unavailable", "The model's answer ended without a reply.");
-}
-
-function tell(reply: ModelReply, milliseconds: number, step: StepContext): RecordedReply {
-  const { text, toolCalls, finish, usage, model } = reply;
-  step.emit({ type: "model-replied", text, toolCalls, usage, model, milliseconds });
-  return { text, toolCalls, finish, usage, milliseconds };
 }
 
 const cutOff = {
@@ -131,7 +158,7 @@ function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition
   const tokens = Math.max(0, usage.inputTokens - task.sightTokens);
   task.measured = { tokens, messages: task.messages.length };
   task.messages.push({ role: "assistant", text, toolCalls });
-  spend(task, usage, reply.milliseconds);
+  spend(task, reply);
   if (toolCalls.length > 0) return;
   if (reply.finish === "length" || reply.finish === "content-filter") {
     const [by, advice] = cutOff[reply.finish];

@@ -47,7 +47,7 @@ async function answered(
     await collectMessages(task);
     const message = await askPerson(task.run, { question, kind: "question" }, answerMs);
     const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    for (const each of now.usage ?? []) spend(task, each, 0);
+    for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });
     now = await callTool(task.run, call, turn, deps, { text, state });
   }
   return now;
@@ -55,7 +55,7 @@ async function answered(
 
 function take({ callId, name, text, isError, images, end, usage = [] }: CalledTool, task: TaskState): void {
   // Its time is within the call's.
-  for (const each of usage) spend(task, each, 0);
+  for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
   task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });
   if (end !== undefined) task.outcome ??= end;
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { ChatRequest } from "../llm/chat-protocol.ts";
+import { type ChatRequest, textOf } from "../llm/chat-protocol.ts";
+import { askHuman } from "../tools/human/ask-human.ts";
 import { defineTool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
+import { foldMessages } from "./fold-messages.ts";
 import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
@@ -141,4 +143,122 @@ test("an answer that a content filter stopped is no answer", async () => {
   const { record, events } = await agent.run("Tell.");
   expect(record.output).toEqual({ answer: "I cannot say." });
   expect(events.some((event) => event.type === "notice-given" && event.kind === "truncated")).toBe(true);
+});
+
+test("every message of the user stays word for word, and whoever sums up reads them so; also in the next task of the conversation", async () => {
+  const { tool, entered, leave } = gateForTest();
+  const script = talker(9);
+  await using agent = await agentForTest({
+    script: (request, n) => (n === 0 ? { calls: [{ name: "gate", args: {} }] } : script(request)),
+    tools: [echo, tool],
+    model: small,
+  });
+  const id = await agent.start("Write the report in French, two pages.");
+  await entered;
+  await agent.say(id, "And never name the client.");
+  leave();
+  await agent.until(id, "completed");
+  const summaries = agent.model.requests.filter(({ body }) => isSummary(body));
+  expect(summaries.length).toBeGreaterThan(0);
+  const both = ["Write the report in French, two pages.", "And never name the client."];
+  for (const { body } of summaries)
+    for (const words of both) expect(JSON.stringify(body.messages[1])).toContain(`USER: ${words}`);
+  const said = () =>
+    agent.model.requests
+      .at(-1)
+      ?.body.messages.filter(({ role }) => role === "user")
+      .map(textOf)
+      .filter((text) => !text.startsWith("Summary"));
+  expect(said()).toEqual(both);
+  await agent.run("Now in English.");
+  expect(said()).toEqual([...both, "Now in English."]);
+});
+
+test("what the user answered stays with the question", async () => {
+  const script = talker(9);
+  await using agent = await agentForTest({
+    script: (request, n) =>
+      n === 0 ? { text: "Hm.", calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] } : script(request),
+    tools: [echo, askHuman()],
+    model: small,
+  });
+  const id = await agent.start("Go on.");
+  await agent.until(id, "waiting");
+  await agent.say(id, "The year 1987.");
+  await agent.until(id, "completed");
+  expect((await agent.events(id)).some(({ type }) => type === "context-compacted")).toBe(true);
+  const last = agent.model.requests.at(-1)?.body.messages ?? [];
+  const at = last.findIndex((message) => message.role === "tool" && textOf(message).includes("The year 1987."));
+  expect(JSON.stringify(last[at - 1]?.tool_calls)).toContain("Which year?");
+});
+
+test("of more words than fit, the oldest are summed up and lie whole in a file", async () => {
+  await using agent = await agentForTest({ script: talker(4), tools: [echo], model: small });
+  const long = (n: number) => `Wish ${n}: ${"I want this and that, and not the other. ".repeat(60)}`;
+  for (let n = 0; n < 12; n++) await agent.run(long(n));
+  const events = (await agent.engine.list({ limit: 100 })).runs.map(({ id }) => agent.events(id));
+  const compactions = (await Promise.all(events)).flat().filter((event) => event.type === "context-compacted");
+  const [path] =
+    /\.manyhands\/output\/\d+-message\.txt/.exec(compactions.map(({ summary }) => summary).join("\n")) ?? [];
+  expect(await Bun.file(`${agent.workspace.root}/${path}`).text()).toMatch(/^USER: Wish \d+: .*the other\. $/s);
+});
+
+test("a result that is cut for the summary names the file that holds it whole, and that file does", async () => {
+  const results = Array.from(
+    { length: 9 },
+    (_, n) => `result ${n} begins ${"x y z ".repeat(500)} KEY-${n} ${"u v w ".repeat(200)} end`,
+  );
+  let n = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      if (isSummary(request)) return { text: "SUMMARY without any file" };
+      const text = results[n++];
+      return text === undefined ? { text: "end" } : { calls: [{ name: "echo", args: { text } }] };
+    },
+    tools: [echo],
+    model: small,
+    agent: { limits: { resultCharacters: 4_000 } },
+  });
+  const { events } = await agent.run("Go on.");
+  const summaries = events.filter((event) => event.type === "context-compacted").map(({ summary }) => summary);
+  expect(summaries.length).toBeGreaterThan(1);
+  const named = [...(summaries.at(-1) ?? "").matchAll(/^- (\.manyhands\/output\/\S+): RESULT of echo: result (\d)/gm)];
+  // Those of the first compaction are named by the last too.
+  expect(named.map(([, , at]) => at)).toContain("0");
+  for (const [, path, at] of named) {
+    const whole = await Bun.file(`${agent.workspace.root}/${path}`).text();
+    expect(whole).toBe(results[Number(at)] ?? "");
+  }
+  const prompt = JSON.stringify(agent.model.requests.find(({ body }) => isSummary(body))?.body.messages[1]);
+  for (const [, path] of named.slice(0, 1)) expect(prompt).toContain(`the whole is in ${path}`);
+});
+
+test("a compaction never cuts between a call and its results", async () => {
+  let n = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      if (isSummary(request)) return { text: "SUMMARY" };
+      if (n++ >= 12) return { text: "end" };
+      const calls = [40, 400, 4_000].map((length) => ({
+        name: "echo",
+        args: { text: `${n} ${"ab ".repeat(length / 3)}` },
+      }));
+      return { calls };
+    },
+    tools: [echo],
+    model: small,
+  });
+  const { events } = await agent.run("Go on.");
+  expect(events.filter(({ type }) => type === "context-compacted").length).toBeGreaterThan(2);
+  for (const [at, event] of events.entries()) {
+    if (event.type !== "context-compacted") continue;
+    const messages = foldMessages([], events.slice(0, at + 1));
+    const newest = messages.slice(messages.findIndex(({ role }) => role === "summary") + 1);
+    expect(newest.length).toBe(event.kept);
+    const calls = newest.flatMap((message) =>
+      message.role === "assistant" ? message.toolCalls.map(({ id }) => id) : [],
+    );
+    const answered = newest.flatMap((message) => (message.role === "tool" ? [message.callId] : []));
+    expect(answered.toSorted()).toEqual(calls.toSorted());
+  }
 });

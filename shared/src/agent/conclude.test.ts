@@ -5,6 +5,7 @@ import * as z from "zod";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { defineTool } from "../tools/tool.ts";
+import { rememberArrival } from "../workspace/pristine.ts";
 import { saveFile } from "../workspace/save-file.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import type { AgentEvent } from "./events.ts";
@@ -89,4 +90,30 @@ test("a copy of a file the user sent is a result, the file itself is not, also w
   await agent.say(id, "This one.", [{ type: "file", ...file }]);
   await agent.until(id, "completed");
   expect(artifacts(await agent.events(id)).map(({ name }) => name)).toEqual(["copy.txt", "answer"]);
+});
+
+test("what came from elsewhere is no artifact unless the task changed it", async () => {
+  const fetch = defineTool({
+    name: "fetch",
+    description: "Brings files from elsewhere.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      const files = ["kept.txt", "changed.txt"].map((path) => {
+        const content = new TextEncoder().encode(`${path} as it came`);
+        return { path, content, sha256: new Bun.CryptoHasher("sha256").update(content).digest("hex") };
+      });
+      for (const { path, content, sha256 } of files) {
+        await saveFile(workspace, path, content);
+        await rememberArrival(workspace, { root: path, files: [{ path, sha256 }] }, () => new Blob([content]));
+      }
+      return "fetched";
+    },
+  });
+  await using agent = await agentForTest({
+    script: [call("fetch", {}), call("write", { files: { "changed.txt": "of our own" } }), { text: "Done." }],
+    tools: [fetch, write],
+  });
+  const { events } = await agent.run("Fetch.");
+  expect(artifacts(events).map(({ name }) => name)).toEqual(["changed.txt", "answer"]);
 });

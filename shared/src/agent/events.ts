@@ -27,6 +27,8 @@ export type AgentEvent =
       readonly text: string;
       readonly toolCalls: readonly ToolCall[];
       readonly usage: Usage;
+      /** Of answers that broke off before this one and were asked for again. */
+      readonly discarded?: Usage;
       readonly model: string;
       readonly milliseconds: number;
     }
@@ -35,6 +37,7 @@ export type AgentEvent =
       readonly type: "model-asked";
       readonly callId: string;
       readonly usage: Usage;
+      readonly discarded?: Usage;
       readonly model: string;
       readonly milliseconds: number;
     }
@@ -48,19 +51,26 @@ export type AgentEvent =
       readonly milliseconds: number;
       readonly images?: readonly StoredFile[];
     }
-  /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed. */
+  /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed, and of the user's words before them `pinned`. */
   | {
       readonly type: "context-compacted";
       readonly summary: string;
       readonly kept: number;
+      readonly pinned?: number;
       /** What the model call for the summary used, where it answered. */
       readonly usage?: Usage;
+      readonly discarded?: Usage;
     }
   | PeerEvent
   | FlowEvent
   | QuestionAsked
-  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer. */
-  | { readonly type: "notice-given"; readonly kind: "stuck" | "budget" | "truncated"; readonly text: string }
+  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer; or that it waits, and how long. */
+  | {
+      readonly type: "notice-given";
+      readonly kind: "stuck" | "budget" | "truncated" | "waiting";
+      readonly text: string;
+      readonly pauseMs?: number;
+    }
   /** A file the run made, or its final answer. The answer is the last artifact of a run, and the only one named `answer`. */
   | {
       readonly type: "artifact-added";

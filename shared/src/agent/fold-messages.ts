@@ -18,7 +18,7 @@ export function foldMessages(
   for (const event of events) {
     if (event.type === "message-received") unheard.set(event.messageId, event.parts);
     else if (event.type === "context-compacted" && goal !== undefined) {
-      messages = compacted(messages, goal, event.summary, event.kept);
+      messages = compacted(messages, goal, event);
     } else if (event.type === "run-ended") {
       messages.push(...[...unheard.values()].map(said), ...ending(event));
     } else {

@@ -1,5 +1,5 @@
 import type { Model } from "../llm/model.ts";
-import { estimateText, estimateTokens } from "../llm/tokens.ts";
+import { estimateText } from "../llm/tokens.ts";
 import type { Sight } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent.ts";
@@ -53,13 +53,6 @@ const recentTurns = 3;
 function recentTools(messages: TaskState["messages"]): string[] {
   const turns = messages.filter((message) => message.role === "assistant").slice(-recentTurns);
   return turns.flatMap(({ toolCalls }) => toolCalls.map(({ name }) => name));
-}
-
-/** Tokens a sight makes in a prompt. An estimate. */
-export function sightTokensOf(sight: Sight | undefined): number {
-  if (sight === undefined) return 0;
-  const parts = [{ type: "text", text: sight.text } as const, ...(sight.images ?? [])];
-  return estimateTokens([{ role: "user", parts }], []);
 }
 
 function cut(sight: Sight, tokens: number): Sight {

@@ -117,3 +117,29 @@ async function asked(it: Awaited<ReturnType<typeof agentForTest>>, id: string, t
   }
   throw new Error(`It did not ask ${times} times.`);
 }
+
+test("a call of a tool that is not the agent's own is not made again after a crash: what it would do is not known", async () => {
+  let calls = 0;
+  const entered = Promise.withResolvers<void>();
+  const foreign: Tool = {
+    ...tool("a__deed", "done"),
+    async call(_, { signal }) {
+      if (++calls > 1) return { text: "made again", isError: false };
+      entered.resolve();
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      return promise;
+    },
+  };
+  await using it = await agentForTest({
+    agent: { moreTools: more(() => [foreign]) },
+    script: [{ calls: [{ name: "a__deed", args: {} }] }, { text: "done" }],
+  });
+  const id = await it.start("go");
+  await entered.promise;
+  await it.restart({});
+  await it.until(id, "completed");
+  expect(calls).toBe(1);
+  const ended = (await it.events(id)).find((event) => event.type === "tool-ended");
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Interrupted") });
+});

@@ -37,7 +37,14 @@ export type PeerEvent =
       readonly contextId: string;
     }
   /** One short line of what the agent is doing; at most a hundred of an ask are told. */
-  | { readonly type: "agent-progressed"; readonly askId: string; readonly agent: string; readonly text: string }
+  | {
+      readonly type: "agent-progressed";
+      readonly askId: string;
+      readonly agent: string;
+      readonly text: string;
+      /** What its task had used by then, where the agent tells. */
+      readonly usedSoFar?: TaskUsage;
+    }
   | {
       readonly type: "agent-answered";
       readonly askId: string;

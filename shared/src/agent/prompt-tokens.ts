@@ -1,16 +1,16 @@
 import { estimateTokenCount } from "tokenx";
 import type { TaskMessage, TaskState } from "./task-state.ts";
 
-/** What an image costs in a prompt, about: providers differ between some hundred and some thousand tokens. */
+/** What an image costs in a prompt, about, until the provider has counted it; a call itself goes by the image's size. */
 const imageTokens = 1_000;
 
 /**
  * The size of the task's next prompt: what the provider counted last time, and an estimate for what came after. Computed from
- * recorded values only, so that replay decides alike. `sightTokens` where the next look is already known.
+ * recorded values only, so that replay decides alike. The next tail is taken to be as large as the last.
  */
-export function promptTokens(task: TaskState, sightTokens = task.sightTokens): number {
+export function promptTokens(task: TaskState): number {
   const unmeasured = task.messages.slice(task.measured.messages);
-  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens + sightTokens);
+  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens + task.sightTokens);
 }
 
 /** An estimate for one message. */

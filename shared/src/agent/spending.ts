@@ -3,6 +3,7 @@ import type { Model, Usage } from "../llm/model.ts";
 import type { Limits } from "./agent.ts";
 import type { Think } from "./react.ts";
 import type { Spending, TaskState } from "./task-state.ts";
+import { usageOfAnswers } from "./task-usage.ts";
 
 /** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
 export type Account = {
@@ -14,14 +15,18 @@ export type Account = {
 /** An answer shorter than this is not worth asking for. */
 const smallestAnswer = 256;
 
-/** From this share of a bound on, the model is told once a turn that it should come to an end. */
+/** From this share of a bound on, the model is told once a turn that it should come to an end; of its turns, `last-turn.ts` tells. */
 const nearlySpent = 0.8;
 
+/** A model call as a step recorded it. */
+export type SpentCall = { readonly usage: Usage; readonly discarded?: Usage; readonly milliseconds: number };
+
 /** Adds one model call to what the task has used. */
-export function spend(task: TaskState, usage: Usage, milliseconds: number): void {
-  task.spent.tokens += usage.inputTokens + usage.outputTokens;
-  task.spent.usd += usage.costUsd ?? 0;
-  task.spent.unpriced ||= usage.costUsd === null;
+export function spend(task: TaskState, { usage, discarded, milliseconds }: SpentCall): void {
+  const { tokens, usd, unpriced } = usageOfAnswers({ usage, ...(discarded && { discarded }) });
+  task.spent.tokens += tokens;
+  task.spent.usd += usd;
+  task.spent.unpriced ||= unpriced;
   task.spent.workMs += milliseconds;
 }
 
@@ -78,7 +83,6 @@ export function withinBudget(think: Think): Think {
     const { limits, spent } = task;
     if (spent.workMs >= limits.wallMs) throw timeLimit(task);
     const shares = {
-      steps: task.step / limits.steps,
       tokens: spent.tokens / limits.tokens,
       money: spent.usd / limits.usd,
       time: spent.workMs / limits.wallMs,

@@ -54,7 +54,7 @@ export type TaskState = {
   hints: string[];
   /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
-  /** Tokens of what the model saw around it at its newest thought; the next look is taken to be as large. */
+  /** Tokens of the tail of its newest prompt: what it saw around it, the newest image, the hints; the next is taken to be as large. */
   sightTokens: number;
   readonly spent: Spending;
   /** What of the rest is lent to tasks that others do for this one. */

@@ -5,22 +5,17 @@ import type { Part } from "./events.ts";
 import { pairSafe } from "./pair-safe.ts";
 import type { TaskMessage } from "./task-state.ts";
 
-type Options = {
-  readonly hints: readonly string[];
-  readonly sight?: Sight | undefined;
-  readonly vision: boolean;
-  readonly artifacts: ArtifactStore;
-};
+type Options = { readonly vision: boolean; readonly artifacts: ArtifactStore };
+
+/** What stands at the end of one prompt only. */
+type Tail = Options & { readonly hints: readonly string[]; readonly sight?: Sight | undefined };
 
 /**
- * The conversation as a model reads it: every call followed by exactly one result, files named, images inlined where the model sees
- * them. Of the images that tools made only the newest are sent, for some turns, at the tail with what is seen now and the hints: none of it is part of
- * the stable prefix.
+ * The conversation as a model reads it: every call followed by exactly one result, files named, images of the user inlined where the model sees
+ * them.
  */
 export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
-  const converted = await Promise.all(pairSafe(messages).map((message) => convert(message, options)));
-  const tail = await tailMessage(messages, options);
-  return tail === undefined ? converted : [...converted, tail];
+  return Promise.all(pairSafe(messages).map((message) => convert(message, options)));
 }
 
 async function convert(message: TaskMessage, options: Options): Promise<ModelMessage> {
@@ -67,7 +62,11 @@ const blind = "\n[The image is not shown to you: the model in use takes text onl
 /** Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen in it has been said by then. */
 const turnsInSight = 5;
 
-async function tailMessage(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage | undefined> {
+/**
+ * The end of one prompt, which is no part of its stable prefix: what is seen now, the hints, and of the images that tools made the newest, for some
+ * turns. Undefined when there is none of it.
+ */
+export async function tailMessage(messages: readonly TaskMessage[], options: Tail): Promise<ModelMessage | undefined> {
   const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
   const turnsSince = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
   const newest = turnsSince < turnsInSight ? messages[at] : undefined;

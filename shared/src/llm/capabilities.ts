@@ -5,6 +5,8 @@ import type { Capabilities } from "./model.ts";
 export type Traits = Capabilities & {
   /** Whether it accepts a temperature other than its own. */
   readonly temperature: boolean;
+  /** Whether it can be made to call a tool, or a certain one; models that think often cannot. */
+  readonly forcedTools: boolean;
   /** Whether its server streams; one that does not may refuse to be asked for it. */
   readonly stream: boolean;
   /** Whether its server knows `stream_options`. */
@@ -20,6 +22,7 @@ const unknownModel: Traits = {
   contextWindow: 32_768,
   maxOutputTokens: 8192,
   temperature: true,
+  forcedTools: true,
   stream: true,
   streamUsage: true,
   maxTokensParameter: "max_tokens",
@@ -57,11 +60,15 @@ export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Tr
 }
 
 /** Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may begin there. */
-function familyOf(name: string): string | undefined {
-  const plain = name
+export function plainName(name: string): string {
+  return name
     .toLowerCase()
     .replace(/^.*\//, "")
     .replace(/^(?:[a-z]+\.)+(?=[a-z])/, "");
+}
+
+function familyOf(name: string): string | undefined {
+  const plain = plainName(name);
   return Object.keys(families)
     .filter((family) => plain.startsWith(family))
     .sort((a, b) => b.length - a.length)[0];

@@ -1,4 +1,4 @@
-import { APIError } from "openai";
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { type FailureKind, ModelFailure } from "./model-failure.ts";
 import { redactKeys } from "./redact.ts";
 
@@ -12,15 +12,33 @@ export function classify(error: unknown, apiKey: string | undefined, now: number
   const status = statusOf(error);
   const sentence = redactKeys(sentenceOf(error), apiKey);
   const headers = error instanceof APIError ? error.headers : undefined;
-  return new ModelFailure(kindOf(status, `${codeOf(error)} ${sentence}`), sentence, retryAfterMs(headers, now));
+  const waitMs = retryAfterMs(headers, now) ?? retryAfterText(sentence);
+  const kind = kindOf(error, status, `${codeOf(error)} ${sentence}`, waitMs);
+  const advice = adviceFor(kind, status);
+  return new ModelFailure(kind, sentence, {
+    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    ...(advice !== undefined && { advice }),
+  });
+}
+
+/** What can be done about a failure that waiting does not end. */
+function adviceFor(kind: FailureKind, status: number | undefined): string | undefined {
+  if (kind === "quota") return "The account has nothing left: top it up, or set another model or `llm.fallback`.";
+  if (kind === "unreached") return "See whether `llm.base_url` is right and the server runs.";
+  if (kind !== "rejected") return undefined;
+  if (status === 401 || status === 403) return "See whether `llm.api_key` is the key for this model at `llm.base_url`.";
+  if (status === 404) return "See whether `llm.model` is a name that `llm.base_url` knows.";
+  return "The same request would be refused again.";
 }
 
 /** No status means the connection failed, or an error came in mid-stream without a code: both may pass. */
-function kindOf(status: number | undefined, text: string): FailureKind {
+function kindOf(error: unknown, status: number | undefined, text: string, waitMs: number | undefined): FailureKind {
   const clientError = status === undefined || (status >= 400 && status < 500);
   if (clientError && status !== 401 && overflow.test(text)) return "overflow";
-  if (status === 402 || (clientError && quota.test(text))) return "quota";
+  // Some providers call a limit by the minute a quota too, and say when it ends.
+  if (status === 402 || (clientError && waitMs === undefined && quota.test(text))) return "quota";
   if (status === 413) return "overflow";
+  if (error instanceof APIConnectionError && !(error instanceof APIConnectionTimeoutError)) return "unreached";
   if (status === 429 || (status === undefined && /rate.?limit/i.test(text))) return "rate-limited";
   if (status === undefined || status >= 500 || status === 408 || status === 409 || status === 425) return "unavailable";
   return "rejected";
@@ -42,6 +60,12 @@ function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
+}
+
+/** The wait that a provider asks for in its sentence, as Google does. */
+function retryAfterText(sentence: string): number | undefined {
+  const seconds = /\b(?:retry|try again) in (\d+(?:\.\d+)?) ?s(?:ec|\b)/i.exec(sentence)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** The wait a provider asks for: milliseconds, seconds or a date. */

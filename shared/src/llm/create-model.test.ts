@@ -442,3 +442,43 @@ test("no more calls are in flight than the configuration allows", async () => {
   expect(server.requests).toHaveLength(6);
   expect(most).toBe(2);
 });
+
+test("a fallback that refuses does not take the place of a first model that is only away", async () => {
+  const away = await scripted(() => ({ status: 429, headers: { "retry-after": "90" } }));
+  const refusing = await scripted(() => ({ status: 401, error: { message: "bad key" } }));
+  const fallback = { name: "other", baseUrl: refusing.url };
+  const error = await failureOf(modelAt(away.url, { fallback }));
+  expect(error).toMatchObject({ code: "rate_limited", retryAfterMs: 90_000, wasReached: true });
+  expect(refusing.requests).toHaveLength(1);
+});
+
+test("an account that has to be topped up is final by its status too", async () => {
+  const server = await scripted(() => ({ status: 402, error: { message: "Payment required" } }));
+  const error = await failureOf(modelAt(server.url));
+  expect(error.code).toBe("model_rejected");
+  expect(error.message).toContain("top it up");
+});
+
+test("a minute has room again for what a call was thought to use and did not", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const server = await scripted(() => ({ text: "ok", usage }));
+  const clock = quickClock();
+  const long: ModelRequest = { ...request, messages: [{ role: "system", text: "word ".repeat(400) }] };
+  const model = modelAt(server.url, { tokensPerMinute: 900 }, { clock });
+  for (let n = 0; n < 4; n++) await reply(model, long, { signal: never });
+  expect(clock.waits).toEqual([]);
+});
+
+test("an answer that broke off and was asked for again is paid for: its usage comes with the retry", async () => {
+  const server = await scripted([{ text: "one two three four", cutAfter: 2 }, { text: "whole" }]);
+  const events = await eventsOf(modelAt(server.url));
+  const again = events.find((event) => event.type === "retry");
+  expect(again).toMatchObject({ usage: { source: "estimate" } });
+  expect(again?.type === "retry" && again.usage?.inputTokens).toBeGreaterThan(0);
+});
+
+test("a server that refuses what was left out already is not asked for ever", async () => {
+  const server = await scripted(() => ({ status: 400, error: { message: "tool_choice is not supported" } }));
+  expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
+  expect(server.requests.length).toBeLessThan(5);
+});

@@ -1,11 +1,14 @@
+import { AppError } from "../errors.ts";
 import { type AttemptResult, type AttemptScope, attempt } from "./attempt.ts";
-import { type Traits, traitsOf } from "./capabilities.ts";
+import { plainName, type Traits, traitsOf } from "./capabilities.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ModelConfig } from "./config.ts";
 import { createEndpoint } from "./endpoint.ts";
+import { createImageFit, type ShrinkImage } from "./image-fit.ts";
+import { type ImageRule, imageRuleOf } from "./image-rule.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { Model, ModelEvent, ModelRequest } from "./model.ts";
-import { ModelFailure } from "./model-failure.ts";
+import { ModelFailure, mayPass } from "./model-failure.ts";
 import { costOf } from "./price.ts";
 import { withoutRefused } from "./refused-parameter.ts";
 import { retryWait } from "./retry.ts";
@@ -15,6 +18,8 @@ import { estimateTokens } from "./tokens.ts";
 export type ModelDeps = {
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
+  /** Makes images smaller that are larger than the model's provider looks at them; they are sent as they are when left out. */
+  readonly shrinkImage?: ShrinkImage;
   /** From 0 up to 1. */
   readonly random?: () => number;
   /** Told of every retry and fallback; never of a key or of a message's content. */
@@ -23,6 +28,7 @@ export type ModelDeps = {
 
 type Scope = AttemptScope & {
   readonly limiter: Limiter;
+  readonly imageRule: ImageRule;
   readonly random: () => number;
   readonly logger: ModelDeps["logger"];
   /** What the endpoint accepts, as far as it has been learnt. */
@@ -35,11 +41,14 @@ type Scope = AttemptScope & {
  */
 export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
   const clock = deps.clock ?? systemClock;
+  const imageRule = imageRuleOf(plainName(config.name));
+  const fitImages = createImageFit(imageRule, deps.shrinkImage);
   const scope: Scope = {
     config,
     clock,
     endpoint: createEndpoint(config, deps.fetch ?? globalThis.fetch),
     limiter: createLimiter(config, clock),
+    imageRule,
     random: deps.random ?? Math.random,
     logger: deps.logger,
     traits: traitsOf(config),
@@ -50,18 +59,20 @@ export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
   return {
     ...identity,
     capabilities: { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens },
+    imageRule,
     cost: (tokens) => costOf(tokens, config),
     async *ask(request, { signal }) {
       signal.throwIfAborted();
       try {
-        yield* askWithRetries(scope, request, signal);
+        const fitted = scope.traits.vision ? await fitImages(request, signal) : request;
+        yield* askWithRetries(scope, fitted, signal);
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
         if (fallback === undefined || !mayFallBack(error)) throw error.toAppError(identity);
         const cause = `${error.message}; ${fallback.name} takes over`;
         deps.logger?.warn({ model: config.name, fallback: fallback.name, cause }, "the fallback model takes over");
         yield { type: "retry", attempt: config.maxRetries + 1, waitMs: 0, cause };
-        yield* fallback.ask(request, { signal });
+        yield* askFallback(fallback, request, { signal, failure: error, identity });
       }
     },
   };
@@ -87,7 +98,8 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     }
     const cause = failure.message;
     scope.logger?.warn({ model: name, attempt: attempts, waitMs, cause }, "the model is asked again");
-    yield { type: "retry", attempt: attempts, waitMs, cause };
+    const usage = result instanceof ModelFailure ? {} : { usage: result.reply.usage };
+    yield { type: "retry", attempt: attempts, waitMs, cause, ...usage };
     await scope.clock.sleep(waitMs, signal);
     waitedMs += waitMs;
   }
@@ -105,7 +117,7 @@ async function* askOnce(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
-  let spent = estimateTokens(request.messages, request.tools);
+  let spent = estimateTokens(request.messages, request.tools, scope.imageRule);
   const admission = await scope.limiter.enter(spent, signal);
   try {
     const result = yield* attempt(scope, request, traits, signal);
@@ -124,6 +136,24 @@ async function* askOnce(
   }
 }
 
-function mayFallBack({ kind }: ModelFailure): boolean {
-  return kind === "rate-limited" || kind === "unavailable" || kind === "cut" || kind === "quota";
+function mayFallBack(failure: ModelFailure): boolean {
+  return mayPass(failure) || failure.kind === "quota";
+}
+
+/** The answer of the model that takes over. Where that one will never answer and the first may, the first is the one to wait for. */
+async function* askFallback(
+  fallback: Model,
+  request: ModelRequest,
+  {
+    signal,
+    failure,
+    identity,
+  }: { signal: AbortSignal; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
+): AsyncGenerator<ModelEvent> {
+  try {
+    yield* fallback.ask(request, { signal });
+  } catch (error) {
+    if (error instanceof AppError && !error.retryable && mayPass(failure)) throw failure.toAppError(identity);
+    throw error;
+  }
 }

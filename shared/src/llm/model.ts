@@ -1,3 +1,5 @@
+import type { ImageRule } from "./image-rule.ts";
+
 /** An image as it goes to a model; `data` is base64. */
 export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
 export type TextPart = { readonly type: "text"; readonly text: string };
@@ -66,7 +68,14 @@ export type ModelEvent =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly arguments: string }
-  | { readonly type: "retry"; readonly attempt: number; readonly waitMs: number; readonly cause: string }
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly waitMs: number;
+      readonly cause: string;
+      /** Of the answer that is void, where it got as far as one: it is paid for. */
+      readonly usage?: Usage;
+    }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
 /** What a model can do, from configuration; see `capabilities.ts` for the defaults. */
@@ -89,6 +98,8 @@ export interface Model {
   /** Who serves it, for people: a host name, or `rehearsal`. */
   readonly provider: string;
   readonly capabilities: Capabilities;
+  /** What images count for. */
+  readonly imageRule: ImageRule;
   /** US dollars for these tokens; null when no price is known. */
   cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;
   ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;

@@ -13,6 +13,7 @@ const noTools =
  * change is possible once, so that asking again comes to an end.
  */
 export function withoutRefused({ kind, message }: ModelFailure, traits: Traits): Partial<Traits> | undefined {
+  if (kind === "rejected" && traits.forcedTools && /tool_choice/.test(message)) return { forcedTools: false };
   if (traits.tools && noTools.test(message)) return { tools: false };
   if (kind !== "rejected" || !refusal.test(message)) return undefined;
   if (traits.streamUsage && /stream_options/.test(message)) return { streamUsage: false };

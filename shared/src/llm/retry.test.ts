@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { ModelFailure } from "./model-failure.ts";
 import { retryWait } from "./retry.ts";
 
-const busy = (retryAfterMs?: number) => new ModelFailure("rate-limited", "busy", retryAfterMs);
+const busy = (retryAfterMs?: number) =>
+  new ModelFailure("rate-limited", "busy", retryAfterMs === undefined ? {} : { retryAfterMs });
 const limits = { maxRetries: 10, random: () => 1 };
 
 test("waits grow to a cap, with full jitter", () => {

@@ -1,4 +1,4 @@
-import type { ModelFailure } from "./model-failure.ts";
+import { type ModelFailure, mayPass } from "./model-failure.ts";
 
 const baseMs = 500;
 const capMs = 30_000;
@@ -15,7 +15,7 @@ export function retryWait(
   made: { readonly attempts: number; readonly waitedMs: number },
   limits: { readonly maxRetries: number; readonly random: () => number },
 ): number | undefined {
-  if (failure.kind !== "rate-limited" && failure.kind !== "unavailable" && failure.kind !== "cut") return undefined;
+  if (!mayPass(failure)) return undefined;
   if (made.attempts > limits.maxRetries) return undefined;
   const asked = failure.retryAfterMs ?? 0;
   if (asked > longestRetryAfterMs) return undefined;

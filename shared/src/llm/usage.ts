@@ -1,5 +1,7 @@
+import { plainName } from "./capabilities.ts";
 import type { ChunkUsage } from "./completion-chunk.ts";
 import type { ModelConfig } from "./config.ts";
+import { imageRuleOf } from "./image-rule.ts";
 import type { ModelRequest, ToolCall, Usage } from "./model.ts";
 import { costOf } from "./price.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
@@ -18,7 +20,8 @@ export function usageOf(
   const { usage } = answer;
   const reported = usage?.prompt_tokens != null && usage.completion_tokens != null;
   const counts = {
-    inputTokens: usage?.prompt_tokens ?? estimateTokens(request.messages, request.tools),
+    inputTokens:
+      usage?.prompt_tokens ?? estimateTokens(request.messages, request.tools, imageRuleOf(plainName(config.name))),
     cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
     outputTokens: usage?.completion_tokens ?? estimateOutput(answer),
   };

@@ -29,7 +29,9 @@ function toolParams({ tools, toolChoice }: ModelRequest, traits: Traits): Partia
   return {
     tools: tools.map(chatTool),
     // `auto` is what every server does by itself, and some refuse to be told.
-    ...(toolChoice === "auto" ? {} : { tool_choice: chatToolChoice(toolChoice) }),
+    ...(toolChoice === "auto" || (!traits.forcedTools && toolChoice !== "none")
+      ? {}
+      : { tool_choice: chatToolChoice(toolChoice) }),
     ...(traits.parallelToolCalls ? {} : { parallel_tool_calls: false }),
   };
 }

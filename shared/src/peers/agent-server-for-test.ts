@@ -5,6 +5,7 @@ import { agentApp } from "../a2a/agent-app.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { defineAgent } from "../agent/define-agent.ts";
+import type { ModelPauses } from "../agent/patient-step.ts";
 import type { ApprovalPolicy } from "../agent/plan-call.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
@@ -19,6 +20,7 @@ import { createKeyedQueue } from "../tools/keyed-queue.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { ArtifactStore } from "../workspace/workspace.ts";
 
 /** An agent of ours on a real port, with a scripted model. */
 export type AgentServerForTest = AsyncDisposable & {
@@ -31,16 +33,22 @@ export type AgentServerForTest = AsyncDisposable & {
 
 type Options = {
   readonly script: Parameters<typeof startScriptedModel>[0];
-  readonly tools?: readonly Tool[];
+  /** Made with what the server keeps, where they need it. */
+  readonly tools?:
+    | readonly Tool[]
+    | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);
   readonly approval?: ApprovalPolicy;
   readonly agent?: Partial<AgentDefinition>;
   /** How often its model is asked again; as in real life when left out. */
   readonly maxRetries?: number;
+  readonly modelPauses?: ModelPauses;
+  /** What else is said of its model. */
+  readonly model?: object;
 };
 
 /** Starts one; it goes away with `await using`. */
 export async function agentServerForTest(options: Options): Promise<AgentServerForTest> {
-  const { script, tools, approval, agent, maxRetries } = options;
+  const { script, tools, approval, agent, maxRetries, modelPauses, model: about } = options;
   const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
   const model = await startScriptedModel(script);
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -53,7 +61,10 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
     version: "1.0.0",
     skills: [{ id: "help", name: "Help", description: "Does what it is told.", tags: ["test"], examples: [] }],
     instructions: "Help.",
-    tools: tools ?? [createStrReplaceEditor(createKeyedQueue()), askHuman()],
+    tools: (typeof tools === "function" ? tools({ engine, artifacts }) : tools) ?? [
+      createStrReplaceEditor(createKeyedQueue()),
+      askHuman(),
+    ],
     ...agent,
   });
   const config = modelConfigSchema.parse({
@@ -61,8 +72,16 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
     baseUrl: model.url,
     ...(maxRetries !== undefined && { maxRetries }),
     price: { inputPerMillion: 1, outputPerMillion: 2 },
+    ...about,
   });
-  const deps = { model: createModel(config), engine, artifacts, openWorkspace: open, ...(approval && { approval }) };
+  const deps = {
+    model: createModel(config),
+    engine,
+    artifacts,
+    openWorkspace: open,
+    ...(approval && { approval }),
+    ...(modelPauses && { modelPauses }),
+  };
   engine.work([agentRun(definition, deps)]);
   let app: ReturnType<typeof agentApp> | undefined;
   const served = serve(

@@ -1,5 +1,6 @@
 import type { TaskUpdate } from "../a2a/task-update.ts";
 import type { PeerEvent, PeerProgress } from "../agent/peer-events.ts";
+import type { TaskUsage } from "../agent/task-usage.ts";
 import type { StepContext } from "../durable/run.ts";
 import type { Ask } from "./ask.ts";
 import { shortLine } from "./short-line.ts";
@@ -54,6 +55,7 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
   let count = before.told;
   let last = before.line ?? "";
   let line = "";
+  let used: TaskUsage | undefined;
   let shown = 0;
   const show = (text: string) => {
     shown += text.length;
@@ -65,7 +67,13 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
     if (short === "" || short === last || count >= mostLines) return;
     last = short;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
-    step.emit({ type: "agent-progressed", askId, agent, text: short } satisfies PeerEvent);
+    step.emit({
+      type: "agent-progressed",
+      askId,
+      agent,
+      text: short,
+      ...(used && { usedSoFar: used }),
+    } satisfies PeerEvent);
   };
   return {
     due: due.signal,
@@ -73,6 +81,7 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
     told: () => ({ told: count, ...(last !== "" && { line: last }) }),
     take(update) {
       if (update.kind === "status") {
+        used = update.usage ?? used;
         const type = update.journal?.event.type;
         if (type !== undefined && telling.includes(type)) say(update.text);
       }

@@ -1,4 +1,4 @@
-import type { FoldedArtifact, HistoryEntry, TaskFold } from "../a2a/task-fold.ts";
+import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "../a2a/task-fold.ts";
 import type { Part } from "../agent/events.ts";
 import type { TaskUsage } from "../agent/task-usage.ts";
 import type { RunRecord } from "../durable/engine.ts";
@@ -62,7 +62,7 @@ export function runView(run: RunRecord, fold: TaskFold, name: string, publicUrl:
     ...(answer && { answer: textOf(answer.parts) }),
     ...(data?.type === "data" && { data: data.data }),
     files: fold.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
-    usage: fold.usage,
+    usage: foldedUsage(fold),
     ...(error && { error }),
   };
 }

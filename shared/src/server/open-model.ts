@@ -1,14 +1,18 @@
 import type { ModelConfig } from "../llm/config.ts";
 import { createModel, type ModelDeps } from "../llm/create-model.ts";
+import type { ShrinkImage } from "../llm/image-fit.ts";
 import type { Model } from "../llm/model.ts";
 import { rehearsalConfig, startRehearsalModel } from "../llm/rehearsal/start-rehearsal-model.ts";
+import { showImage } from "../tools/files/shown-image.ts";
 
 /** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */
 export async function openModel(
   config: ModelConfig | undefined,
   deps: ModelDeps,
 ): Promise<{ readonly model: Model; close(): Promise<void> }> {
-  if (config !== undefined) return { model: createModel(config, deps), close: async () => undefined };
+  const shrinkImage: ShrinkImage = (content, size, signal) => showImage(content, signal, size);
+  const all = { shrinkImage, ...deps };
+  if (config !== undefined) return { model: createModel(config, all), close: async () => undefined };
   const rehearsal = await startRehearsalModel();
-  return { model: createModel(rehearsalConfig(rehearsal.url), deps), close: () => rehearsal.close() };
+  return { model: createModel(rehearsalConfig(rehearsal.url), all), close: () => rehearsal.close() };
 }

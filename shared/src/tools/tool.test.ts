@@ -86,11 +86,16 @@ test("numbers and booleans written as texts are what they say, and only where th
 
 test("bad input comes back as a result that names the tool and the fields", async () => {
   await using place = await workspaceForTest();
-  for (const input of [{}, { phrase: null }, { phrase: "a", extra: 1 }, "text", null, undefined, [], 7]) {
+  const shown = async (input: unknown) => {
     const result = await repeat.call(input, contextForTest(place.workspace));
     expect(result.isError).toBe(true);
     expect(result.text).toStartWith("Invalid arguments for repeat:\n");
-  }
+    return result.text;
+  };
+  expect(await shown({})).toContain("phrase");
+  expect(await shown({ phrase: null })).toContain("phrase");
+  expect(await shown({ phrase: "a", extra: 1, more: 2 })).toMatch(/extra.*more/s);
+  for (const input of ["text", null, undefined, [], 7]) expect(await shown(input)).toContain("expected object");
 });
 
 test("prototype keys in the input are refused and pollute nothing", async () => {

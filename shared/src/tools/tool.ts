@@ -104,6 +104,8 @@ export interface Tool {
    * so, and it then sees to it that what a person says reaches the right one. The calls of a turn otherwise run in the order the model wrote them.
    */
   readonly parallel?: boolean;
+  /** Whether the tool is there to end the task: what is left in its last turn. */
+  readonly endsTask?: boolean;
   /**
    * A sentence that says what this very call would do and why a person should decide about it; undefined when nobody needs to. Made by code, never
    * in a page's or a model's words alone. Asked when the model wants the call and again right before it is made. Bad input may be given.

@@ -3,7 +3,8 @@ import type { ImageReply } from "./shown-image.ts";
 /** Started by `showImage`: makes the image on its standard input fit to be shown, and ends. */
 
 const mostPixels = 50_000_000;
-const box = { width: 1920, height: 1080 };
+const [width, height] = process.argv.slice(-2).map(Number);
+const box = { width: width ?? 0, height: height ?? 0 };
 const mostShownBytes = 5 * 1024 ** 2;
 const quality = 85;
 

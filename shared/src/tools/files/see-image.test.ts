@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { seeImage } from "./see-image.ts";
+import { showImage } from "./shown-image.ts";
 
 /** A picture of one color, in a BMP, which everything else is made of. */
 function picture(width: number, height: number): Bun.Image {
@@ -95,4 +96,11 @@ test("a cancellation ends the decoding with the signal's own reason", async () =
   const seeing = seeImage.call({ path: "photo.jpg" }, context).catch((error) => error);
   setTimeout(() => controller.abort(reason), 20);
   expect(await seeing).toBe(reason);
+});
+
+test("an image is made as small as a model's provider looks at it, in the process of its own", async () => {
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const large = await new Bun.Image(Buffer.from(pixel, "base64")).resize(1_200, 800).jpeg().bytes();
+  const shown = await showImage(new Uint8Array(large), AbortSignal.timeout(20_000), { width: 300, height: 200 });
+  expect(shown).toMatchObject({ width: 1_200, shownWidth: 300, shownHeight: 200, mediaType: "image/jpeg" });
 });

@@ -8,7 +8,7 @@ import { defineTool, type Tool } from "../tool.ts";
  */
 export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
-  return defineTool({
+  const tool = defineTool({
     name: "create_chat_completion",
     description: "Gives the final answer in the form that was asked for, and ends the task.",
     input: z.strictObject({ response }),
@@ -23,6 +23,7 @@ export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
       };
     },
   });
+  return { ...tool, endsTask: true };
 }
 
 const plainText = z.string().describe("The answer.");

@@ -23,6 +23,7 @@ export const terminate: Tool = {
       end: { status, summary },
     }),
   }),
+  endsTask: true,
   // In its turn: it must not end a task while calls before it are still running.
   parallel: false,
 };

@@ -1,0 +1,60 @@
+import type { StepContext } from "../durable/run.ts";
+import { AppError } from "../errors.ts";
+import type { Model, ModelReply, ModelRequest, Usage } from "../llm/model.ts";
+import type { AgentEvent, AgentProgress } from "./events.ts";
+
+/** What one call of a model came to. `discarded` is the usage of answers that broke off before it, which are paid for too. */
+export type CalledModel = {
+  readonly reply: ModelReply;
+  readonly usage: Usage;
+  readonly discarded?: Usage;
+  readonly milliseconds: number;
+};
+
+/** The events that tell of a model call: each has its usage. */
+type TellingEvent = Extract<AgentEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
+
+type Hearing = Pick<StepContext, "emit"> & {
+  readonly signal: AbortSignal;
+  /** Shows the answer as it comes; left out for answers that are not the agent's words. */
+  progress?(event: AgentProgress): void;
+};
+
+/**
+ * Asks the model: the one place where the code of runs does so, so that no call is left out of the count. The event that `tell` makes of the
+ * call is kept with the step. Rejects as `Model.ask` does.
+ */
+export async function callModel(
+  request: ModelRequest,
+  model: Model,
+  { signal, emit, progress }: Hearing,
+  tell: (called: CalledModel) => TellingEvent,
+): Promise<CalledModel> {
+  const started = performance.now();
+  let discarded: Usage | undefined;
+  for await (const event of model.ask(request, { signal })) {
+    if (event.type === "retry") {
+      discarded = sum(discarded, event.usage);
+      progress?.({ type: "deltas-void", cause: event.cause });
+    } else if (event.type !== "reply") progress?.(event);
+    else {
+      const { reply } = event;
+      const milliseconds = Math.round(performance.now() - started);
+      const called = { reply, usage: reply.usage, ...(discarded && { discarded }), milliseconds };
+      emit({ ...tell(called), ...(discarded && { discarded }) });
+      return called;
+    }
+  }
+  throw new AppError("model_unavailable", "The model's answer ended without a reply.");
+}
+
+function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
+    source: "estimate",
+  };
+}
