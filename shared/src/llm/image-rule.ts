@@ -38,8 +38,8 @@ const openAiPatches = (each: number): ImageRule => ({ kind: "patches", patch: 32
 const unknownRule: ImageRule = { kind: "patches", patch: 28, each: 1, longest: 2048 };
 
 /**
- * Rules by the beginning of a model's name; the longest beginning that fits wins. From the providers' guides:
- * OpenAI: https://platform.openai.com/docs/guides/images-vision (calculating costs), read November 2026.
+ * Rules by the beginning of a model's name; the longest beginning that fits wins. After the providers' guides, which change:
+ * OpenAI: https://platform.openai.com/docs/guides/images-vision (calculating costs).
  * Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision (patches of 28 pixels, which is about width × height / 750).
  * Google: https://ai.google.dev/gemini-api/docs/tokens (tiles of 768 pixels, 258 tokens each, one for what is small).
  */
