@@ -7,7 +7,7 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { RunDefinition } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
-import type { Runnable } from "@manyhands/shared/runs/runnable";
+import { kindsOf, type Runnable } from "@manyhands/shared/runs/runnable";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { askPerson } from "@manyhands/shared/tools/human/question";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
@@ -46,7 +46,7 @@ export async function startGateway(
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
   const all = flows.map(({ runnable }) => runnable);
-  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => one.kind === kind) };
+  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
   const { token } = options;

@@ -112,7 +112,13 @@ async function open({
   for (const flow of flows) workOn(flow, faceUrl(publicUrl, flow.name), engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), faceUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
-  const guarded = gatewayEngine(engine, (kind) => runnables.ofKind(kind) !== undefined);
+  const guarded = gatewayEngine(engine, {
+    isOurs: (kind) => runnables.ofKind(kind)?.kind === kind,
+    agentOf(kind, signal) {
+      const agent = runnables.ofKind(kind) && registry.get(kind);
+      return agent && registry.connect(agent, signal);
+    },
+  });
   const runs = openRuns({ engine: guarded, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
   const facts = { name: model.name, provider: model.provider };
   const app = gatewayApp({

@@ -6,8 +6,9 @@ import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
-import { type RunView, runView } from "./run-view.ts";
-import type { Runnable, Runnables } from "./runnable.ts";
+import { listWhere } from "./list-where.ts";
+import { type RunView, runView, statusOf } from "./run-view.ts";
+import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
 
 /** What the runs of a gateway need. */
 export type RunsDeps = {
@@ -22,6 +23,12 @@ export type RunsDeps = {
 /** What starts a run. The same messageId of a principal is the same run. */
 export type NewRun = Omit<AgentInput, "hops"> & { readonly hops?: number; readonly contextId?: string | undefined };
 
+/** Which runs to list: of one runnable, in one state as callers see it, of one conversation. */
+export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
+  readonly of?: Runnable;
+  readonly status?: RunView["status"];
+};
+
 /**
  * The runs of this gateway, whatever face they came by. Everything rejects with an AppError; another principal's run is as unknown as one
  * that never was.
@@ -30,7 +37,8 @@ export interface Runs {
   /** On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin with, `conflict` for a used messageId. */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
   own(id: string, principal: string): Promise<RunRecord>;
-  list(filter: Omit<ListFilter, "principal">, principal: string): ReturnType<Engine["list"]>;
+  /** Each run once: what another run here asked an agent for is part of that one. */
+  list(filter: RunFilter, principal: string): ReturnType<Engine["list"]>;
   view(run: RunRecord): Promise<RunView>;
   /** Sends a message to a run that goes on: the answer to its question, or something to be heard at its next step. */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
@@ -66,8 +74,15 @@ export function openRuns(deps: RunsDeps): Runs {
       runnable.check(input.message);
       return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
     },
-    list: (filter, principal) =>
-      engine.list({ ...(filter.kind === undefined && { kinds: kindsOf(runnables) }), ...filter, principal }),
+    async list({ of, status, ...filter }, principal) {
+      // A gateway's runs are not all there are in its store: deliveries and recalls of them are there too.
+      const kinds = of === undefined ? runnables.all().flatMap(kindsOf) : kindsOf(of);
+      const all = { ...filter, kinds, principal, asked: false } as const;
+      if (status === undefined) return engine.list(all);
+      if (!underWay.has(status)) return engine.list({ ...all, statuses: [status as RunRecord["status"]] });
+      const isSo = async (run: RunRecord) => statusOf(run, await folds.current(run)) === status;
+      return listWhere(engine, { ...all, statuses: ["running", "waiting"] }, isSo);
+    },
     view: async (run) =>
       runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
@@ -89,11 +104,8 @@ export function openRuns(deps: RunsDeps): Runs {
   };
 }
 
-/** A gateway's runs are not all there are in its store: agents of the same home keep theirs there too. */
-function kindsOf(runnables: Runnables): string[] {
-  return runnables.all().map(({ kind }) => kind);
-}
-
+/** States that a run's journal tells apart, and its record does not. */
+const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
 const ending: ReadonlySet<string> = new Set(["run-ended"]);
 const settling: ReadonlySet<string> = new Set(["run-ended", "run-paused", "question-asked"]);
 
