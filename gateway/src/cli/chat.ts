@@ -1,15 +1,13 @@
-import type { AgentName } from "@manyhands/shared/config/agents";
 import { factsText } from "./agent-line.ts";
-import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
-import { openFlow } from "./flow-session.ts";
+import { openSession } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
 
 /** The options of `chat`. */
 export type ChatOptions = {
-  readonly agent: AgentName;
+  readonly agent: string;
   /** A flow to talk with in place of an agent. */
   readonly flow?: string;
   readonly context?: string;
@@ -24,8 +22,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
   const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const { agent, flow } = options;
-  const session = await (flow === undefined ? openAgent(agent, config, context) : openFlow(flow, config, context));
+  const session = await openSession(options, config, context);
   try {
     const { client } = session;
     terminal.say(`${factsText(client.facts)}\n/new begins anew, /exit ends.`);

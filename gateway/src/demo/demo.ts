@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "@manyhands/shared/config/config";
 import { factsText } from "../cli/agent-line.ts";
-import { isUp } from "../cli/agent-session.ts";
+import { isUp } from "../cli/is-up.ts";
 import { conduct, type TaskOutcome } from "../cli/conduct.ts";
 import type { CliContext } from "../cli/context.ts";
 import { exitCodeOf, exitCodes } from "../cli/exit-code.ts";
