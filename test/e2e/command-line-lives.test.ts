@@ -19,7 +19,9 @@ const model = await startScriptedModel(({ messages, tools = [] }) => {
   if (isManus && result !== undefined) return { text: `Manus says: ${JSON.stringify(result.content)}` };
   if (isManus) return call("delegate", { agent: "swe", task: said.includes("ask first") ? "ask" : "greet" });
   if (said.includes("greet")) return { text: "Good day from SWE." };
-  return result === undefined ? call("ask_human", { inquire: "Which word?" }) : { text: `SWE heard ${result.content}.` };
+  return result === undefined
+    ? call("ask_human", { inquire: "Which word?" })
+    : { text: `SWE heard ${result.content}.` };
 });
 afterAll(() => model.close());
 

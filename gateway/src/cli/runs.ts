@@ -174,7 +174,9 @@ function openStore(
   { home }: Config,
   { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
 ): ReturnType<typeof openStoredRuns> | undefined {
-  return existsSync(join(home, "runs.db")) ? openStoredRuns(home, flow ?? (agent === undefined || isOwnAgent(agent) ? agent : agentKind(agent))) : undefined;
+  return existsSync(join(home, "runs.db"))
+    ? openStoredRuns(home, flow ?? (agent === undefined || isOwnAgent(agent) ? agent : agentKind(agent)))
+    : undefined;
 }
 
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {

@@ -1,5 +1,5 @@
-import type { TaskOutcome } from "./conduct.ts";
 import { isOwnAgent } from "./agent-session.ts";
+import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import type { Partner } from "./open-session.ts";
 
@@ -33,6 +33,13 @@ export function goOn(contextId: string, spoken: Spoken): string {
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   const command = flow === undefined ? `run${named(spoken)}${file}` : `flow ${flow}${file}`;
   return `Go on in this conversation with: bun manyhands ${command} --context ${contextId} "…"`;
+}
+
+/** How a chat goes on from the command line. */
+export function chatOn(contextId: string, { agent, flow, config }: Spoken): string {
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const whose = flow === undefined ? named({ agent }) : ` --flow ${flow}`;
+  return `The conversation is ${contextId}. Go on in it with: bun manyhands chat${whose}${file} --context ${contextId}`;
 }
 
 function named({ agent, byGateway }: Spoken): string {

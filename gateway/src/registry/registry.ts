@@ -119,8 +119,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
         const late = `There was no card within ${addMs / 1000} s.`;
         const isAway = error instanceof AppError && sick.has(error.code);
         // What is wrong is at the address, not here: this gateway is there, and says so.
-        if (isAway || error === limit.reason)
-          throw new AppError("unreachable", error === limit.reason ? late : error.message, { cause: error });
+        if (isAway || error === limit.reason) {
+          const why = error === limit.reason ? late : reasonOf(error);
+          throw new AppError("unreachable", `There is no agent to be had at ${url}: ${why}`, { cause: error });
+        }
         throw error;
       });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
@@ -147,4 +149,12 @@ export function nameFrom(title: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 60);
   return name === "" ? "agent" : name;
+}
+
+/** What went wrong, down to what the system or the other server said. */
+function reasonOf(error: AppError): string {
+  const said: string[] = [];
+  for (let one: unknown = error; one instanceof Error; one = one.cause)
+    if (!said.some((earlier) => earlier.includes((one as Error).message))) said.push(one.message.replace(/\.$/, ""));
+  return `${said.join(": ").slice(0, 500)}.`;
 }
