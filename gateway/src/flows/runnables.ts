@@ -17,7 +17,8 @@ export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Reg
 }
 
 function flowRunnable(flow: FlowDefinition): Runnable {
-  const { name, title, description, version, skills, options } = flow;
+  const { name, title, description, version, skills, options, example } = flow;
+  const needsAgents = flow.check?.({ options: options.parse({}) }) !== undefined;
   return {
     type: "flow",
     name,
@@ -27,6 +28,7 @@ function flowRunnable(flow: FlowDefinition): Runnable {
     version,
     skills,
     options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
+    ...(needsAgents && example.agents && { team: example.agents }),
     check: (message) => void flowRequest(flow, message),
   };
 }

@@ -21,6 +21,8 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
   readonly registry: Registry;
+  /** What it took for bugs. */
+  readonly reported: readonly unknown[];
 };
 
 /**
@@ -33,7 +35,9 @@ export async function startGateway(
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const artifacts = createArtifactStore(join(home, "artifacts"));
+  const reported: unknown[] = [];
   const fail = (bug: unknown) => {
+    reported.push(bug);
     throw bug;
   };
   const registry = await openRegistry({
@@ -76,6 +80,7 @@ export async function startGateway(
     url,
     engine,
     registry,
+    reported,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await registry.close();

@@ -102,9 +102,15 @@ export async function recordReply(
   const started = performance.now();
   const deadline = workDeadline(task, step.signal);
   try {
+    let at = 0;
     for await (const event of model.ask(request, { signal: deadline.signal })) {
-      if (event.type === "retry") step.progress({ type: "deltas-void", cause: event.cause });
-      else if (event.type !== "reply") step.progress(event);
+      if (event.type === "retry") {
+        at = 0;
+        step.progress({ type: "deltas-void", cause: event.cause });
+      } else if (event.type === "text-delta") {
+        step.progress({ ...event, at });
+        at += event.text.length;
+      } else if (event.type !== "reply") step.progress(event);
       else return tell(event.reply, Math.round(performance.now() - started), step);
     }
   } catch (error) {

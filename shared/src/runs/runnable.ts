@@ -18,6 +18,8 @@ export type Runnable = {
   readonly skills: readonly Skill[];
   /** What may be set for a run, for those that can be told something beside the task. */
   readonly options?: JsonSchema;
+  /** The agents that work where the caller has no way to name any, for a flow that goes on none by itself. */
+  readonly team?: readonly string[];
   /** Throws `invalid_input` for a first message that no run can begin with. */
   check(message: UserMessage): void;
 };

@@ -1,6 +1,7 @@
 import { A2AError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { continueTask, startTask } from "../a2a/accept-message.ts";
 import type { FoldCache } from "../a2a/fold-cache.ts";
+import { isAnswerSchema } from "../a2a/task-options.ts";
 import type { AgentInput } from "../agent/task.ts";
 import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "../durable/engine.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
@@ -72,6 +73,8 @@ export function openRuns(deps: RunsDeps): Runs {
     settled: async (run, signal) => ((await isSettled(run)) ? run : until(run, settling, signal)),
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       runnable.check(input.message);
+      if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
+        throw new AppError("invalid_input", "outputSchema: it is not a JSON Schema that an answer can be held to.");
       return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
     },
     async list({ of, status, ...filter }, principal) {
