@@ -100,3 +100,15 @@ test("another's run is unknown, and without the token nothing is told", async ()
   const response = await fetch(`${gateway.url}/mcp`, { method: "POST", body: "{}" });
   expect(response.status).toBe(401);
 });
+
+test("output_schema is the form that the answer has to fit, which comes as data and in the text", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  const output_schema = { type: "object", properties: { total: { type: "number" } } };
+  const result = await client.callTool({ name: "echo", arguments: { task: "hello", output_schema } });
+  expect(result.structuredContent).toMatchObject({ answer: "hello", data: output_schema });
+  expect(textOf(result)).toBe(`hello\n\n${JSON.stringify(output_schema)}`);
+  const wrong = await client.callTool({ name: "echo", arguments: { task: "hello", output_schema: { type: "x" } } });
+  expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("outputSchema")]);
+  await client.close();
+});

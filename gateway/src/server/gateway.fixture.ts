@@ -108,7 +108,7 @@ export const echo: Runnable = {
 };
 
 const echoRun: RunDefinition["execute"] = async (run, input) => {
-  const { message } = input as AgentInput;
+  const { message, outputSchema } = input as AgentInput;
   const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   run.emit({ type: "step-started", step: 1, maxSteps: 1 });
   if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
@@ -120,7 +120,11 @@ const echoRun: RunDefinition["execute"] = async (run, input) => {
     type: "artifact-added",
     artifactId: `${run.id}/answer`,
     name: "answer",
-    parts: [{ type: "text", text }],
+    parts: [
+      { type: "text", text },
+      // Whoever asks for a form gets it back.
+      ...(outputSchema === undefined ? [] : [{ type: "data" as const, data: outputSchema }]),
+    ],
   });
   return { answer: text };
 };
