@@ -39,6 +39,8 @@ async function manyhands(home: string, ...args: string[]) {
       OPENAI_API_KEY: "none",
       MANYHANDS_MODEL: "scripted",
       SANDBOX: "off",
+      // Where another server of this shell is reached; none of those that are started here.
+      PUBLIC_URL: "http://127.0.0.1:1",
     },
     stdin: "ignore",
     stdout: "pipe",

@@ -12,14 +12,19 @@ afterAll(async () => {
   for (const each of cleanUp.toReversed()) await each();
 });
 
-const answer = "Nothing is lost, and nothing is done twice; what was asked is answered in words that come one after the other.";
+const answer =
+  "Nothing is lost, and nothing is done twice; what was asked is answered in words that come one after the other.";
 
 test("what an agent behind the gateway writes reaches a chat client while it is being written", async () => {
   const home = await mkdtemp(join(tmpdir(), "openai-stream-"));
   const model = await startScriptedModel(() => ({ text: answer, deltaDelayMs: 60 }));
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: freePort() });
-  cleanUp.push(() => rm(home, { recursive: true, force: true }), () => model.close(), () => manus.stop());
+  cleanUp.push(
+    () => rm(home, { recursive: true, force: true }),
+    () => model.close(),
+    () => manus.stop(),
+  );
   await manus.ready;
   const gateway = await startGatewayServer(home, { ...env, MANUS_URL: manus.url });
   cleanUp.push(() => gateway.stop());

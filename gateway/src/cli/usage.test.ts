@@ -136,3 +136,59 @@ test("a refusal for want of a token names the variable that takes it", async () 
   expect(await cli.run("run", "x")).toBe(1);
   expect(cli.said()).toContain("MANYHANDS_TOKEN");
 });
+
+test("files are refused for their size together", async () => {
+  await using cli = await cliForTest({ play });
+  await writeFile(join(cli.cwd, "half.bin"), new Uint8Array(4_000_000));
+  expect(await cli.run("run", "x", "--file", "half.bin")).toBe(0);
+  expect(await cli.run("run", "x", "--file", "half.bin", "--file", "half.bin")).toBe(2);
+  expect(cli.said()).toContain("larger than 7 MB together");
+});
+
+test("what a task made before it asked is saved too, below manyhands-out whatever the task is called", async () => {
+  const taskId = "../../../outside";
+  const made = (name: string) => {
+    const parts = [{ type: "file", sha256: "0".repeat(64), name, mediaType: "", size: 3 }];
+    return {
+      kind: "event",
+      seq: 2,
+      at: 5,
+      event: { ...artifact(parts), artifactId: name, name },
+    } as unknown as TaskItem;
+  };
+  await using cli = await cliForTest({
+    play: async function* ({ taskId: answered }) {
+      yield { ...at("working"), taskId } as TaskItem;
+      yield made(answered === undefined ? "before.txt" : "after.txt");
+      yield { ...at(answered === undefined ? "input-required" : "completed"), taskId } as TaskItem;
+    },
+    answers: ["go on"],
+    interactive: true,
+  });
+  expect(await cli.run("run", "x")).toBe(0);
+  for (const name of ["before.txt", "after.txt"])
+    expect(await Bun.file(join(cli.cwd, "manyhands-out", ".._.._.._outside", name)).exists()).toBe(true);
+});
+
+test("the gateway's agents are asked for with the token, and its refusals are told with what to do", async () => {
+  const tokens: (string | null)[] = [];
+  await using gateway = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      if (request.url.endsWith("/readyz")) return new Response("ok");
+      tokens.push(request.headers.get("authorization"));
+      if (request.method === "GET") return Response.json({ agents: [] });
+      const status = request.method === "POST" ? 424 : 401;
+      return Response.json({ code: status === 424 ? "unreachable" : "unauthorized", detail: "No." }, { status });
+    },
+  });
+  const env = { GATEWAY_PORT: String(gateway.port), MANYHANDS_TOKEN: "long-enough-token" };
+  await using cli = await cliForTest({ env });
+  expect(await cli.run("agents", "list")).toBe(0);
+  expect(await cli.run("agents", "add", "http://127.0.0.1:1")).toBe(1);
+  expect(cli.said()).not.toContain("MANYHANDS_TOKEN");
+  expect(await cli.run("agents", "remove", "x")).toBe(1);
+  expect(cli.said()).toContain("Set MANYHANDS_TOKEN");
+  expect(tokens).toEqual(tokens.map(() => "Bearer long-enough-token"));
+});

@@ -28,7 +28,7 @@ export function tellWhatNext(
 }
 
 /** How a conversation goes on from the command line. */
-export function goOn(contextId: string, spoken: Spoken): string {
+function goOn(contextId: string, spoken: Spoken): string {
   const { flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   const command = flow === undefined ? `run${named(spoken)}${file}` : `flow ${flow}${file}`;

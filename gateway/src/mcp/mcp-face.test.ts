@@ -112,3 +112,13 @@ test("output_schema is the form that the answer has to fit, which comes as data 
   expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("outputSchema")]);
   await client.close();
 });
+
+test("a file is given as text or as bytes, never as both or neither", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  for (const file of [{ name: "a.txt" }, { name: "a.txt", text: "A", bytes: "QQ==" }]) {
+    const result = await client.callTool({ name: "echo", arguments: { task: "hello", files: [file] } });
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("either text or bytes")]);
+  }
+  await client.close();
+});

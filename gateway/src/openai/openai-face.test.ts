@@ -235,3 +235,18 @@ test("what an agent writes comes as it is written, and its answer once", async (
   const whole = await clientOf(gateway.url).chat.completions.create(request);
   expect(whole.choices[0]?.message.content).toBe("There are 168.");
 });
+
+test("a question that came by a stream stays open for the next message, and for a chat with this model alone", async () => {
+  const other = { runnable: { ...echo, name: "other", kind: "other" }, execute: async () => ({ answer: "" }) };
+  await using gateway = await startGateway({ flows: [other] });
+  const client = clientOf(gateway.url);
+  const first = { role: "user", content: "ask me" } as const;
+  const stream = await client.chat.completions.create({ model: "echo", messages: [first], stream: true });
+  const chunks = await Array.fromAsync(stream);
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Really?");
+  const messages = [first, { role: "assistant", content: "Really?" }, { role: "user", content: "yes" }] as const;
+  const elsewhere = await client.chat.completions.create({ model: "other", messages: [...messages] });
+  expect(elsewhere.id).not.toBe(chunks[0]?.id ?? "");
+  const answered = await client.chat.completions.create({ model: "echo", messages: [...messages] });
+  expect([answered.id, answered.choices[0]?.message.content]).toEqual([chunks[0]?.id ?? "", "ask me"]);
+});
