@@ -56,7 +56,7 @@ test("an agent that runs alone has the agents it gives parts of its task to, tho
   expect(exitCode).toBe(0);
   const { out: listed } = await manyhands("delegates", "runs", "list", "--json");
   expect(JSON.parse(listed)).toMatchObject([{ of: "manus", state: "completed", title: "say hello" }]);
-}, 60_000);
+}, 180_000);
 
 test("a question of an agent that was asked is answered in another life, in which every server has another port", async () => {
   const commands = [
@@ -71,4 +71,4 @@ test("a question of an agent that was asked is answered in another life, in whic
     expect(answered.out).toContain("SWE heard");
     expect(answered.exitCode).toBe(0);
   }
-}, 120_000);
+}, 180_000);
