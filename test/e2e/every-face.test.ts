@@ -154,7 +154,7 @@ test("a chat is such a run too: its question is answered over REST, and it is in
   const { tasks } = (await rpc(`${gateway.url}/a2a/${agent}`, "ListTasks", {})).body.result;
   expect(tasks[0].id).toBe(id);
   const [listed] = JSON.parse(await commandLine("runs", "--json"));
-  expect(listed).toMatchObject({ id, of: `agent:${agent}`, state: "completed" });
+  expect(listed).toMatchObject({ id, of: agent, state: "completed" });
   const [flow] = JSON.parse(await commandLine("runs", "--flow", "sequential", "--json"));
   expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
 }, 60_000);

@@ -1,3 +1,4 @@
+import { agentPorts } from "@manyhands/shared/config/agents";
 import { Argument, type Command, Option } from "commander";
 import type { CliContext } from "./context.ts";
 import { approveServer, listServers, loginServer, testServer } from "./mcp-command.ts";
@@ -9,7 +10,7 @@ export function addMcp(
   program: Command,
   context: CliContext,
   done: (exitCode: number) => void,
-  shared: { config(): Option; json(): Option; agent(): Option },
+  shared: { config(): Option; json(): Option },
 ): void {
   const mcp = program.command("mcp").description("the MCP servers whose tools agents use");
   const leaf = (name: string, description: string, isDefault = false) =>
@@ -19,7 +20,7 @@ export function addMcp(
     .addOption(shared.json())
     .action(async (options) => done(await listServers(options, context)));
   leaf("serve", "be an MCP server on standard input and output, with an agent's tools and the agent as one")
-    .addOption(shared.agent())
+    .addOption(new Option("--agent <name>", "which agent").choices(Object.keys(agentPorts)).default("manus"))
     .action((options: ServeOptions) => serveMcp(options, context));
   leaf("add", "add a server: mcp add NAME -- COMMAND ARGUMENTS…, or mcp add NAME --url URL")
     .addArgument(server())

@@ -1,58 +1,87 @@
 import { join } from "node:path";
-import type { AgentName } from "@manyhands/shared/config/agents";
+import { isLoopback } from "@manyhands/shared/a2a/loopback-guard";
+import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
-import { startServer } from "../supervisor/server-process.ts";
-import { agentEntries } from "../supervisor/server-table.ts";
+import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
+import { agentEntries, agentUrls, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
+import { isUp } from "./is-up.ts";
 
 const readyTimeoutMs = 30_000;
 const graceMs = 10_000;
 
-/** An agent to talk to, perhaps one that was started for this. */
+/** An agent or a flow to talk to, perhaps one that was started for this. */
 export interface AgentSession {
   readonly client: AgentClient;
-  /** Stops the server when this session started it. */
+  /** Stops the servers that this session started. */
   close(): Promise<void>;
 }
 
-/** The agent where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
+/** Whether an agent of this system has this name. */
+export function isOwnAgent(name: string): name is AgentName {
+  return Object.hasOwn(agentPorts, name);
+}
+
+/** An agent of this system where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
 export async function openAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
   const { url } = config.agents[name];
   if (await isUp(url)) return { client: await context.connect(url, config.server.token), async close() {} };
   return startAgent(name, config, context);
 }
 
-/** A server of the agent started for the duration on a free port of loopback. */
+/**
+ * Servers of the agent and of those it may give parts of its task to, started for the duration on free ports of loopback. Only the first is waited
+ * for; the others come up while it works, and one that is up already stays the one that is asked.
+ */
 async function startAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
-  const entry = agentEntries(context.root).find((one) => one.name === name);
-  if (entry === undefined)
-    throw new AppError("not_found", `The agent ${name} is not in this checkout and none answers.`);
-  const { PUBLIC_URL: _, ...env } = context.env;
-  const server = startServer({
-    name,
-    entry: entry.entry,
-    cwd: context.cwd,
-    env: { ...env, PORT: "0", HOST: "127.0.0.1", MANYHANDS_HOME: config.home, MANYHANDS_CONFIG: config.file },
-    logPath: join(config.home, "logs", `${name}.log`),
-  });
+  const missing = [name];
+  for (const delegate of askable(name, config)) {
+    const { url } = config.agents[delegate];
+    if (isLoopback(new URL(url).hostname) && !(await isUp(url))) missing.push(delegate);
+  }
+  const placed = onFreePorts(config, missing);
+  const servers: ServerProcess[] = [];
+  const close = async () => void (await Promise.all(servers.map((server) => server.stop(graceMs))));
   try {
-    const url = await server.ready({ timeoutMs: readyTimeoutMs });
-    return { client: await context.connect(url, config.server.token), close: () => server.stop(graceMs) };
+    const first = serverOf(name, placed, context);
+    servers.push(first);
+    const url = await first.ready({ timeoutMs: readyTimeoutMs });
+    for (const delegate of missing.slice(1)) servers.push(serverOf(delegate, placed, context));
+    return { client: await context.connect(url, config.server.token), close };
   } catch (error) {
-    await server.stop(0);
+    await close();
     throw error;
   }
 }
 
-/** Whether a server that can take work answers there. */
-export async function isUp(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1500) });
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
+/** The agents of this system that a task of an agent can come to. */
+function askable(name: AgentName, { agents }: Config): readonly AgentName[] {
+  const found: AgentName[] = [name];
+  for (const one of found)
+    for (const delegate of agents[one].delegates)
+      if (isOwnAgent(delegate) && !found.includes(delegate)) found.push(delegate);
+  return found.slice(1);
+}
+
+function serverOf(name: AgentName, config: Config, { root, cwd, env }: CliContext): ServerProcess {
+  const entry = agentEntries(root).find((one) => one.name === name);
+  if (entry === undefined)
+    throw new AppError("not_found", `The agent ${name} is not in this checkout and none answers.`);
+  const { PUBLIC_URL: _, ...rest } = env;
+  return startServer({
+    name,
+    entry: entry.entry,
+    cwd,
+    env: {
+      ...rest,
+      ...agentUrls(config),
+      PORT: String(portOf(entry, config)),
+      HOST: "127.0.0.1",
+      MANYHANDS_HOME: config.home,
+      MANYHANDS_CONFIG: config.file,
+    },
+    logPath: join(config.home, "logs", `${name}.log`),
+  });
 }

@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError, type ErrorCode, errorCodes } from "@manyhands/shared/errors";
 import * as z from "zod";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { CliContext } from "./context.ts";
@@ -21,6 +21,9 @@ const agent = z.looseObject({
   changes: z.array(z.looseObject({ what: z.array(z.string()) })).default([]),
 });
 type Agent = z.output<typeof agent>;
+
+const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
+const refusal = z.looseObject({ code: z.enum(codes).catch("unavailable"), detail: z.string() });
 
 const callMs = 30_000;
 
@@ -76,8 +79,8 @@ async function atGateway(
       if (response.status === 204) return undefined;
       const body: unknown = await response.json();
       if (response.ok) return body;
-      const { detail } = z.looseObject({ detail: z.string() }).parse(body);
-      throw new AppError(response.status === 404 ? "not_found" : "unavailable", detail);
+      const { code, detail } = refusal.parse(body);
+      throw new AppError(code, detail);
     });
     return exitCodes.ok;
   } finally {

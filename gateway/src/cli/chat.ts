@@ -1,51 +1,93 @@
-import type { AgentName } from "@manyhands/shared/config/agents";
+import { AppError } from "@manyhands/shared/errors";
+import type { OutgoingFile } from "../tasks/agent-client.ts";
+import { safeText } from "../terminal/safe-text.ts";
+import { sizeText } from "../terminal/totals.ts";
 import { factsText } from "./agent-line.ts";
-import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
-import { openFlow } from "./flow-session.ts";
+import { openSession } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
+import { readFiles } from "./read-files.ts";
+import { chatOn } from "./what-next.ts";
 
 /** The options of `chat`. */
 export type ChatOptions = {
-  readonly agent: AgentName;
+  readonly agent: string;
   /** A flow to talk with in place of an agent. */
   readonly flow?: string;
   readonly context?: string;
   readonly config?: string;
 };
 
+const help = [
+  "/file PATH   send a file along with what you say next",
+  "/new         begin anew",
+  "/help        show this",
+  "/exit        end, and show how to go on later",
+].join("\n");
+
+/** Where a conversation stands. */
+type Chat = {
+  contextId: string | undefined;
+  /** The task that waits for an answer. */
+  waiting: string | undefined;
+  /** What goes along with the next message. */
+  files: readonly OutgoingFile[];
+};
+
 /**
- * A conversation: every line is a task in the same context, or the answer to the question of the one that waits. Ends with `/exit` or when
- * input ends; Ctrl-C cancels the task at hand and goes on. Reads lines from a pipe too.
+ * A conversation: every line is a task in the same context, or the answer to the question of the one that waits; one that begins with a slash is for
+ * the chat itself. Ends with `/exit` or when input ends; Ctrl-C cancels the task at hand and goes on. Reads lines from a pipe too.
  */
 export async function chatCommand(options: ChatOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const { agent, flow } = options;
-  const session = await (flow === undefined ? openAgent(agent, config, context) : openFlow(flow, config, context));
+  const session = await openSession(options, config, context);
   try {
     const { client } = session;
-    terminal.say(`${factsText(client.facts)}\n/new begins anew, /exit ends.`);
-    let contextId = options.context;
-    let waiting: string | undefined;
+    terminal.say(`${factsText(client.facts)}\n/help lists the commands, /exit ends.`);
+    const chat: Chat = { contextId: options.context, waiting: undefined, files: [] };
     for (;;) {
-      const line = (await terminal.ask(waiting === undefined ? "You" : "Your answer"))?.trim();
-      if (line === undefined || line === "/exit") return exitCodes.ok;
-      if (line === "/new") {
-        contextId = undefined;
-        waiting = undefined;
-      }
-      if (line === "" || line === "/new") continue;
-      const message = { text: line, contextId, taskId: waiting };
+      const line = (await terminal.ask(chat.waiting === undefined ? "You" : "Your answer"))?.trim();
+      if (line === undefined || line === "/exit") break;
+      if (line === "" || (await obeyed(line, chat, context))) continue;
+      const message = { text: line, contextId: chat.contextId, taskId: chat.waiting, files: chat.files };
       const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
-      contextId = outcome.contextId || contextId;
-      waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
-      if (waiting === undefined) await tellOutcome(outcome, context, { source: client });
+      chat.files = [];
+      chat.contextId = outcome.contextId || chat.contextId;
+      chat.waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
+      if (chat.waiting === undefined) await tellOutcome(outcome, context, { source: client });
     }
+    if (chat.contextId !== undefined) terminal.say(chatOn(chat.contextId, options));
+    return exitCodes.ok;
   } finally {
     await session.close();
+  }
+}
+
+/** Does what a line tells the chat itself; false for a line that is for the agent. */
+async function obeyed(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
+  const [, command, rest = ""] = /^\/(\w+)(?:\s+(.*))?$/s.exec(line) ?? [];
+  if (command === undefined) return false;
+  if (command === "file") await attach(rest, chat, cwd, terminal);
+  else if (command === "new") {
+    Object.assign(chat, { contextId: undefined, waiting: undefined, files: [] });
+    terminal.say("What you say next begins a new conversation.");
+  } else terminal.say(command === "help" ? help : `There is no /${command}.\n${help}`);
+  return true;
+}
+
+async function attach(path: string, chat: Chat, cwd: string, { say }: CliContext["terminal"]): Promise<void> {
+  try {
+    if (path === "") throw new AppError("invalid_input", "Name the file: /file PATH.");
+    const read = await readFiles([path], cwd);
+    chat.files = [...chat.files, ...read];
+    for (const { name, bytes } of read)
+      say(`${safeText(name)} (${sizeText(bytes.byteLength)}) goes along with what you say next.`);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    say(error.message);
   }
 }

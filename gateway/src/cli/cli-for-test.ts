@@ -26,6 +26,8 @@ export async function cliForTest(options: {
   ) => AsyncIterable<TaskItem>;
   readonly answers?: readonly string[];
   readonly interactive?: boolean;
+  /** What is on standard input; a person sits there when left out. */
+  readonly piped?: string;
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<CliForTest> {
   const cwd = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
@@ -69,6 +71,7 @@ export async function cliForTest(options: {
         said += `${line}\n`;
       },
       ask: async () => answers.shift(),
+      read: async () => (options.piped === undefined ? undefined : new TextEncoder().encode(options.piped)),
     },
     configure: (file: string | undefined) => loadConfig({ cwd, file, env }),
     async connect(address: string) {

@@ -9,11 +9,11 @@ import { programs } from "../setup/programs.ts";
 import { isPortFree } from "../supervisor/port.ts";
 import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
 import { paint } from "../terminal/style.ts";
-import { isUp } from "./agent-session.ts";
 import { checkBrowser } from "./browser-check.ts";
 import type { Check } from "./check.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
+import { isUp } from "./is-up.ts";
 import { checkModel } from "./model-check.ts";
 import { checkSandbox } from "./sandbox-check.ts";
 

@@ -6,7 +6,7 @@ import type { AgentSession } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
 import { openSystem } from "./system-session.ts";
 
-/** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `not_found`. */
+/** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `invalid_input`. */
 export async function openFlow(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   return openAtGateway(flowNamed(name).name, config, context);
 }
@@ -23,10 +23,10 @@ export async function openAtGateway(name: string, config: Config, context: CliCo
   }
 }
 
-/** The flow of this name; `not_found` names those there are. */
+/** The flow of this name; `invalid_input` names those there are. */
 export function flowNamed(name: string): FlowDefinition {
   const flow = flows.find((one) => one.name === name);
   if (flow !== undefined) return flow;
   const names = flows.map((one) => one.name).join(", ");
-  throw new AppError("not_found", `There is no flow ${JSON.stringify(name)}. There are: ${names}.`);
+  throw new AppError("invalid_input", `There is no flow ${JSON.stringify(name)}. There are: ${names}.`);
 }

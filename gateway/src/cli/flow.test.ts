@@ -67,7 +67,7 @@ test("what is named beside --example takes the place of what the example has", a
 
 test("a flow nobody knows, an empty task and a setting without a value are refused before anyone is asked", async () => {
   for (const [args, code, sentence] of [
-    [["nonsense", "x"], 1, "There is no flow"],
+    [["nonsense", "x"], 2, "There is no flow"],
     [["planning"], 2, "The task is empty"],
     [["planning", "x", "--option", "approve"], 2, "a name and a value"],
   ] as const) {

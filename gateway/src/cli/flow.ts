@@ -1,12 +1,12 @@
 import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flows } from "@manyhands/flows/flows";
-import { AppError } from "@manyhands/shared/errors";
 import type { Json } from "@manyhands/shared/json";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 import { flowNamed, openFlow } from "./flow-session.ts";
-import { readFiles } from "./read-files.ts";
+import { readSchema } from "./read-schema.ts";
+import { readTask } from "./read-task.ts";
 import { runTask } from "./run.ts";
 
 /** The options of `flow`, as the command line gives them. */
@@ -15,6 +15,7 @@ export type FlowOptions = {
   readonly option?: readonly (readonly [string, Json])[];
   readonly example?: boolean;
   readonly file?: readonly string[];
+  readonly schema?: string;
   readonly budgetUsd?: number;
   readonly context?: string;
   readonly json?: boolean;
@@ -33,7 +34,7 @@ export async function flowCommand(
   const flow = flowNamed(name);
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const message = options.example ? exampleOf(flow, options) : await messageOf(task, options, context.cwd);
+  const message = options.example ? exampleOf(flow, options) : await messageOf(task, options, context);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
   const session = await openFlow(name, config, context);
   try {
@@ -50,12 +51,12 @@ function listFlows({ json }: FlowOptions, { terminal }: CliContext): number {
   return exitCodes.ok;
 }
 
-async function messageOf(task: string, options: FlowOptions, cwd: string): Promise<OutgoingMessage> {
-  if (task.trim() === "") throw new AppError("invalid_input", "The task is empty: say in plain words what to do.");
+async function messageOf(task: string, options: FlowOptions, context: CliContext): Promise<OutgoingMessage> {
   const { agents, option = [], context: contextId, budgetUsd } = options;
   const data = { ...(agents && { agents }), ...(option.length > 0 && { options: Object.fromEntries(option) }) };
-  const files = await readFiles(options.file ?? [], cwd);
-  return { text: task, files, contextId, budgetUsd, ...(Object.keys(data).length > 0 && { data }) };
+  const given = await readTask(task, options.file ?? [], context);
+  const outputSchema = await readSchema(options.schema, context.cwd);
+  return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(data).length > 0 && { data }) };
 }
 
 /** The flow's example, with what was named on the command line in place of what it has. */

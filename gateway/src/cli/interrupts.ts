@@ -5,10 +5,10 @@ export type Interrupts = { readonly dispose: () => void };
 const echoMs = 300;
 
 /** Calls `first` once and then `again` for each further one, until disposed. */
-export function onInterrupt(first: () => void, again: () => void): Interrupts {
+export function onInterrupt(first: () => void, again: () => void, clock = () => performance.now()): Interrupts {
   let firstAt: number | undefined;
   const handle = () => {
-    const now = performance.now();
+    const now = clock();
     if (firstAt === undefined) first();
     else if (now - firstAt > echoMs) again();
     firstAt ??= now;

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import type { Json } from "@manyhands/shared/json";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";
@@ -35,15 +36,9 @@ export async function tellOutcome(
   const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;
-    const result = {
-      kind: "result",
-      taskId,
-      contextId,
-      state,
-      text: answerOf(outcome),
-      files,
-      totals: plainTotals(view.totals),
-    };
+    const data = dataOf(outcome);
+    const answer = { text: answerOf(outcome), ...(data !== undefined && { data }) };
+    const result = { kind: "result", taskId, contextId, state, ...answer, files, totals: plainTotals(view.totals) };
     terminal.out(`${safeJson(result)}\n`);
     return;
   }
@@ -65,4 +60,10 @@ const causes: ReadonlySet<TaskOutcome["state"]> = new Set(["failed", "canceled",
 function answerOf({ artifacts, text }: TaskOutcome): string {
   const answer = artifacts.findLast(({ name }) => name === "answer");
   return answer?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") ?? text;
+}
+
+/** The answer in the form that was asked for. */
+function dataOf({ artifacts }: TaskOutcome): Json | undefined {
+  const part = artifacts.findLast(({ name }) => name === "answer")?.parts.find(({ type }) => type === "data");
+  return part?.type === "data" ? part.data : undefined;
 }

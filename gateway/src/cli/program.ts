@@ -1,4 +1,4 @@
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
+import { nearestName } from "@manyhands/shared/config/nearest";
 import type { Json } from "@manyhands/shared/json";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { demoCommand } from "../demo/demo.ts";
@@ -13,16 +13,23 @@ import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
 
+const version = "0.1.0";
+
 /** The command line. `done` is told the exit code of the command that ran. */
 export function manyhandsProgram(context: CliContext, done: (exitCode: number) => void): Command {
   const program = new Command("manyhands")
     .description("Agents that work on your tasks, durably, and speak A2A.")
+    .version(version, "-V, --version", "show the version")
     .showHelpAfterError(true)
     .configureOutput({ writeOut: context.terminal.out, writeErr: (text) => context.terminal.say(text.trimEnd()) })
     .exitOverride();
   const leaf = (name: string, description: string) =>
     program.command(name).description(description).addOption(configOption());
 
+  program
+    .command("setup")
+    .description("install what the machine lacks: packages, sandbox tools, Python, a browser")
+    .option("--quiet", "say nothing where all is there, and download no browser");
   leaf("start", "start the agents and keep them up until Ctrl-C").action(async (options) =>
     done(await startCommand(options, context)),
   );
@@ -30,23 +37,25 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     done(await demoCommand(options, context)),
   );
   leaf("run", "give an agent, or a flow, one task")
-    .argument("<task...>", "what to do, in plain words")
+    .argument("[task...]", "what to do, in plain words; - or nothing reads it from standard input")
     .addOption(agentOption())
     .addOption(flowOption())
     .addOption(jsonOption())
+    .addOption(schemaOption())
     .option("--budget-usd <amount>", "end the task before it costs more", dollars)
-    .option("--file <path>", "a file for the agent; may be given several times", collect)
+    .option("--file <path>", "a file for the agent; may be given several times; - is standard input", collect)
     .option("--context <id>", "go on in this conversation")
     .action(async (task: string[], options) => done(await giveTask(task.join(" "), options, context)));
   leaf("flow", "list the flows, or give one a task that several agents work on")
     .argument("[name]", "which flow; without one they are listed")
-    .argument("[task...]", "what to do, in plain words")
+    .argument("[task...]", "what to do, in plain words; - or nothing reads it from standard input")
     .option("--agents <names>", "the agents to use, with commas between them", list)
     .option("--option <name=value>", "a setting of the flow; may be given several times", setting)
     .option("--example", "a task that shows what the flow is for")
     .addOption(jsonOption())
+    .addOption(schemaOption())
     .option("--budget-usd <amount>", "end the flow before it costs more", dollars)
-    .option("--file <path>", "a file for the agents; may be given several times", collect)
+    .option("--file <path>", "a file for the agents; may be given several times; - is standard input", collect)
     .option("--context <id>", "go on in this conversation")
     .action(async (name: string | undefined, task: string[], options) =>
       done(await flowCommand(name, task.join(" "), options, context)),
@@ -64,8 +73,26 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .action(async (options) => done(await configCommand(options, context)));
   addRuns(program, context, done);
   addAgents(program, context, done);
-  addMcp(program, context, done, { config: configOption, json: jsonOption, agent: agentOption });
+  addMcp(program, context, done, { config: configOption, json: jsonOption });
+  for (const group of program.commands) refuseUnknown(group);
   return program;
+}
+
+/** A group that does something without a word would take a mistyped one for an argument of that. */
+function refuseUnknown(group: Command): void {
+  for (const leaf of group.commands) {
+    if (leaf.registeredArguments.length > 0) continue;
+    leaf.allowExcessArguments().hook("preAction", () => {
+      const [typed] = leaf.args;
+      if (typed === undefined) return;
+      const nearest = nearestName(
+        typed,
+        group.commands.map((one) => one.name()),
+      );
+      const meant = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
+      group.error(`error: unknown command '${typed}'${meant}`);
+    });
+  }
 }
 
 async function giveTask(
@@ -83,7 +110,7 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
       .command(name, { isDefault })
       .description(description)
       .addOption(configOption())
-      .addOption(new Option("--agent <name>", "an agent's runs only").choices(Object.keys(agentPorts)))
+      .option("--agent <name>", "an agent's runs only")
       .addOption(new Option("--flow <name>", "a flow's runs only").conflicts("agent"))
       .addOption(jsonOption());
   const id = () => new Argument("<id>", "the run's id");
@@ -127,9 +154,11 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
 }
 
 function agentOption(): Option {
-  const names = Object.keys(agentPorts);
-  const fallback: AgentName = "manus";
-  return new Option("--agent <name>", "which agent").choices(names).default(fallback);
+  return new Option("--agent <name>", "which agent: one of this system, or one that was added").default("manus");
+}
+
+function schemaOption(): Option {
+  return new Option("--schema <file>", "a JSON Schema that the answer has to fit");
 }
 
 function flowOption(): Option {

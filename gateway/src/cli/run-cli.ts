@@ -26,6 +26,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     if (!(error instanceof AppError)) throw error;
     // A peer may have written it.
     context.terminal.say(safeText(error.message));
+    if (error.code === "unauthorized")
+      context.terminal.say("Set MANYHANDS_TOKEN to the token that the server was started with.");
     return error.code === "config_invalid" || error.code === "invalid_input" ? exitCodes.usage : exitCodes.failed;
   }
 }

@@ -1,21 +1,21 @@
-import type { AgentName } from "@manyhands/shared/config/agents";
-import { AppError } from "@manyhands/shared/errors";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import { factsText } from "./agent-line.ts";
-import { openAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { openSession } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
-import { readFiles } from "./read-files.ts";
+import { readSchema } from "./read-schema.ts";
+import { readTask } from "./read-task.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /** The options of `run`, as the command line gives them. */
 export type RunOptions = {
-  readonly agent: AgentName;
+  readonly agent: string;
   readonly json?: boolean;
   readonly budgetUsd?: number;
   readonly file?: readonly string[];
+  readonly schema?: string;
   readonly context?: string;
   readonly config?: string;
 };
@@ -26,13 +26,13 @@ export type RunOptions = {
  */
 export async function runCommand(task: string, options: RunOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
-  if (task.trim() === "") throw new AppError("invalid_input", "The task is empty: say in plain words what to do.");
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
-  const files = await readFiles(options.file ?? [], context.cwd);
-  const session = await openAgent(options.agent, config, context);
+  const given = await readTask(task, options.file ?? [], context);
+  const outputSchema = await readSchema(options.schema, context.cwd);
+  const session = await openSession(options, config, context);
   try {
-    const first = { text: task, files, contextId: options.context, budgetUsd: options.budgetUsd };
+    const first = { ...given, contextId: options.context, budgetUsd: options.budgetUsd, outputSchema };
     return await runTask(session.client, first, options, context);
   } finally {
     await session.close();

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
 import { agentKind } from "../flows/agent-flow.ts";
@@ -8,21 +7,20 @@ import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.t
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
 import type { StoredRuns } from "../tasks/stored-runs.ts";
 import { safeJson, safeLine } from "../terminal/safe-text.ts";
-import { isUp, openAgent } from "./agent-session.ts";
+import { isOwnAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
-import { flowNamed, openAtGateway, openFlow } from "./flow-session.ts";
+import { flowNamed } from "./flow-session.ts";
+import { isUp } from "./is-up.ts";
+import { openSession, type Partner } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
 import { readFiles } from "./read-files.ts";
 import type { Terminal } from "./terminal.ts";
 import { tellWhatNext } from "./what-next.ts";
 
 /** The options every `runs` command takes. With neither agent nor flow it is about all there are in the store. */
-export type RunsOptions = {
-  readonly agent?: AgentName;
-  /** A flow of the gateway. */
-  readonly flow?: string;
+export type RunsOptions = Partner & {
   readonly json?: boolean;
   readonly config?: string;
 };
@@ -40,10 +38,11 @@ export async function listRuns(
   if (flow !== undefined) flowNamed(flow);
   await using stored = openStore(config, options);
   const asked = agent ?? (stored === undefined && flow === undefined ? "manus" : undefined);
-  const url = asked && config.agents[asked].url;
+  const url = asked !== undefined && isOwnAgent(asked) ? config.agents[asked].url : undefined;
   if (url !== undefined && (await isUp(url)))
-    return tellList(await context.connect(url, config.server.token), options, context);
-  return tellList(stored?.runs ?? { list: async () => [] }, options, context);
+    return await tellList(await context.connect(url, config.server.token), options, context);
+  // The store is closed when this function is left, which is not to be before the list is told.
+  return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
 
 async function tellList(
@@ -150,14 +149,10 @@ async function withWhose(
   act: (client: AgentClient, whose: RunsOptions) => Promise<number>,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const kind = options.flow ?? options.agent ?? (await storedKind(id, config)) ?? "manus";
-  const isAgent = Object.hasOwn(agentPorts, kind);
-  const handedOn = kind.startsWith(agentKind("")) ? kind.slice(agentKind("").length) : undefined;
-  const session = isAgent
-    ? await openAgent(kind as AgentName, config, context)
-    : await (handedOn === undefined ? openFlow(kind, config, context) : openAtGateway(handedOn, config, context));
+  const { agent, flow } = options;
+  const whose = agent === undefined && flow === undefined ? partnerOf(await storedKind(id, config)) : { agent, flow };
+  const session = await openSession(whose, config, context);
   try {
-    const whose = isAgent ? { agent: kind as AgentName } : handedOn === undefined ? { flow: kind } : {};
     return await act(session.client, { ...options, ...whose });
   } finally {
     await session.close();
@@ -166,14 +161,22 @@ async function withWhose(
 
 async function storedKind(id: string, config: Config): Promise<string | undefined> {
   await using stored = openStore(config, {});
-  return stored?.runs.kindOf(id);
+  return await stored?.runs.kindOf(id);
+}
+
+/** Whose runs are of this kind: a flow's, an agent's own, or the gateway's that hands a task on to an agent. */
+function partnerOf(kind = "manus"): Partner {
+  if (kind.startsWith(agentKind(""))) return { agent: kind.slice(agentKind("").length), byGateway: true };
+  return isOwnAgent(kind) ? { agent: kind } : { flow: kind };
 }
 
 function openStore(
   { home }: Config,
   { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
 ): ReturnType<typeof openStoredRuns> | undefined {
-  return existsSync(join(home, "runs.db")) ? openStoredRuns(home, flow ?? agent) : undefined;
+  return existsSync(join(home, "runs.db"))
+    ? openStoredRuns(home, flow ?? (agent === undefined || isOwnAgent(agent) ? agent : agentKind(agent)))
+    : undefined;
 }
 
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {

@@ -1,9 +1,10 @@
+import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
-import { urlOf } from "../supervisor/server-table.ts";
+import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
 import { startAgents } from "../supervisor/start.ts";
-import { isUp } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
+import { isUp } from "./is-up.ts";
 
 /** The gateway and its agents, perhaps started for this. */
 export interface SystemSession {
@@ -29,12 +30,13 @@ export async function startSystem(
 ): Promise<SystemSession> {
   const stop = new AbortController();
   const said: string[] = [];
+  const names = Object.keys(agentPorts) as AgentName[];
   const { promise: up, resolve } = Promise.withResolvers<Config>();
   const done = startAgents({
     root,
     cwd,
     env,
-    config: onFreePorts(config),
+    config: onFreePorts({ ...config, gateway: { ...config.gateway, port: 0 } }, names),
     say: (line) => void said.push(line),
     signal: stop.signal,
     onUp: resolve,
@@ -47,22 +49,6 @@ export async function startSystem(
     async close() {
       stop.abort();
       await done;
-    },
-  };
-}
-
-function onFreePorts(config: Config): Config {
-  const { manus, browser, swe, "data-analysis": data } = config.agents;
-  const free = { port: 0 };
-  return {
-    ...config,
-    server: { ...config.server, host: "127.0.0.1" },
-    gateway: { ...config.gateway, ...free },
-    agents: {
-      manus: { ...manus, ...free },
-      browser: { ...browser, ...free },
-      swe: { ...swe, ...free },
-      "data-analysis": { ...data, ...free },
     },
   };
 }

@@ -1,4 +1,6 @@
+import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { addAbortSignal } from "node:stream";
 import { isCancel, text } from "@clack/prompts";
 import { type Style, styleOf } from "../terminal/style.ts";
 
@@ -13,6 +15,11 @@ export interface Terminal {
   say(line: string): void;
   /** Asks a person; undefined when they would rather not, or input has ended. */
   ask(question: string): Promise<string | undefined>;
+  /**
+   * All that is piped in; undefined where a person sits at the keyboard. With `patienceMs`, undefined too where nothing at all comes in that time: a
+   * program that started this one may hold the pipe open and never write.
+   */
+  read(patienceMs?: number): Promise<Uint8Array | undefined>;
 }
 
 /** The terminal of this process. */
@@ -33,5 +40,26 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
       const { value, done } = await piped.next();
       return done === true ? undefined : value;
     },
+    read: (patienceMs) => readPiped(patienceMs),
   };
+}
+
+async function readPiped(patienceMs: number | undefined): Promise<Uint8Array | undefined> {
+  const about = fstatSync(0, { throwIfNoEntry: false });
+  if (about === undefined || !(about.isFIFO() || about.isFile() || about.isSocket())) return undefined;
+  const silent = new AbortController();
+  const timer = patienceMs === undefined ? undefined : setTimeout(() => silent.abort(), patienceMs);
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of addAbortSignal(silent.signal, process.stdin)) {
+      clearTimeout(timer);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (!silent.signal.aborted) throw error;
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(pieces);
 }

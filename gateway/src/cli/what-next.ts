@@ -1,13 +1,13 @@
-import type { AgentName } from "@manyhands/shared/config/agents";
+import { isOwnAgent } from "./agent-session.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
+import type { Partner } from "./open-session.ts";
 
 /** Whom a command spoke with, as its options named it. */
-export type Spoken = {
-  readonly agent?: AgentName;
-  readonly flow?: string;
-  readonly config?: string;
-};
+export type Spoken = Partner & { readonly config?: string };
+
+/** States after which there is something in the conversation to go on from. */
+const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "failed", "canceled"]);
 
 /** Says by which command a task that waits is answered, one that is paused resumed, or its conversation goes on: one that reaches the same agent or flow. */
 export function tellWhatNext(
@@ -15,18 +15,40 @@ export function tellWhatNext(
   spoken: Spoken,
   { terminal }: Pick<CliContext, "terminal">,
 ): void {
-  const { agent, flow, config } = spoken;
+  const { flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const named = agent === undefined || agent === "manus" ? file : ` --agent ${agent}${file}`;
   if (state === "paused")
     terminal.say(`When the cause is removed, resume it with: bun manyhands runs resume${file} ${taskId}`);
   else if (state === "input-required") {
-    const whose = flow === undefined ? named : ` --flow ${flow}${file}`;
-    terminal.say(`Answer it with: bun manyhands runs answer${whose} ${taskId} "…"`);
-  } else if (contextId !== "") {
-    const command = flow === undefined ? `run${named}` : `flow ${flow}${file}`;
-    terminal.say(`Go on in this conversation with: bun manyhands ${command} --context ${contextId} "…"`);
-  }
+    const whose = flow === undefined ? named(spoken) : ` --flow ${flow}`;
+    terminal.say(`Answer it with: bun manyhands runs answer${whose}${file} ${taskId} "…"`);
+  } else if (state === "submitted" || state === "working")
+    terminal.say(`It goes on where it is: bun manyhands runs watch${named(spoken)}${file} ${taskId}`);
+  else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken)) terminal.say(goOn(contextId, spoken));
+}
+
+/** How a conversation goes on from the command line. */
+function goOn(contextId: string, spoken: Spoken): string {
+  const { flow, config } = spoken;
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const command = flow === undefined ? `run${named(spoken)}${file}` : `flow ${flow}${file}`;
+  return `Go on in this conversation with: bun manyhands ${command} --context ${contextId} "…"`;
+}
+
+/** How a chat goes on from the command line. */
+export function chatOn(contextId: string, { agent, flow, config }: Spoken): string {
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const whose = flow === undefined ? named({ agent }) : ` --flow ${flow}`;
+  return `The conversation is ${contextId}. Go on in it with: bun manyhands chat${whose}${file} --context ${contextId}`;
+}
+
+function named({ agent, byGateway }: Spoken): string {
+  return agent === undefined || agent === "manus" || byGateway === true ? "" : ` --agent ${agent}`;
+}
+
+/** A conversation by way of the gateway has another name at the agent itself, where `run` would look for it. */
+function hasConversation({ agent, byGateway }: Spoken): boolean {
+  return byGateway !== true || (agent !== undefined && !isOwnAgent(agent));
 }
 
 function quoted(path: string): string {

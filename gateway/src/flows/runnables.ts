@@ -1,7 +1,7 @@
 import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flowRequest } from "@manyhands/flows/flow-request";
 import type { JsonSchema } from "@manyhands/shared/llm/model";
-import type { Runnable, Runnables } from "@manyhands/shared/runs/runnable";
+import { kindsOf, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
@@ -13,11 +13,12 @@ import { notSeen } from "./agents-of-registry.ts";
 export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Registry, "list">): Runnables {
   const ofFlows = flows.map(flowRunnable);
   const all = () => [...ofFlows, ...registry.list().map(agentRunnable)];
-  return { all, ofKind: (kind) => all().find((one) => one.kind === kind) };
+  return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
 }
 
 function flowRunnable(flow: FlowDefinition): Runnable {
-  const { name, title, description, version, skills, options } = flow;
+  const { name, title, description, version, skills, options, example } = flow;
+  const needsAgents = flow.check?.({ options: options.parse({}) }) !== undefined;
   return {
     type: "flow",
     name,
@@ -27,15 +28,18 @@ function flowRunnable(flow: FlowDefinition): Runnable {
     version,
     skills,
     options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
+    ...(needsAgents && example.agents && { team: example.agents }),
     check: (message) => void flowRequest(flow, message),
   };
 }
 
-function agentRunnable({ name, card }: AgentState): Runnable {
+function agentRunnable({ name, source, card }: AgentState): Runnable {
   return {
     type: "agent",
     name,
     kind: agentKind(name),
+    // An agent of this system names its runs after itself, wherever they were started.
+    ...(source === "configured" && { ownKind: name }),
     title: card?.name ?? name,
     description: card?.description ?? notSeen,
     version: card?.version ?? "",

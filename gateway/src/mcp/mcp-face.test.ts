@@ -100,3 +100,25 @@ test("another's run is unknown, and without the token nothing is told", async ()
   const response = await fetch(`${gateway.url}/mcp`, { method: "POST", body: "{}" });
   expect(response.status).toBe(401);
 });
+
+test("output_schema is the form that the answer has to fit, which comes as data and in the text", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  const output_schema = { type: "object", properties: { total: { type: "number" } } };
+  const result = await client.callTool({ name: "echo", arguments: { task: "hello", output_schema } });
+  expect(result.structuredContent).toMatchObject({ answer: "hello", data: output_schema });
+  expect(textOf(result)).toBe(`hello\n\n${JSON.stringify(output_schema)}`);
+  const wrong = await client.callTool({ name: "echo", arguments: { task: "hello", output_schema: { type: "x" } } });
+  expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("outputSchema")]);
+  await client.close();
+});
+
+test("a file is given as text or as bytes, never as both or neither", async () => {
+  await using gateway = await startGateway();
+  const client = await connect(gateway.url, { mode: "auto" });
+  for (const file of [{ name: "a.txt" }, { name: "a.txt", text: "A", bytes: "QQ==" }]) {
+    const result = await client.callTool({ name: "echo", arguments: { task: "hello", files: [file] } });
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("either text or bytes")]);
+  }
+  await client.close();
+});

@@ -1,3 +1,4 @@
+import type { AgentInput } from "@manyhands/shared/agent/task";
 import * as z from "zod";
 
 const textPart = z.looseObject({ type: z.literal("text"), text: z.string() });
@@ -17,6 +18,20 @@ export const chatMessage = z.looseObject({
 /** A message of a chat, checked. */
 export type ChatMessage = z.output<typeof chatMessage>;
 
+const responseFormat = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("text") }),
+  z.looseObject({ type: z.literal("json_object") }),
+  z.looseObject({
+    type: z.literal("json_schema"),
+    json_schema: z.looseObject({ schema: z.record(z.string(), z.json()) }),
+  }),
+]);
+
+const ownTools = "A flow or agent works with tools of its own and calls none of its caller's: leave this out.";
+
+/** A list that has to be empty. Left alone, a client would wait for calls that never come. */
+const none = z.array(z.unknown()).max(0, ownTools).nullish();
+
 /** A request of the chat completions API, as far as a flow or agent heeds it; what else a client sends is left alone. */
 export const chatRequest = z.looseObject({
   model: z.string().min(1).max(200),
@@ -24,6 +39,9 @@ export const chatRequest = z.looseObject({
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
   n: z.literal(1).nullish(),
+  tools: none,
+  functions: none,
+  response_format: responseFormat.nullish(),
 });
 
 /** A request, checked. */
@@ -33,4 +51,10 @@ export type ChatRequest = z.output<typeof chatRequest>;
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? []).flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+}
+
+/** The JSON Schema that the answer has to fit, where the client wants JSON. */
+export function outputSchemaOf({ response_format: format }: ChatRequest): AgentInput["outputSchema"] {
+  if (format?.type === "json_schema") return format.json_schema.schema;
+  return format?.type === "json_object" ? { type: "object" } : undefined;
 }

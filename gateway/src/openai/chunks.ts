@@ -1,25 +1,30 @@
 import type { SseFrame } from "@manyhands/shared/a2a/sse";
 import { statusLines } from "@manyhands/shared/a2a/status-text";
+import type { PeerWriting } from "@manyhands/shared/agent/peer-events";
 import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
 import type { RunEvent } from "@manyhands/shared/durable/run";
 import type { Runs } from "@manyhands/shared/runs/runs";
+import { agentKind } from "../flows/agent-flow.ts";
 import { completionText, usageOf } from "./completion.ts";
+import { type WrittenText, writtenText } from "./written-text.ts";
 
 /** How a completion is streamed. */
 export type ChunkOptions = {
   readonly model: string;
   readonly includeUsage: boolean;
+  /** The answer is JSON, and nothing but it. */
+  readonly json: boolean;
   readonly signal: AbortSignal;
 };
 
 /**
  * A run as the chunks of a completion: what it does comes as `reasoning_content`, which chat front ends show apart, and its answer or
- * question as `content`. Throws what the run failed with.
+ * question as `content`; so does what an agent writes, as it writes it. Throws what the run failed with.
  */
 export async function* chunks(
   run: RunRecord,
   deps: { readonly engine: Engine; readonly runs: Runs },
-  { model, includeUsage, signal }: ChunkOptions,
+  { model, includeUsage, json, signal }: ChunkOptions,
 ): AsyncGenerator<SseFrame, void, undefined> {
   const about = {
     id: `chatcmpl-${run.id}`,
@@ -31,9 +36,16 @@ export async function* chunks(
     data: { ...about, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] },
   });
   const lineOf = statusLines();
+  const written = writtenText();
+  // Several agents write at the same time, and what they write is no part of the answer.
+  const writes = !json && run.kind.startsWith(agentKind(""));
   yield chunk({ role: "assistant", content: "" });
   for await (const item of deps.engine.follow(run.id, { after: run.lastEvent, signal })) {
-    if (item.kind === "progress") continue;
+    if (item.kind === "progress") {
+      const content = writes ? contentOf(item.event as PeerWriting, written) : "";
+      if (content !== "") yield chunk({ content });
+      continue;
+    }
     const { type } = item.event;
     if (type === "run-ended" || type === "question-asked" || type === "run-paused") break;
     const line = lineOf(item.event);
@@ -41,10 +53,16 @@ export async function* chunks(
   }
   signal.throwIfAborted();
   const view = await deps.runs.view(await deps.runs.own(run.id, run.principal));
-  yield chunk({ content: completionText(view) });
+  const content = completionText(view, { json, written: written.answer });
+  if (content !== "") yield chunk({ content });
   yield chunk({}, "stop");
   if (includeUsage) yield { data: { ...about, choices: [], usage: usageOf(view) } };
   yield { data: "[DONE]", plain: true };
+}
+
+function contentOf(event: PeerWriting, written: WrittenText): string {
+  if (event.type === "agent-writing") return written.piece(event.text, event.at);
+  return event.type === "agent-written" ? written.reply(event.text) : "";
 }
 
 /** The steps of a plan with their marks, where an event tells a new one. */

@@ -1,11 +1,15 @@
 import { AppError } from "@manyhands/shared/errors";
 import type { RunView } from "@manyhands/shared/runs/run-view";
 
+/** How an answer is told: as JSON alone, or as a text to which `written` says what of it was not sent already. */
+export type AnswerForm = { readonly json: boolean; readonly written?: (answer: string) => string };
+
 /** What a chat client is told of where a run got to: the answer with its files, or the question. Throws what the run failed with. */
-export function completionText(run: RunView): string {
+export function completionText(run: RunView, { json, written = (answer) => answer }: AnswerForm): string {
   switch (run.status) {
     case "completed":
-      return [run.answer ?? "", ...filesOf(run)].join("\n").trim();
+      if (json && run.data !== undefined) return JSON.stringify(run.data);
+      return [written(run.answer ?? ""), ...filesOf(run)].join("\n").trimEnd();
     case "input-required":
     case "auth-required":
       return run.question ?? "";
@@ -24,7 +28,7 @@ function filesOf({ files }: RunView): string[] {
 }
 
 /** The body of a completion that is no stream. */
-export function completion(run: RunView, model: string) {
+export function completion(run: RunView, model: string, form: AnswerForm) {
   return {
     id: `chatcmpl-${run.id}`,
     object: "chat.completion",
@@ -33,7 +37,7 @@ export function completion(run: RunView, model: string) {
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content: completionText(run), refusal: null },
+        message: { role: "assistant", content: completionText(run, form), refusal: null },
         logprobs: null,
         finish_reason: "stop",
       },

@@ -26,7 +26,7 @@ export async function runOfChat(
 ): Promise<RunRecord | undefined> {
   const beginnings = messages.flatMap(({ role }, at) => (role === "assistant" ? [digest(messages.slice(0, at))] : []));
   if (beginnings.length === 0) return undefined;
-  const page = await runs.list({ kind: runnable.kind, limit: mostRuns }, principal);
+  const page = await runs.list({ of: runnable, limit: mostRuns }, principal);
   return page.runs.find((run) => {
     const chat = started.safeParse(run.input).data?.message.metadata[chatKey];
     return chat !== undefined && beginnings.includes(chat);

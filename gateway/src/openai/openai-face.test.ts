@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { Json } from "@manyhands/shared/json";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../server/gateway.fixture.ts";
 
@@ -130,5 +132,121 @@ test("who stops reading cancels the run", async () => {
   });
   stream.controller.abort();
   const status = async () => JSON.parse(await (await fetch(`${gateway.url}/runs`)).text()).runs[0]?.status;
-  while ((await status()) !== "canceled") await Bun.sleep(5);
+  for (const deadline = Date.now() + 10_000; (await status()) !== "canceled"; await Bun.sleep(5))
+    if (Date.now() > deadline) throw new Error(`The run is ${await status()}.`);
+});
+
+test("tools of the caller's own are refused with a reason; an empty list of them is none", async () => {
+  await using gateway = await startGateway();
+  const client = clientOf(gateway.url);
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const tool = { type: "function" as const, function: { name: "f", parameters: {} } };
+  const given = async (rest: object) => await client.chat.completions.create({ model: "echo", messages, ...rest });
+  for (const [field, value] of [
+    ["tools", [tool]],
+    ["functions", [tool.function]],
+  ] as const)
+    await expect(given({ [field]: value })).rejects.toMatchObject({
+      status: 400,
+      code: "invalid_input",
+      message: expect.stringContaining(`${field}: A flow or agent works with tools of its own`),
+    });
+  expect(await given({ tools: [] })).toMatchObject({ choices: [{ message: { content: "hello" } }] });
+});
+
+/** Gives its input and the form that was asked for as data, beside an answer in words. */
+const formed: TestFlow = {
+  runnable: { ...echo, name: "formed", kind: "formed", team: ["manus", "swe"] },
+  async execute(run, input) {
+    const { outputSchema = null, message } = input as AgentInput;
+    const told = message.parts.flatMap((part) => (part.type === "data" ? [part.data] : []));
+    const data: Json = { outputSchema, told };
+    const parts = [{ type: "text", text: "In words." }, ...(outputSchema === null ? [] : [{ type: "data", data }])];
+    run.emit({ type: "artifact-added", artifactId: `${run.id}/answer`, name: "answer", parts });
+    return { answer: "In words.", data };
+  },
+};
+
+test("response_format is the form of the answer, which then is JSON alone; and a flow that needs agents gets its team", async () => {
+  await using gateway = await startGateway({ flows: [formed] });
+  const client = clientOf(gateway.url);
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const schema = { type: "object", properties: { total: { type: "number" } } };
+  const asked = [
+    [{ type: "json_schema", json_schema: { name: "total", schema } }, schema],
+    [{ type: "json_object" }, { type: "object" }],
+  ] as const;
+  for (const [response_format, outputSchema] of asked) {
+    const request = { model: "formed", messages, response_format } as const;
+    const { choices } = await client.chat.completions.create(request as OpenAI.ChatCompletionCreateParamsNonStreaming);
+    const streamed = await client.chat.completions.create({
+      ...request,
+      stream: true,
+    } as OpenAI.ChatCompletionCreateParamsStreaming);
+    const pieces = (await Array.fromAsync(streamed)).map((chunk) => chunk.choices[0]?.delta.content ?? "");
+    for (const content of [choices[0]?.message.content ?? "", pieces.join("")])
+      expect(JSON.parse(content)).toEqual({ outputSchema, told: [{ agents: ["manus", "swe"] }] });
+  }
+  const plain = await client.chat.completions.create({ model: "formed", messages, response_format: { type: "text" } });
+  expect(plain.choices[0]?.message.content).toBe("In words.");
+  const broken = { type: "json_schema", json_schema: { name: "x", schema: { type: "nonsense" } } } as const;
+  const wrong = async () =>
+    await client.chat.completions.create({ model: "formed", messages, response_format: broken });
+  await expect(wrong()).rejects.toMatchObject({ status: 400, code: "invalid_input" });
+});
+
+/** An agent that was asked and writes two replies, of which the second is the answer, once somebody follows. */
+const writing = (followed: Promise<void>): TestFlow => ({
+  runnable: { ...echo, type: "agent", name: "writer", kind: "agent:writer" },
+  async execute(run) {
+    run.emit({ type: "step-assigned", step: "1", agent: "writer", attempt: 1, note: "It begins" });
+    await followed;
+    await run.step("write", async (step) => {
+      const ask = { askId: step.key };
+      const piece = (text: string, at: number) => step.progress({ type: "agent-writing", ...ask, text, at });
+      const whole = (text: string) => step.progress({ type: "agent-written", ...ask, text });
+      piece("I ", 0);
+      piece("count.", 2);
+      whole("I count.");
+      piece("There ", 0);
+      piece("are 168.", 6);
+      whole("There are 168.");
+      return null;
+    });
+    const parts = [{ type: "text", text: "There are 168." }];
+    run.emit({ type: "artifact-added", artifactId: `${run.id}/answer`, name: "answer", parts });
+    return { answer: "There are 168." };
+  },
+});
+
+test("what an agent writes comes as it is written, and its answer once", async () => {
+  const { promise: followed, resolve } = Promise.withResolvers<void>();
+  await using gateway = await startGateway({ flows: [writing(followed)] });
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const request = { model: "writer", messages } as const;
+  const stream = await clientOf(gateway.url).chat.completions.create({ ...request, stream: true });
+  const pieces: string[] = [];
+  for await (const { choices } of stream) {
+    const delta: { content?: string | null; reasoning_content?: string } = choices[0]?.delta ?? {};
+    if (delta.reasoning_content?.includes("It begins")) resolve();
+    if (delta.content) pieces.push(delta.content);
+  }
+  expect(pieces).toEqual(["I ", "count.", "\n\nThere ", "are 168."]);
+  const whole = await clientOf(gateway.url).chat.completions.create(request);
+  expect(whole.choices[0]?.message.content).toBe("There are 168.");
+});
+
+test("a question that came by a stream stays open for the next message, and for a chat with this model alone", async () => {
+  const other = { runnable: { ...echo, name: "other", kind: "other" }, execute: async () => ({ answer: "" }) };
+  await using gateway = await startGateway({ flows: [other] });
+  const client = clientOf(gateway.url);
+  const first = { role: "user", content: "ask me" } as const;
+  const stream = await client.chat.completions.create({ model: "echo", messages: [first], stream: true });
+  const chunks = await Array.fromAsync(stream);
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Really?");
+  const messages = [first, { role: "assistant", content: "Really?" }, { role: "user", content: "yes" }] as const;
+  const elsewhere = await client.chat.completions.create({ model: "other", messages: [...messages] });
+  expect(elsewhere.id).not.toBe(chunks[0]?.id ?? "");
+  const answered = await client.chat.completions.create({ model: "echo", messages: [...messages] });
+  expect([answered.id, answered.choices[0]?.message.content]).toEqual([chunks[0]?.id ?? "", "ask me"]);
 });

@@ -8,7 +8,7 @@ import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { type Context, Hono } from "hono";
 import { chatParts } from "./chat-parts.ts";
-import { type ChatRequest, chatRequest } from "./chat-request.ts";
+import { type ChatRequest, chatRequest, outputSchemaOf } from "./chat-request.ts";
 import { chunks } from "./chunks.ts";
 import { completion } from "./completion.ts";
 import { chatMetadata, runOfChat } from "./conversation.ts";
@@ -72,7 +72,8 @@ async function requestOf(c: Context): Promise<ChatRequest> {
 }
 
 /** The run that answers this chat: the one it was asking in, or a new one, in its conversation where there is one. */
-async function begin({ model, messages }: ChatRequest, principal: string, deps: OpenAiFaceDeps): Promise<RunRecord> {
+async function begin(request: ChatRequest, principal: string, deps: OpenAiFaceDeps): Promise<RunRecord> {
+  const { model, messages } = request;
   const { runs, runnables, artifacts } = deps;
   const runnable = findRunnable(runnables, model);
   const former = await runOfChat(messages, runnable, runs, principal);
@@ -81,15 +82,19 @@ async function begin({ model, messages }: ChatRequest, principal: string, deps: 
   if (former !== undefined && (await runs.view(former)).question !== undefined) {
     return runs.answer(former.id, { messageId, parts: await chatParts(messages, true, artifacts) }, principal);
   }
+  if (runnable.team !== undefined) parts.push({ type: "data", data: { agents: [...runnable.team] } });
   const message = { messageId, parts, metadata: chatMetadata(messages) };
-  return runs.start(runnable, { message, contextId: former?.contextId }, principal);
+  const outputSchema = outputSchemaOf(request);
+  const form = outputSchema === undefined ? {} : { outputSchema };
+  return runs.start(runnable, { message, contextId: former?.contextId, ...form }, principal);
 }
 
-async function whole(run: RunRecord, { model }: ChatRequest, c: Context, { runs }: OpenAiFaceDeps): Promise<Response> {
+async function whole(run: RunRecord, request: ChatRequest, c: Context, { runs }: OpenAiFaceDeps): Promise<Response> {
   const gone = c.req.raw.signal;
   const settled = await runs.settled(run, AbortSignal.any([gone, AbortSignal.timeout(longestRunMs)]));
   if (gone.aborted) await giveUp(run, runs);
-  return c.json(completion(await runs.view(settled), model));
+  const json = outputSchemaOf(request) !== undefined;
+  return c.json(completion(await runs.view(settled), request.model, { json }));
 }
 
 function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAiFaceDeps): Promise<Response> {
@@ -97,6 +102,7 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
   const gone = c.req.raw.signal;
   const options = {
     model: request.model,
+    json: outputSchemaOf(request) !== undefined,
     includeUsage: request.stream_options?.include_usage === true,
     signal: AbortSignal.any([gone, over.signal]),
   };
@@ -106,7 +112,8 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
       over.abort();
       giveUp(run, deps.runs).catch(deps.report);
     },
-    failure: (error) => ({ data: { error: errorBody(error, deps.report) } }),
+    // Where the client is gone the stream fails for that, and nobody hears of it.
+    failure: (error) => ({ data: { error: errorBody(error, gone.aborted ? () => undefined : deps.report) } }),
     headers: {},
   });
 }

@@ -136,7 +136,19 @@ test("what cannot be reached, is too large, or leads elsewhere is not registered
   await using agent = serveCard("Greeter");
   await using elsewhere = serveCard("Elsewhere");
   const registry = await home.open();
-  await expect(registry.add({ url: "http://127.0.0.1:1" })).rejects.toMatchObject({ code: "unreachable" });
+  await expect(registry.add({ url: "http://127.0.0.1:1" })).rejects.toMatchObject({
+    code: "unreachable",
+    message: expect.stringMatching(
+      /^There is no agent to be had at http:\/\/127\.0\.0\.1:1: .*(?:ECONNREFUSED|refused)/i,
+    ),
+  });
+  agent.answer = () => new Response("", { status: 401 });
+  await expect(registry.add({ url: agent.url })).rejects.toMatchObject({
+    code: "unreachable",
+    message: expect.stringMatching(/: .* 401.* It may want another `token`\.$/),
+  });
+  agent.answer = () => new Response("", { status: 404 });
+  await expect(registry.add({ url: agent.url })).rejects.toThrow(`${agent.url}/.well-known/agent-card.json: 404`);
   agent.answer = () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`);
   await expect(registry.add({ url: agent.url })).rejects.toMatchObject({ code: "too_large" });
   agent.answer = () => Response.redirect(`${elsewhere.url}/.well-known/agent-card.json`);

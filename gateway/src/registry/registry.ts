@@ -118,10 +118,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       .catch((error) => {
         const late = `There was no card within ${addMs / 1000} s.`;
         const isAway = error instanceof AppError && sick.has(error.code);
-        // What is wrong is at the address, not here: this gateway is there, and says so.
-        if (isAway || error === limit.reason)
-          throw new AppError("unreachable", error === limit.reason ? late : error.message, { cause: error });
-        throw error;
+        if (!(error instanceof AppError) && error !== limit.reason) throw error;
+        // What is wrong is at the address, not here: this gateway is there and may be used, and says so.
+        const isTheirs = isAway || error === limit.reason || error.code === "unauthorized";
+        const why = error === limit.reason ? late : reasonOf(error);
+        const how = error instanceof AppError && error.code === "unauthorized" ? " It may want another `token`." : "";
+        const code = isTheirs ? "unreachable" : error.code;
+        throw new AppError(code, `There is no agent to be had at ${url}: ${why}${how}`, { cause: error });
       });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
   }
@@ -147,4 +150,15 @@ export function nameFrom(title: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 60);
   return name === "" ? "agent" : name;
+}
+
+/** What went wrong, down to what the system or the other server said. */
+function reasonOf(error: AppError): string {
+  const said: string[] = [];
+  for (let one: unknown = error; one instanceof Error; one = one.cause) {
+    // The first sentence is what happened; what follows is advice about the program that asked.
+    const [sentence = ""] = one.message.split(/\.(?:\s|$)/);
+    if (!said.some((earlier) => earlier.includes(sentence))) said.push(sentence);
+  }
+  return `${said.join(": ").slice(0, 500)}.`;
 }

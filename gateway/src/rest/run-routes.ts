@@ -1,11 +1,11 @@
-import { type Engine, runStatuses } from "@manyhands/shared/durable/engine";
+import type { Engine } from "@manyhands/shared/durable/engine";
 import { findRunnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { eventStream, placeOf } from "./event-stream.ts";
-import { idempotencyKey, runListSchema, runSchema, saidSchema } from "./run-schemas.ts";
+import { idempotencyKey, runListSchema, runSchema, runStates, saidSchema } from "./run-schemas.ts";
 import { userMessage } from "./user-message.ts";
 
 /** What the run routes need. */
@@ -29,7 +29,7 @@ const text = z.string().min(1).max(255);
 function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
   const query = z.object({
     name: text.exactOptional().describe("Of one flow or agent."),
-    status: z.enum(runStatuses).exactOptional(),
+    status: z.enum(runStates).exactOptional(),
     contextId: text.exactOptional(),
     limit: z.coerce.number().int().min(1).max(200).default(50),
     cursor: z.string().max(500).exactOptional().describe("`nextCursor` of the page before."),
@@ -44,8 +44,8 @@ function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
     problems: [404],
   } as const;
   return endpoint(about, async ({ query: { name, status, ...filter } }, c) => {
-    const ofName = name === undefined ? {} : { kind: findRunnable(runnables, name).kind };
-    const page = await runs.list({ ...filter, ...ofName, ...(status && { statuses: [status] }) }, c.get("principal"));
+    const ofName = name === undefined ? {} : { of: findRunnable(runnables, name) };
+    const page = await runs.list({ ...filter, ...ofName, ...(status && { status }) }, c.get("principal"));
     return c.json({ ...page, runs: await Promise.all(page.runs.map((run) => runs.view(run))) });
   });
 }

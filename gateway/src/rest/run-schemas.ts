@@ -5,7 +5,8 @@ const fileSchema = z
   .object({ name: z.string(), mediaType: z.string(), size: z.int(), sha256: z.string(), url: z.string() })
   .meta({ id: "File", description: "A file by its content; the URL is where this gateway serves it." });
 
-const statuses = [
+/** Where a run can stand, as callers see it. */
+export const runStates = [
   "queued",
   "running",
   "input-required",
@@ -24,7 +25,7 @@ export const runSchema = z
     name: z.string().describe("The flow or agent it is a run of."),
     contextId: z.string().describe("The conversation it belongs to."),
     status: z
-      .enum(statuses)
+      .enum(runStates)
       .describe("`input-required` waits for an answer; `paused` for somebody to remove the cause."),
     input: z.string(),
     createdAt: z.iso.datetime(),

@@ -67,15 +67,18 @@ test("the same Idempotency-Key is one run, also at once and after its end, and w
   expect([other.status, (await read(other)).code]).toEqual([409, "conflict"]);
 });
 
-test("a question is answered once, and a run that has ended hears nothing", async () => {
+test("an answer sent again under its key is heard once, another one under it is refused, and a run that has ended hears nothing", async () => {
   await using gateway = await startGateway();
   const asking = await post(gateway, "/flows/echo", { input: "ask me" }, { Prefer: "wait=20" });
   const { id } = await read(asking);
-  const answers = await Promise.all(
-    [1, 2].map(() => post(gateway, `/runs/${id}/answer`, { input: "yes" }, { "Idempotency-Key": "a-1" })),
-  );
+  const key = { "Idempotency-Key": "a-1" };
+  const answers = await Promise.all([1, 2].map(() => post(gateway, `/runs/${id}/answer`, { input: "yes" }, key)));
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);
-  await (await fetch(`${gateway.url}/runs/${id}/events`)).text();
+  const other = await post(gateway, `/runs/${id}/answer`, { input: "no" }, key);
+  expect([other.status, (await read(other)).code]).toEqual([409, "conflict"]);
+  const events = await eventsOf(await fetch(`${gateway.url}/runs/${id}/events`));
+  // The task, and one answer.
+  expect(events.filter(({ type }) => type === "message-received").length).toBe(2);
   const late = await post(gateway, `/runs/${id}/answer`, { input: "no" });
   expect([late.status, (await read(late)).code]).toEqual([409, "run_ended"]);
 });

@@ -1,7 +1,9 @@
 import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flowRun } from "@manyhands/flows/flow-run";
+import type { A2aClient } from "@manyhands/shared/a2a/client";
 import { type PushDeps, pushRun } from "@manyhands/shared/a2a/push/push-run";
 import type { Engine } from "@manyhands/shared/durable/engine";
+import { AppError } from "@manyhands/shared/errors";
 import type { Peers } from "@manyhands/shared/peers/peers";
 import { recallingEngine, recallRun } from "@manyhands/shared/peers/recall";
 
@@ -20,14 +22,34 @@ export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: 
   engine.work([pushRun({ ...deps.push, kind: flow.name, publicUrl: url })], { concurrency, apart: true });
 }
 
-/** The engine, whose `cancel` of any run of these kinds also cancels what it asked of agents. */
-export function gatewayEngine(engine: Engine, isOurs: (kind: string) => boolean): Engine {
+/** Whose a run is: this gateway's, or an agent's of the same home, which then has to be asked to cancel it. */
+export type Owners = {
+  isOurs(kind: string): boolean;
+  /** A client of the agent whose own runs are of this kind; undefined for any other. Rejects as the registry's `connect`. */
+  agentOf(kind: string, signal: AbortSignal): Promise<Pick<A2aClient, "cancel">> | undefined;
+};
+
+const askMs = 5_000;
+
+/**
+ * The engine, whose `cancel` of a run of its own also cancels what that asked of agents. A run that was started at an agent is ended by the agent, which
+ * has things to let go of; where that cannot be reached, here.
+ */
+export function gatewayEngine(engine: Engine, { isOurs, agentOf }: Owners): Engine {
   return {
     ...engine,
     async cancel(runId) {
-      const run = await engine.get(runId);
-      const recalling = run !== undefined && isOurs(run.kind) ? recallingEngine(engine, run.kind) : engine;
-      await recalling.cancel(runId);
+      const { kind = "" } = (await engine.get(runId)) ?? {};
+      if (isOurs(kind)) return recallingEngine(engine, kind).cancel(runId);
+      const signal = AbortSignal.timeout(askMs);
+      try {
+        const agent = await agentOf(kind, signal);
+        if (agent !== undefined) await agent.cancel(runId, { signal });
+      } catch (error) {
+        if (!(error instanceof AppError) && !signal.aborted) throw error;
+      }
+      // A run that has ended by now stays as it is.
+      await engine.cancel(runId);
     },
   };
 }

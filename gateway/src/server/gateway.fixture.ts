@@ -7,7 +7,7 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { RunDefinition } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
-import type { Runnable } from "@manyhands/shared/runs/runnable";
+import { kindsOf, type Runnable } from "@manyhands/shared/runs/runnable";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { askPerson } from "@manyhands/shared/tools/human/question";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
@@ -21,6 +21,8 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
   readonly registry: Registry;
+  /** What it took for bugs. */
+  readonly reported: readonly unknown[];
 };
 
 /**
@@ -33,7 +35,9 @@ export async function startGateway(
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const artifacts = createArtifactStore(join(home, "artifacts"));
+  const reported: unknown[] = [];
   const fail = (bug: unknown) => {
+    reported.push(bug);
     throw bug;
   };
   const registry = await openRegistry({
@@ -46,7 +50,7 @@ export async function startGateway(
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
   const all = flows.map(({ runnable }) => runnable);
-  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => one.kind === kind) };
+  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
   const { token } = options;
@@ -76,6 +80,7 @@ export async function startGateway(
     url,
     engine,
     registry,
+    reported,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await registry.close();
@@ -103,7 +108,7 @@ export const echo: Runnable = {
 };
 
 const echoRun: RunDefinition["execute"] = async (run, input) => {
-  const { message } = input as AgentInput;
+  const { message, outputSchema } = input as AgentInput;
   const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   run.emit({ type: "step-started", step: 1, maxSteps: 1 });
   if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
@@ -115,7 +120,11 @@ const echoRun: RunDefinition["execute"] = async (run, input) => {
     type: "artifact-added",
     artifactId: `${run.id}/answer`,
     name: "answer",
-    parts: [{ type: "text", text }],
+    parts: [
+      { type: "text", text },
+      // Whoever asks for a form gets it back.
+      ...(outputSchema === undefined ? [] : [{ type: "data" as const, data: outputSchema }]),
+    ],
   });
   return { answer: text };
 };

@@ -6,7 +6,7 @@ import type { Config } from "@manyhands/shared/config/config";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { Model } from "@manyhands/shared/llm/model";
-import { createPeers } from "@manyhands/shared/peers/peers";
+import { createPeers, type PeerAddress } from "@manyhands/shared/peers/peers";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
@@ -20,6 +20,7 @@ import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
 import { runnablesOf } from "../flows/runnables.ts";
+import type { Registry } from "../registry/registry.ts";
 import { faceUrl } from "./a2a-face.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
@@ -104,6 +105,10 @@ async function open({
     // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
     connect: (address, signal) =>
       address.url.startsWith(own) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+    known(name) {
+      const flow = flows.find((one) => one.name === name);
+      return flow === undefined ? configured(registry, name) : { name, url: faceUrl(publicUrl, name) };
+    },
     bounds: { patienceMs: config.gateway.patienceMs },
   });
   const webhooks = openWebhooks(config);
@@ -112,7 +117,13 @@ async function open({
   for (const flow of flows) workOn(flow, faceUrl(publicUrl, flow.name), engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), faceUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
-  const guarded = gatewayEngine(engine, (kind) => runnables.ofKind(kind) !== undefined);
+  const guarded = gatewayEngine(engine, {
+    isOurs: (kind) => runnables.ofKind(kind)?.kind === kind,
+    agentOf(kind, signal) {
+      const agent = runnables.ofKind(kind) && registry.get(kind);
+      return agent && registry.connect(agent, signal);
+    },
+  });
   const runs = openRuns({ engine: guarded, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
   const facts = { name: model.name, provider: model.provider };
   const app = gatewayApp({
@@ -139,4 +150,10 @@ async function open({
     report,
   });
   return { app, close: () => registry.close() };
+}
+
+/** An agent that the settings name; one that was registered is where it was registered, under whatever name. */
+function configured(registry: Registry, name: string): PeerAddress | undefined {
+  const agent = registry.get(name);
+  return agent?.source === "configured" ? agent : undefined;
 }

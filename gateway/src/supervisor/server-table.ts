@@ -53,6 +53,13 @@ export function withPorts(config: Config): Config {
   };
 }
 
+/** The settings with these agents on ports of loopback that were free a moment ago. */
+export function onFreePorts(config: Config, names: readonly AgentName[]): Config {
+  const moved = names.map((name) => [name, { ...config.agents[name], port: 0 }]);
+  const agents = { ...config.agents, ...Object.fromEntries(moved) };
+  return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1" }, agents });
+}
+
 /** What tells every server where the agents are. */
 export function agentUrls({ agents }: Config): Readonly<Record<string, string>> {
   const names = Object.keys(agentPorts) as AgentName[];

@@ -37,6 +37,7 @@ function outgoing({
   taskId,
   contextId,
   budgetUsd,
+  outputSchema,
 }: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
   return {
     text,
@@ -44,6 +45,7 @@ function outgoing({
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
     ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
   };
 }
 

@@ -21,6 +21,8 @@ export type OutgoingMessage = {
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
   readonly budgetUsd?: number | undefined;
+  /** A JSON Schema the answer has to fit. */
+  readonly outputSchema?: { readonly [keyword: string]: Json } | undefined;
 };
 
 /** A task in a list. `title` is the beginning of what was asked; `of` whose it is, where a list has those of several. */

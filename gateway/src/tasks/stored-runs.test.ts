@@ -30,3 +30,28 @@ test("a run that asks waits for an answer, also while another of its branches is
   await engine.close({ graceMs: 0 });
   await rm(home, { recursive: true });
 });
+
+test("what a run asked of an agent is listed with the agent's runs, and not beside the run that asked", async () => {
+  const home = await mkdtemp(join(tmpdir(), "stored-runs-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const begin = (kind: string, messageId: string, text: string) =>
+    engine.start({
+      kind,
+      input: { message: { messageId, parts: [{ type: "text", text }] } },
+      principal: "p",
+      contextId: "c",
+      dedupe: { key: JSON.stringify([kind, "p", messageId]), hash: "" },
+    });
+  const { run } = await begin("agent:manus", "m", "paint it");
+  await begin("manus", `${run.id}/2`, "paint it");
+  await begin("manus", "n", "alone");
+  const titles = async (kind?: string) => {
+    const stored = storedRuns(engine, createArtifactStore(join(home, "artifacts")), kind);
+    const listed = await stored.list({ limit: 9, signal: AbortSignal.timeout(10_000) });
+    return listed.map(({ of = "", title }) => `${of} ${title}`.trim());
+  };
+  expect(await titles()).toEqual(["manus alone", "manus paint it"]);
+  expect(await titles("manus")).toEqual(["alone", "paint it"]);
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});

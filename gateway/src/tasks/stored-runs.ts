@@ -4,6 +4,7 @@ import { AppError } from "@manyhands/shared/errors";
 import { statusOf } from "@manyhands/shared/runs/run-view";
 import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
+import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";
 import { readJournalEvent } from "./journal-event.ts";
 import type { TaskItem, TaskState } from "./task-item.ts";
@@ -42,7 +43,7 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
       return Promise.all(
         runs.map(async (run) => ({
           id: run.id,
-          ...(kind === undefined && { of: run.kind }),
+          ...(kind === undefined && { of: nameOf(run.kind) }),
           contextId: run.contextId,
           state: await stateOf(run),
           updatedAt: run.updatedAt,
@@ -87,7 +88,8 @@ async function newest(engine: Engine, kind: string | undefined, limit: number): 
   do {
     const page = await engine.list({
       limit,
-      ...(kind !== undefined && { kind }),
+      // What a run asked of an agent is a part of that run; among an agent's own it is one of them.
+      ...(kind === undefined ? { asked: false } : { kind }),
       ...(cursor !== undefined && { cursor }),
     });
     found.push(...page.runs.filter(isTask));
@@ -101,6 +103,12 @@ function stateName(status: ReturnType<typeof statusOf>, { error }: RunRecord): T
   if (status === "queued") return "submitted";
   if (status === "running" || status === "waiting") return "working";
   return status === "failed" && error?.code === "rejected" ? "rejected" : status;
+}
+
+/** Whose runs are of a kind: those that hand a task to an agent are the agent's. */
+function nameOf(kind: string): string {
+  const handing = agentKind("");
+  return kind.startsWith(handing) ? kind.slice(handing.length) : kind;
 }
 
 function titleOf(run: RunRecord): string {

@@ -81,3 +81,18 @@ test("an event that is not known or not whole is passed over", () => {
   expect(readJournalEvent({ type: "model-replied", text: "no usage" })).toBeUndefined();
   expect(readJournalEvent({ type: "step-started", step: 1, maxSteps: 2, added: true })).toMatchObject({ step: 1 });
 });
+
+test("an artifact that comes in pieces is told once, whole, at the end", async () => {
+  const piece = (value: string): Artifact => ({
+    ...artifact("essay"),
+    parts: [{ content: { $case: "text", value }, filename: "", mediaType: "", metadata: undefined }],
+  });
+  const items = await itemsOf(
+    { kind: "task", task: task(TaskState.TASK_STATE_WORKING) },
+    { kind: "artifact", artifact: piece("Once "), append: false, lastChunk: false },
+    { kind: "artifact", artifact: piece("upon"), append: true, lastChunk: true },
+    { kind: "end", task: task(TaskState.TASK_STATE_COMPLETED, [piece("Once upon")]) },
+  );
+  const told = items.filter(({ kind }) => kind === "event");
+  expect(told).toMatchObject([{ event: { name: "essay", parts: [{ type: "text", text: "Once upon" }] } }]);
+});

@@ -22,7 +22,7 @@ const options = z.object({
     .optional(),
   [metadataKeys.outputSchema]: z
     .record(z.string(), z.json())
-    .refine(isSchema, "is not a JSON Schema we can check")
+    .refine(isAnswerSchema, "is not a JSON Schema we can check")
     .optional(),
   [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
   [metadataKeys.hops]: z.int().min(0).default(0),
@@ -51,7 +51,8 @@ export function mayWaitMs(metadata: Record<string, unknown> | undefined): number
   return checked(wait, metadata ?? {})[metadataKeys.wait];
 }
 
-function isSchema(schema: JsonSchema): boolean {
+/** Whether an answer can be held to this schema. */
+export function isAnswerSchema(schema: JsonSchema): boolean {
   try {
     createChatCompletion(schema);
     return true;

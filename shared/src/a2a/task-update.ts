@@ -37,7 +37,7 @@ export type TaskUpdate =
 const object = z.record(z.string(), z.unknown());
 const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.string() }) });
 const progressEvent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text-delta"), text: z.string() }),
+  z.object({ type: z.literal("text-delta"), text: z.string(), at: z.number().exactOptional() }),
   z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
   z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: z.string(), arguments: z.string() }),
   z.object({ type: z.literal("deltas-void"), cause: z.string() }),

@@ -32,10 +32,15 @@ export async function callModel(
 ): Promise<CalledModel> {
   const started = performance.now();
   let discarded: Usage | undefined;
+  let at = 0;
   for await (const event of model.ask(request, { signal })) {
     if (event.type === "retry") {
       discarded = sum(discarded, event.usage);
+      at = 0;
       progress?.({ type: "deltas-void", cause: event.cause });
+    } else if (event.type === "text-delta") {
+      progress?.({ ...event, at });
+      at += event.text.length;
     } else if (event.type !== "reply") progress?.(event);
     else {
       const { reply } = event;

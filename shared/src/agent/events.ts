@@ -82,7 +82,8 @@ export type AgentEvent =
 
 /** Progress that is shown live and never stored. `void` tells that the deltas since the step began do not count. */
 export type AgentProgress =
-  | { readonly type: "text-delta"; readonly text: string }
+  /** `at`: how many characters of the reply came before. Who sees a gap waits for the whole reply. */
+  | { readonly type: "text-delta"; readonly text: string; readonly at?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** A piece of the arguments the model is writing for the call at this place (from 0) of its turn. */
   | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly arguments: string }

@@ -64,3 +64,11 @@ export type PeerProgress = {
   readonly agent: string;
   readonly text: string;
 };
+
+/**
+ * What an asked agent of ours writes, piece by piece and, as a whole, when a reply is done. Shown live to who follows the asking run in its process, and
+ * told nobody else.
+ */
+export type PeerWriting =
+  | { readonly type: "agent-writing"; readonly askId: string; readonly text: string; readonly at: number }
+  | { readonly type: "agent-written"; readonly askId: string; readonly text: string };

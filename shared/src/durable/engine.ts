@@ -76,6 +76,8 @@ export type ListFilter = {
   readonly contextId?: string;
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
+  /** `false` leaves out what a step of another run here asked for: runs whose dedupe key ends in that step's key. */
+  readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
   readonly updatedSince?: number;
   readonly limit: number;

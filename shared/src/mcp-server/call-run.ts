@@ -1,5 +1,6 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { statusLines } from "../a2a/status-text.ts";
+import type { AgentInput } from "../agent/task.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { AppError } from "../errors.ts";
 import type { Json } from "../json.ts";
@@ -31,7 +32,7 @@ export type Call = {
 /** Starts a run of a flow or agent. Throws `not_found` for a name that is neither. */
 export async function beginRun(
   name: string,
-  { task, files = [], agents, options }: RunArguments,
+  { task, files = [], agents, options, output_schema }: RunArguments,
   { runs, runnables, artifacts }: CallDeps,
   { principal, contextId }: Call,
 ): Promise<RunRecord> {
@@ -41,7 +42,8 @@ export async function beginRun(
   for (const file of files) parts.push({ type: "file", ...(await artifacts.put(bytesOf(file), { name: file.name })) });
   if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
   const message = { messageId: crypto.randomUUID(), parts };
-  return runs.start(runnable, { message, contextId }, principal);
+  const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;
+  return runs.start(runnable, { message, contextId, ...(outputSchema && { outputSchema }) }, principal);
 }
 
 /** Waits until a run has ended or asks something, telling its progress; at most as long as the call or `withinMs` lasts. */

@@ -5,6 +5,7 @@ import {
   ProtocolError,
   readRequestBody,
 } from "@modelcontextprotocol/server";
+import { refuseBrokenOff } from "../a2a/body-limit.ts";
 import { AppError } from "../errors.ts";
 import { contextNamed } from "./context-header.ts";
 import { createListWatch } from "./list-watch.ts";
@@ -74,7 +75,10 @@ function isClients(error: Error): boolean {
 /** Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the client. */
 async function read(request: Request): Promise<{ request: Request; body: unknown }> {
   if (request.method !== "POST") return { request, body: undefined };
-  const read = await readRequestBody(request, largestBody);
+  const read = await readRequestBody(request, largestBody).catch((error: unknown) => {
+    refuseBrokenOff(error);
+    throw error;
+  });
   if (read.tooLarge) throw new AppError("too_large", `A request has at most ${largestBody} bytes.`);
   try {
     return { request, body: JSON.parse(read.text) };

@@ -17,10 +17,13 @@ export function runResult(run: RunView): CallToolResult {
   };
 }
 
-function wordsOf({ id, status, answer, question, error, progress }: RunView): string {
+function wordsOf({ id, status, answer, data, question, error, progress }: RunView): string {
   switch (status) {
-    case "completed":
-      return answer ?? "Done.";
+    case "completed": {
+      // A client may hand its model the text alone.
+      const json = data === undefined ? "" : JSON.stringify(data);
+      return [answer === json ? "" : (answer ?? ""), json].filter((text) => text !== "").join("\n\n") || "Done.";
+    }
     case "failed":
     case "canceled":
       return [`The run ${id} ended as ${status}${error ? `: ${error.message} (${error.code})` : "."}`, answer ?? ""]

@@ -19,6 +19,10 @@ export const runArguments = z.strictObject({
     .exactOptional()
     .describe("Names of agents to use; all when left out."),
   options: z.record(z.string(), z.json()).exactOptional(),
+  output_schema: z
+    .record(z.string(), z.json())
+    .exactOptional()
+    .describe("A JSON Schema that the answer has to fit; the result then has it as `data`."),
   files: z.array(file).max(50).exactOptional().describe("Files that go along."),
   wait_seconds: z
     .number()

@@ -1,5 +1,5 @@
 import type { TaskUpdate } from "../a2a/task-update.ts";
-import type { PeerEvent, PeerProgress } from "../agent/peer-events.ts";
+import type { PeerEvent, PeerProgress, PeerWriting } from "../agent/peer-events.ts";
 import type { TaskUsage } from "../agent/task-usage.ts";
 import type { StepContext } from "../durable/run.ts";
 import type { Ask } from "./ask.ts";
@@ -84,8 +84,13 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
         used = update.usage ?? used;
         const type = update.journal?.event.type;
         if (type !== undefined && telling.includes(type)) say(update.text);
+        const { event } = update.journal ?? {};
+        if (event?.type === "model-replied" && typeof event.text === "string")
+          step.progress({ type: "agent-written", askId, text: event.text } satisfies PeerWriting);
       }
       if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
+      const { text, at } = update.progress;
+      if (at !== undefined) step.progress({ type: "agent-writing", askId, text, at } satisfies PeerWriting);
       line += update.progress.text;
       const end = line.length > longestOutput ? line.length : line.lastIndexOf("\n") + 1;
       if (end === 0) return;

@@ -1,5 +1,6 @@
 import { type A2aClient, createA2aClient } from "../a2a/client.ts";
 import type { Fetch } from "../a2a/client-fetch.ts";
+import { isLoopback } from "../a2a/loopback-guard.ts";
 import type { Engine } from "../durable/engine.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import type { Doorbell } from "./doorbell.ts";
@@ -52,6 +53,8 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /** A client to an agent that something else watches over, a registry say; undefined for one that is met here. */
   connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
+  /** The agent that is known by this name now. A run remembers where an agent was when it asked it, in another life perhaps. */
+  known?(name: string): PeerAddress | undefined;
   readonly fetch?: Fetch;
   readonly bounds?: Partial<AskBounds>;
   readonly doorbell?: Doorbell | undefined;
@@ -61,7 +64,8 @@ const cardAgeMs = 60_000;
 
 /** Makes it, with the default bounds where none are named. */
 export function createPeers(options: PeersOptions): Peers {
-  const { engine, artifacts, headers = () => ({}), fetch: inner = fetch } = options;
+  const { engine, artifacts, fetch: inner = fetch } = options;
+  const headers = (address: PeerAddress) => options.headers?.(whereNow(address, options)) ?? {};
   const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
   return {
     engine,
@@ -72,7 +76,8 @@ export function createPeers(options: PeersOptions): Peers {
     floor: createFloor(),
     underWay: createUnderWay(),
     doorbell: options.doorbell,
-    async client(address, signal) {
+    async client(asked, signal) {
+      const address = whereNow(asked, options);
       const watched = options.connect?.(address, signal);
       if (watched !== undefined) return watched;
       const known = met.get(`${address.name} ${address.url}`);
@@ -89,4 +94,14 @@ export function createPeers(options: PeersOptions): Peers {
       return client;
     },
   };
+}
+
+/** Where an agent of this machine is now: its server may have got another port since it was asked. Any other is where it was. */
+function whereNow(asked: PeerAddress, { known }: Pick<PeersOptions, "known">): PeerAddress {
+  const now = known?.(asked.name);
+  return now !== undefined && [asked, now].every(({ url }) => isHere(url)) ? { ...asked, url: now.url } : asked;
+}
+
+function isHere(url: string): boolean {
+  return isLoopback(URL.parse(url)?.hostname ?? "");
 }

@@ -10,12 +10,16 @@ export type Runnable = {
   readonly name: string;
   /** The kind of its runs in the journal. */
   readonly kind: string;
+  /** The kind of the runs that the agent's own server keeps in the same store, for one that has the same home. */
+  readonly ownKind?: string;
   readonly title: string;
   readonly description: string;
   readonly version: string;
   readonly skills: readonly Skill[];
   /** What may be set for a run, for those that can be told something beside the task. */
   readonly options?: JsonSchema;
+  /** The agents that work where the caller has no way to name any, for a flow that goes on none by itself. */
+  readonly team?: readonly string[];
   /** Throws `invalid_input` for a first message that no run can begin with. */
   check(message: UserMessage): void;
 };
@@ -23,7 +27,13 @@ export type Runnable = {
 /** The runnables of a gateway as they are now; agents come and go. */
 export interface Runnables {
   all(): readonly Runnable[];
+  /** The one whose runs are of this kind, at the gateway or at the agent itself. */
   ofKind(kind: string): Runnable | undefined;
+}
+
+/** The kinds of its runs: those started here, and those started at the agent itself. */
+export function kindsOf({ kind, ownKind }: Runnable): readonly string[] {
+  return ownKind === undefined ? [kind] : [kind, ownKind];
 }
 
 /** The runnable of a name. Throws `not_found`, naming those there are. */

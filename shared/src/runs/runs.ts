@@ -1,13 +1,15 @@
 import { A2AError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { continueTask, startTask } from "../a2a/accept-message.ts";
 import type { FoldCache } from "../a2a/fold-cache.ts";
+import { isAnswerSchema } from "../a2a/task-options.ts";
 import type { AgentInput } from "../agent/task.ts";
 import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "../durable/engine.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
-import { type RunView, runView } from "./run-view.ts";
-import type { Runnable, Runnables } from "./runnable.ts";
+import { listWhere } from "./list-where.ts";
+import { type RunView, runView, statusOf } from "./run-view.ts";
+import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
 
 /** What the runs of a gateway need. */
 export type RunsDeps = {
@@ -22,6 +24,12 @@ export type RunsDeps = {
 /** What starts a run. The same messageId of a principal is the same run. */
 export type NewRun = Omit<AgentInput, "hops"> & { readonly hops?: number; readonly contextId?: string | undefined };
 
+/** Which runs to list: of one runnable, in one state as callers see it, of one conversation. */
+export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
+  readonly of?: Runnable;
+  readonly status?: RunView["status"];
+};
+
 /**
  * The runs of this gateway, whatever face they came by. Everything rejects with an AppError; another principal's run is as unknown as one
  * that never was.
@@ -30,7 +38,8 @@ export interface Runs {
   /** On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin with, `conflict` for a used messageId. */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
   own(id: string, principal: string): Promise<RunRecord>;
-  list(filter: Omit<ListFilter, "principal">, principal: string): ReturnType<Engine["list"]>;
+  /** Each run once: what another run here asked an agent for is part of that one. */
+  list(filter: RunFilter, principal: string): ReturnType<Engine["list"]>;
   view(run: RunRecord): Promise<RunView>;
   /** Sends a message to a run that goes on: the answer to its question, or something to be heard at its next step. */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
@@ -64,10 +73,19 @@ export function openRuns(deps: RunsDeps): Runs {
     settled: async (run, signal) => ((await isSettled(run)) ? run : until(run, settling, signal)),
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       runnable.check(input.message);
+      if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
+        throw new AppError("invalid_input", "outputSchema: it is not a JSON Schema that an answer can be held to.");
       return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
     },
-    list: (filter, principal) =>
-      engine.list({ ...(filter.kind === undefined && { kinds: kindsOf(runnables) }), ...filter, principal }),
+    async list({ of, status, ...filter }, principal) {
+      // A gateway's runs are not all there are in its store: deliveries and recalls of them are there too.
+      const kinds = of === undefined ? runnables.all().flatMap(kindsOf) : kindsOf(of);
+      const all = { ...filter, kinds, principal, asked: false } as const;
+      if (status === undefined) return engine.list(all);
+      if (!underWay.has(status)) return engine.list({ ...all, statuses: [status as RunRecord["status"]] });
+      const isSo = async (run: RunRecord) => statusOf(run, await folds.current(run)) === status;
+      return listWhere(engine, { ...all, statuses: ["running", "waiting"] }, isSo);
+    },
     view: async (run) =>
       runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
@@ -89,11 +107,8 @@ export function openRuns(deps: RunsDeps): Runs {
   };
 }
 
-/** A gateway's runs are not all there are in its store: agents of the same home keep theirs there too. */
-function kindsOf(runnables: Runnables): string[] {
-  return runnables.all().map(({ kind }) => kind);
-}
-
+/** States that a run's journal tells apart, and its record does not. */
+const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
 const ending: ReadonlySet<string> = new Set(["run-ended"]);
 const settling: ReadonlySet<string> = new Set(["run-ended", "run-paused", "question-asked"]);
 

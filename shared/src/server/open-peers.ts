@@ -11,7 +11,7 @@ import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers
 export function openPeers(
   names: readonly string[],
   { agents, peers: elsewhere, server }: Pick<Config, "agents" | "peers" | "server">,
-  options: Omit<PeersOptions, "headers">,
+  options: Omit<PeersOptions, "headers" | "known">,
 ) {
   if (names.length === 0) return undefined;
   const addressed = names.map((name) => {
@@ -23,7 +23,8 @@ export function openPeers(
     const token = addressed.find((address) => address.name === name)?.token;
     return token === undefined ? {} : { Authorization: `Bearer ${token}` };
   };
-  const peers = createPeers({ ...options, headers });
+  const known = (name: string) => addressed.find((address) => address.name === name);
+  const peers = createPeers({ ...options, headers, known });
   const directory = openDirectory(
     addressed.map(({ name, url }) => ({ name, url })),
     peers,

@@ -22,6 +22,8 @@ export async function runServer(
   start: (config: Config, logger: pino.Logger, options: ServerOptions) => Promise<void>,
 ): Promise<void> {
   try {
+    if (import.meta.dir.includes("$bunfs"))
+      throw new AppError("unsupported", "It cannot be compiled: the processes it starts need Bun and the sources.");
     const { config: file, ...options } = serverOptions();
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env });
     await makeHome(config.home);

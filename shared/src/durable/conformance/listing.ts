@@ -45,5 +45,22 @@ export function listingCases(cases: Cases): void {
       ]);
       expect(await ids({ principal: "ann", kind: "other" })).toEqual([]);
     });
+
+    test("what a run here asked for can be left out, from the count and from every page", async () => {
+      const engine = cases.open();
+      const under = (messageId: string) =>
+        engine.start({ ...request, dedupe: { key: JSON.stringify(["kind", "ann", messageId]), hash: "" } });
+      const { run: asker } = await under("of a caller");
+      const { run: asked } = await under(`${asker.id}/3`);
+      const { run: ofStranger } = await under(`${crypto.randomUUID()}/3`);
+      const { run: otherwise } = await engine.start({ ...request, dedupe: { key: `recall ${asker.id}`, hash: "" } });
+      const without = await start(engine);
+      const first = await engine.list({ asked: false, limit: 2 });
+      const second = await engine.list({ asked: false, limit: 2, cursor: first.nextCursor ?? "" });
+      expect([first.total, second.nextCursor]).toEqual([4, undefined]);
+      const listed = [...first.runs, ...second.runs].map(({ id }) => id);
+      expect(listed).toEqual([without, otherwise, ofStranger, asker].map(({ id }) => id));
+      expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id)).toContain(asked.id);
+    });
   });
 }

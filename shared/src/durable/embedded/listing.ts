@@ -7,6 +7,10 @@ import type { RunRow } from "./runs-table.ts";
 /** The last run of a page: the next page begins below it. */
 const cursorSchema = z.tuple([z.int(), z.string()]);
 
+/** A dedupe key is a JSON array that ends in the message's id, which is `runId/path` where a step sent it; an id has 36 characters. */
+const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.id = substr(
+  CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36))`;
+
 type Condition = { readonly sql: string; readonly value: string | number };
 
 /** Pages over `runs`, newest `updatedAt` first. A run that changes between two pages moves to the front. */
@@ -45,6 +49,7 @@ function conditionsOf(filter: ListFilter): Condition[] {
     { sql: "status IN (SELECT value FROM json_each(?))", value: statuses },
     { sql: "waiting_reason = ?", value: filter.waitingReason },
     { sql: "updated_at >= ?", value: filter.updatedSince },
+    { sql: `? != ${askedHere}`, value: filter.asked === undefined ? undefined : 1 },
   ];
   return all.flatMap(({ sql, value }) => (value === undefined ? [] : [{ sql, value }]));
 }

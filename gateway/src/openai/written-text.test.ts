@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { writtenText } from "./written-text.ts";
+
+test("pieces are sent as they come, and a reply that was sent whole is not sent again", () => {
+  const written = writtenText();
+  expect([written.piece("There are ", 0), written.piece("168.", 10)]).toEqual(["There are ", "168."]);
+  expect([written.reply("There are 168."), written.answer("There are 168.")]).toEqual(["", ""]);
+});
+
+test("after a gap nothing is sent until the reply is whole", () => {
+  const written = writtenText();
+  expect([written.piece("There ", 0), written.piece("168.", 10)]).toEqual(["There ", ""]);
+  expect(written.reply("There are 168.")).toBe("are 168.");
+  expect([written.piece("late", 7), written.reply("Too late")]).toEqual(["", "\n\nToo late"]);
+});
+
+test("a reply begun anew is not sent twice, and one that is another is told apart from the part that was sent", () => {
+  const written = writtenText();
+  expect(written.piece("There are ", 0)).toBe("There are ");
+  expect([written.piece("There", 0), written.piece(" are 168.", 5)]).toEqual(["", "168."]);
+  expect(written.reply("There are 168.")).toBe("");
+  expect([written.piece("One", 0), written.piece("Two", 0)]).toEqual(["\n\nOne", ""]);
+  expect(written.reply("Two!")).toBe("\n\nTwo!");
+});
+
+test("an answer that was not written as the last reply is sent at the end", () => {
+  const written = writtenText();
+  expect(written.answer("There are 168.")).toBe("There are 168.");
+  const other = writtenText();
+  expect([other.piece("Counting.", 0), other.reply("Counting."), other.answer("168")]).toEqual([
+    "Counting.",
+    "",
+    "\n\n168",
+  ]);
+  const cut = writtenText();
+  expect([cut.piece("There are", 0), cut.answer("There are 168.")]).toEqual(["There are", " 168."]);
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { startGateway, type TestGateway } from "./gateway.fixture.ts";
+
+const paths = ["/flows/echo", "/agents", "/v1/chat/completions", "/mcp", "/a2a/echo", "/a2a/echo/message:send"];
+
+/** Sends the beginning of a request and closes the connection. */
+async function breakOff({ url }: TestGateway, path: string): Promise<void> {
+  const { host, hostname, port } = new URL(url);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    "Content-Length: 500",
+  ];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const socket = connect(Number(port), hostname, () => {
+    socket.write(`${head.join("\r\n")}\r\n\r\n{"model":`, () => socket.destroy());
+  });
+  socket.on("close", () => resolve());
+  await promise;
+}
+
+/** How many answers a route has given so far, by their status. */
+async function metrics({ url }: TestGateway): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}
+
+test("a client that goes away in the middle of its request is no bug, whatever face it came by", async () => {
+  await using gateway = await startGateway();
+  for (const path of paths) await breakOff(gateway, path);
+  // Every request is answered in the end, though nobody hears it.
+  const answers = /^manyhands_http_requests_total\{.*route="(?!\/metrics").*\} (\d+)$/gm;
+  const answered = async () =>
+    [...(await metrics(gateway)).matchAll(answers)].reduce((sum, [, n]) => sum + Number(n), 0);
+  await until(async () => (await answered()) + gateway.reported.length >= paths.length);
+  expect(gateway.reported).toEqual([]);
+  expect(await metrics(gateway)).toMatch(/^manyhands_internal_failures_total\S* 0$/m);
+});
+
+test("a client that goes away while it waits is no bug; a completion that nobody waits for is cancelled, a run goes on", async () => {
+  await using gateway = await startGateway();
+  const headers = { "Content-Type": "application/json", Prefer: "wait=20" };
+  const messages = [{ role: "user", content: "sleep" }];
+  for (const [path, body, end] of [
+    ["/flows/echo", { input: "sleep" }, "waiting"],
+    ["/v1/chat/completions", { model: "echo", messages }, "canceled"],
+    ["/v1/chat/completions", { model: "echo", messages, stream: true }, "canceled"],
+  ] as const) {
+    const leave = new AbortController();
+    const request = { method: "POST", headers, body: JSON.stringify(body), signal: leave.signal };
+    const before = (await runs(gateway)).length;
+    const asking = fetch(`${gateway.url}${path}`, request).then((response) => response.text());
+    await until(async () => (await runs(gateway)).length > before);
+    leave.abort();
+    await expect(asking).rejects.toThrow();
+    await until(async () => (await runs(gateway))[0]?.status === end);
+  }
+  expect(gateway.reported).toEqual([]);
+});
+
+async function runs({ url }: TestGateway): Promise<{ status: string }[]> {
+  return JSON.parse(await (await fetch(`${url}/runs`)).text()).runs;
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !(await check()); await Bun.sleep(10))
+    if (Date.now() > deadline) throw new Error("It did not come to that within ten seconds.");
+}
