@@ -155,6 +155,27 @@ except OSError: pass
     expect(await readdir(odd)).toEqual(["made"]);
   });
 
+  test("what a command may read it cannot write, what it may write it can, and both are where they are", async () => {
+    const [readable, writable] = await Promise.all([open.folder("readable"), open.folder("writable")]);
+    for (const folder of [readable, writable]) {
+      await writeFile(join(folder, "there"), "seen ");
+      if (open.sandbox.user) await Bun.spawn(["chown", "-R", String(open.sandbox.user.uid), folder]).exited;
+    }
+    const script = `cat ${readable}/there ${writable}/there
+      for folder in ${readable} ${writable}; do
+        echo x > $folder/made; echo x > $folder/there; mv $folder/there $folder/moved; mkdir $folder/folder
+      done 2>/dev/null; true`;
+    const { stdout } = await runCommand(
+      open.sandbox,
+      { argv: ["sh", "-c", script], workspace: open.workspace, paths: { read: [readable], write: [writable] } },
+      { signal },
+    );
+    expect(stdout).toBe("seen seen ");
+    expect(await readdir(readable)).toEqual(["there"]);
+    expect(await Bun.file(join(readable, "there")).text()).toBe("seen ");
+    expect((await readdir(writable)).sort()).toEqual(["folder", "made", "moved"]);
+  });
+
   if (tier === "landlock") return;
 
   test("names that something outside would run later are read-only, and leave no trace", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPython } from "../tools/python/find-python.ts";
@@ -143,11 +143,13 @@ test("a home that cannot be written when the server starts does not switch comma
   await rm(base, { recursive: true });
 });
 
-test("a folder that does not exist is made", async () => {
+test("a folder that does not exist is made, and nothing of the trial is left in it", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
-  await Bun.spawn(["chmod", "755", base]).exited;
-  const sandbox = await createSandbox({ mode: "bwrap", folder: join(base, "deep", "workspaces") });
+  await chmod(base, 0o755);
+  const folder = join(base, "deep", "workspaces");
+  const sandbox = await createSandbox({ mode: "bwrap", folder });
   expect(sandbox.tier).toBe(tiers.includes("bwrap") ? "bwrap" : "none");
+  expect(await readdir(folder)).toEqual([]);
   await sandbox.close();
   await rm(base, { recursive: true });
 });

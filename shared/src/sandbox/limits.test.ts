@@ -73,6 +73,16 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(process.memoryUsage().rss - before).toBeLessThan(120 * megabyte);
   });
 
+  test.each([
+    ["standard error", "yes >&2"],
+    ["both outputs together", "yes & yes >&2; wait"],
+  ])("endless output on %s is cut off too", async (_, script) => {
+    const outcome = await attack(script, { outputBytes: 2 * megabyte, wallMs: 10_000 });
+    expect(outcome.limit).toBe("output 2 MB");
+    expect(outcome.stderr.length).toBeLessThan(70_000);
+    expect(outcome.cut).toBe(true);
+  });
+
   test("a file stops growing at its size", async () => {
     const outcome = await attack("exec cat /dev/zero > big", { fileBytes: 8 * megabyte, wallMs: 8000 });
     expect(outcome.limit).toBe("file size 8 MB");
