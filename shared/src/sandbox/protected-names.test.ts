@@ -76,6 +76,14 @@ test("placeholders go with the last sandbox, files that hold something stay", as
   expect(await readdir(workspace)).toEqual([".bashrc"]);
 });
 
+test("a placeholder that holds something by now is none any more, and stays", async () => {
+  const guard = await createProtectedNames().guard(workspace);
+  await rm(at(".profile"));
+  await writeFile(at(".profile"), "the person's own");
+  await guard.release();
+  expect(await readdir(workspace)).toEqual([".profile"]);
+});
+
 test("a sandbox that starts while the last one leaves has its placeholders", async () => {
   const names = createProtectedNames();
   let guard = await names.guard(workspace);
