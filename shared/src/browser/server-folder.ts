@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../errno.ts";
-import { readProcessTable, sendSignal } from "../sandbox/process-table.ts";
+import { unlessMissing } from "../errno.ts";
+import { isRunning, sendSignal, startOf } from "../sandbox/process-table.ts";
 
 /**
  * A folder of this process below `parent`, for what a browser leaves on the disk. Those of processes that have ended are removed first, with
@@ -10,7 +10,7 @@ import { readProcessTable, sendSignal } from "../sandbox/process-table.ts";
  */
 export async function makeServerFolder(parent: string): Promise<string> {
   await mkdir(parent, { recursive: true });
-  await sweep(parent);
+  await sweepServerFolders(parent);
   const folder = join(parent, `${process.pid}-${startOf(process.pid)}-${crypto.randomUUID()}`);
   await mkdir(folder);
   // The browser runs as a user of its own, which has to get through; others cannot guess the name.
@@ -18,27 +18,14 @@ export async function makeServerFolder(parent: string): Promise<string> {
   return folder;
 }
 
-async function sweep(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
+/** Removes the folders of processes that have ended, with the browsers that outlived them. */
+export async function sweepServerFolders(parent: string): Promise<void> {
+  for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
     const [pid, startedAt] = /^(\d+)-(\d+)-[\da-f-]{36}$/.exec(name)?.slice(1).map(Number) ?? [];
     if (pid === undefined || startedAt === undefined || isRunning(pid, startedAt)) continue;
     endProcessesOf(name);
     await rm(join(parent, name), { recursive: true, force: true });
   }
-}
-
-function isRunning(pid: number, startedAt: number): boolean {
-  if (process.platform === "linux") return startOf(pid) === startedAt;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errnoOf(error) === "EPERM";
-  }
-}
-
-/** When a process was started, in clock ticks; 0 when it does not run, or where the system does not tell. */
-function startOf(pid: number): number {
-  return process.platform === "linux" ? (readProcessTable().get(pid)?.startedAt ?? 0) : 0;
 }
 
 /** Ends every process whose command line names the folder: the browsers themselves, whose children end with them. */

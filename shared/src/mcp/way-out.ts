@@ -1,9 +1,10 @@
-import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { startEgressProxy } from "../egress/proxy.ts";
+import { makeOwnedFolder } from "../sandbox/owned-folder.ts";
 import type { Sandbox, SandboxProxy } from "../sandbox/sandbox.ts";
 
 /** What programs are let out by. */
@@ -24,7 +25,7 @@ export async function openWayOut(
   { policy, proxy: upstream, log }: WayOutDeps,
 ): Promise<WayOut> {
   // Short, as the path of a socket has to be.
-  const folder = await mkdtemp(join(tmpdir(), "manyhands-out-"));
+  const folder = await makeOwnedFolder(tmpdir(), "manyhands-out");
   const socket = join(folder, "proxy");
   const told = new Set<string>();
   const proxy = await startEgressProxy({
@@ -37,7 +38,6 @@ export async function openWayOut(
     told.add(refused);
     log.warn({ server: name, target: target.slice(0, 200), refused }, "an MCP server was kept from the network");
   });
-  await chmod(folder, 0o711);
   await chmod(socket, 0o600);
   if (user !== undefined) await chown(socket, user.uid, user.gid);
   return {

@@ -155,6 +155,47 @@ except OSError: pass
     expect(await readdir(odd)).toEqual(["made"]);
   });
 
+  test("of this machine a command sees neither its name, its settings, its logs nor who uses it", async () => {
+    const hidden = [
+      "/etc/hostname",
+      "/etc/hosts",
+      "/etc/machine-id",
+      "/etc/resolv.conf",
+      "/etc/shadow",
+      "/etc/sudoers",
+    ];
+    const folders = ["/etc/ssh", "/etc/apt", "/root", "/home", "/var/log", "/run", "/srv", "/opt", "/boot"];
+    expect(
+      (await run(`cat ${hidden.join(" ")} 2>/dev/null; ls -A ${folders.join(" ")} 2>/dev/null; true`)).stdout,
+    ).toBe("");
+    if (tier !== "landlock") expect((await run("uname -n")).stdout).toBe("sandbox\n");
+  });
+
+  test("a command has bounds for open files and leaves no image of a crash", async () => {
+    expect((await run("ulimit -n; ulimit -Hn; ulimit -c; ulimit -Hc")).stdout).toBe("1024\n1024\n0\n0\n");
+  });
+
+  test("what a command may read it cannot write, what it may write it can, and both are where they are", async () => {
+    const [readable, writable] = await Promise.all([open.folder("readable"), open.folder("writable")]);
+    for (const folder of [readable, writable]) {
+      await writeFile(join(folder, "there"), "seen ");
+      if (open.sandbox.user) await Bun.spawn(["chown", "-R", String(open.sandbox.user.uid), folder]).exited;
+    }
+    const script = `cat ${readable}/there ${writable}/there
+      for folder in ${readable} ${writable}; do
+        echo x > $folder/made; echo x > $folder/there; mv $folder/there $folder/moved; mkdir $folder/folder
+      done 2>/dev/null; true`;
+    const { stdout } = await runCommand(
+      open.sandbox,
+      { argv: ["sh", "-c", script], workspace: open.workspace, paths: { read: [readable], write: [writable] } },
+      { signal },
+    );
+    expect(stdout).toBe("seen seen ");
+    expect(await readdir(readable)).toEqual(["there"]);
+    expect(await Bun.file(join(readable, "there")).text()).toBe("seen ");
+    expect((await readdir(writable)).sort()).toEqual(["folder", "made", "moved"]);
+  });
+
   if (tier === "landlock") return;
 
   test("names that something outside would run later are read-only, and leave no trace", async () => {
@@ -238,6 +279,13 @@ except OSError: pass
       await other.close();
       await Promise.all([closed, elsewhere].map((folder) => rm(folder, { recursive: true })));
     }
+  });
+
+  test("there is no folder without a size that a command could fill", async () => {
+    const { stdout } = await run(
+      'for folder in / /dev /etc /proc /usr; do mkdir "$folder/made" && echo "$folder"; done',
+    );
+    expect(stdout).toBe("");
   });
 
   test("temporary folders have a size", async () => {

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPython } from "../tools/python/find-python.ts";
+import type { Confinement } from "./confinement.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import { landlockAbi } from "./kernel.ts";
 import { createUnconfined } from "./off.ts";
@@ -64,7 +65,27 @@ test("without anything to confine with there is no sandbox, no command and no Py
 test("a confinement that does not confine is not taken", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));
   await chmod(home, 0o755);
-  await expect(probe(createUnconfined(), home)).rejects.toThrow("a forbidden file could be read");
+  const open = createUnconfined();
+  /** The same, but for what a shell does before the command. */
+  const after = (script: string): Confinement => ({
+    ...open,
+    async wrap(command) {
+      return open.wrap({ ...command, argv: ["/bin/sh", "-c", `${script}; exec "$@"`, "sh", ...command.argv] });
+    },
+  });
+  await expect(probe(open, home)).rejects.toThrow("a forbidden file could be read");
+  await expect(probe(after("SECRET=/dev/null"), home)).rejects.toThrow("a forbidden file could be written");
+  await expect(probe(after("SECRET=/dev/null OUTSIDE=/dev/null; cd /"), home)).rejects.toThrow(
+    "the workspace could not be written",
+  );
+  await expect(probe(after("exit 3"), home)).rejects.toThrow("exit code 3");
+  if (open.user) {
+    const asRoot: Confinement = {
+      ...open,
+      wrap: async (command) => ({ ...(await open.wrap(command)), argv: command.argv, env: command.env }),
+    };
+    await expect(probe(asRoot, home)).rejects.toThrow("a command ran as root");
+  }
   await rm(home, { recursive: true });
 });
 
@@ -143,11 +164,13 @@ test("a home that cannot be written when the server starts does not switch comma
   await rm(base, { recursive: true });
 });
 
-test("a folder that does not exist is made", async () => {
+test("a folder that does not exist is made, and nothing of the trial is left in it", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
-  await Bun.spawn(["chmod", "755", base]).exited;
-  const sandbox = await createSandbox({ mode: "bwrap", folder: join(base, "deep", "workspaces") });
+  await chmod(base, 0o755);
+  const folder = join(base, "deep", "workspaces");
+  const sandbox = await createSandbox({ mode: "bwrap", folder });
   expect(sandbox.tier).toBe(tiers.includes("bwrap") ? "bwrap" : "none");
+  expect(await readdir(folder)).toEqual([]);
   await sandbox.close();
   await rm(base, { recursive: true });
 });

@@ -75,9 +75,18 @@ async function sandboxOf(
   limits: SandboxLimits,
   reasons: readonly string[],
 ): Promise<Sandbox> {
+  const preparing = new Set<Promise<SandboxProcess>>();
   const running = new Set<SandboxProcess>();
   const groups = await openControlGroups(limits);
   let closed = false;
+  const spawnOne = async (command: SandboxCommand) => {
+    const process = await start(confinement, command, { ...limits, ...command.limits }, groups);
+    running.add(process);
+    process.exited.finally(() => running.delete(process)).catch(() => {});
+    // Closed while this one was being prepared: it must not outlive the others.
+    if (closed) process.kill();
+    return process;
+  };
   const bound = groups
     ? "memory bounded for all processes of a command together, by control group"
     : "memory bounded for each process alone, as no control group can be made here (systemd: Delegate=yes)";
@@ -87,18 +96,15 @@ async function sandboxOf(
     user: confinement.user,
     async spawn(command) {
       if (closed) throw new AppError("sandbox_unavailable", "The sandbox has been closed.");
-      const process = await start(confinement, command, { ...limits, ...command.limits }, groups);
-      running.add(process);
-      process.exited.finally(() => running.delete(process)).catch(() => {});
-      // Closed while this one was being prepared: it must not outlive the others.
-      if (closed) process.kill();
-      return process;
+      const starting = spawnOne(command);
+      preparing.add(starting);
+      return starting.finally(() => preparing.delete(starting));
     },
     async close() {
       closed = true;
-      const ending = [...running];
-      for (const process of ending) process.kill();
-      await Promise.all(ending.map((process) => process.exited));
+      for (const process of running) process.kill();
+      await Promise.allSettled(preparing);
+      await Promise.all([...running].map((process) => process.exited));
       await confinement.close();
     },
   };

@@ -73,6 +73,16 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(process.memoryUsage().rss - before).toBeLessThan(120 * megabyte);
   });
 
+  test.each([
+    ["standard error", "yes >&2"],
+    ["both outputs together", "yes & yes >&2; wait"],
+  ])("endless output on %s is cut off too", async (_, script) => {
+    const outcome = await attack(script, { outputBytes: 2 * megabyte, wallMs: 10_000 });
+    expect(outcome.limit).toBe("output 2 MB");
+    expect(outcome.stderr.length).toBeLessThan(70_000);
+    expect(outcome.cut).toBe(true);
+  });
+
   test("a file stops growing at its size", async () => {
     const outcome = await attack("exec cat /dev/zero > big", { fileBytes: 8 * megabyte, wallMs: 8000 });
     expect(outcome.limit).toBe("file size 8 MB");
@@ -124,11 +134,28 @@ describe.each(tiers)("tier %s", (tier) => {
   test("closing the sandbox ends what runs, and refuses what comes later", async () => {
     const other = await openTier(tier === "srt" ? "bwrap" : tier);
     const { exited } = await other.sandbox.spawn({ argv: ["sleep", mark], workspace: other.workspace });
+    const preparing = other.sandbox.spawn({ argv: ["sleep", mark], workspace: other.workspace });
+    let hasExited = false;
+    void exited.finally(() => {
+      hasExited = true;
+    });
     await other.close();
+    expect(hasExited).toBe(true);
     expect(await exited).toBeGreaterThan(128);
+    expect(await (await preparing).exited).toBeGreaterThan(128);
     await leavesNothing();
     const late = other.sandbox.spawn({ argv: ["true"], workspace: "/" });
     expect(await late.catch((error) => error.code)).toBe("sandbox_unavailable");
+  });
+
+  test("all that a command wrote arrives, though it ends at once", async () => {
+    let heard = 0;
+    await runCommand(
+      open.sandbox,
+      { argv: ["head", "-c", "6000000", "/dev/zero"], workspace: open.workspace },
+      { signal: AbortSignal.timeout(10_000), onOutput: (_, bytes) => (heard += bytes.length) },
+    );
+    expect(heard).toBe(6_000_000);
   });
 
   test("exit codes, both outputs and the input arrive as they are", async () => {

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "../errno.ts";
+import { makeOwnedFolder } from "./owned-folder.ts";
 
 /** More than fits into the metadata of a file, so that a full disk shows. */
 const someBytes = 8192;
@@ -25,7 +26,7 @@ export async function findProbeFolder(home: string): Promise<ProbeFolder> {
 async function whyNotWritable(folder: string): Promise<string | undefined> {
   try {
     await mkdir(folder, { recursive: true });
-    const path = await mkdtemp(join(folder, ".probe-"));
+    const path = await makeOwnedFolder(folder, ".probe");
     try {
       await writeFile(join(path, "some"), new Uint8Array(someBytes));
     } finally {

@@ -1,8 +1,9 @@
-import { chmod, chown, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Confinement } from "./confinement.ts";
 import { defaultLimits } from "./limits.ts";
+import { makeOwnedFolder } from "./owned-folder.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 import { startProcess } from "./start-process.ts";
 
@@ -21,7 +22,7 @@ exit 0
  * own workspace, but neither read nor write the one beside it. Rejects with the reason otherwise.
  */
 export async function probe(confinement: Confinement, home: string): Promise<void> {
-  const base = await mkdtemp(join(await realpath(home), ".probe-"));
+  const base = await makeOwnedFolder(await realpath(home), ".probe");
   try {
     await tryOut(confinement, base);
   } finally {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { errnoOf } from "../errno.ts";
 
 /** A process of this machine as /proc tells of it at one moment. */
 export type ProcessEntry = {
@@ -17,15 +18,34 @@ export function readProcessTable(): Map<number, ProcessEntry> {
   const table = new Map<number, ProcessEntry>();
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const stat = readOrNothing(`/proc/${pid}/stat`);
-    // The command's name, in parentheses, may hold spaces and parentheses itself.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const [state, parent] = fields;
-    if (state === undefined || parent === undefined) continue;
-    table.set(pid, { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]) });
+    const entry = Number.isInteger(pid) ? entryOf(pid) : undefined;
+    if (entry !== undefined) table.set(pid, entry);
   }
   return table;
+}
+
+function entryOf(pid: number): ProcessEntry | undefined {
+  const stat = readOrNothing(`/proc/${pid}/stat`);
+  // The command's name, in parentheses, may hold spaces and parentheses itself.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, parent] = fields;
+  if (state === undefined || parent === undefined) return undefined;
+  return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]) };
+}
+
+/** When a process was started, in clock ticks; 0 when it does not run, or where the system does not tell. */
+export function startOf(pid: number): number {
+  return entryOf(pid)?.startedAt ?? 0;
+}
+
+/** Whether the process of that number is the one that was started then, and still runs. */
+export function isRunning(pid: number, startedAt: number): boolean {
+  if (process.platform === "linux") return startOf(pid) === startedAt;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errnoOf(error) === "EPERM";
+  }
 }
 
 /** The living descendants of `root`, parents before children, without `root`. */

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOf } from "../browser/browsers-for-test.ts";
@@ -67,4 +67,13 @@ test("without a browser there is a reason, and a configured one that is not ther
   expect(await openBrowser(off.config)).toMatchObject({ browsers: undefined, missing: expect.stringContaining("off") });
   await using wrong = await configured('[browser]\nchrome_instance_path = "/nowhere/chromium"');
   expect(await openBrowser(wrong.config).catch((error) => error.code)).toBe("config_invalid");
+});
+
+test("what a killed server has left of its browser goes when the next server starts, though nothing is browsed", async () => {
+  await using at = await configured("");
+  const folder = join(at.home, "browser");
+  await mkdir(join(folder, `${process.pid}-1-${crypto.randomUUID()}`, "browser-x"), { recursive: true });
+  const { browsers } = await openBrowser(at.config);
+  expect(await readdir(folder)).toEqual([]);
+  await browsers?.close();
 });

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { BrowserHost } from "../browser/browser.ts";
 import { createBrowsers } from "../browser/create-browsers.ts";
 import { findChromium } from "../browser/find-chromium.ts";
+import { sweepServerFolders } from "../browser/server-folder.ts";
 import { type BrowserSettings, browserDefaults } from "../browser/settings.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
@@ -11,9 +12,10 @@ export type OpenedBrowser =
   | { readonly browsers: BrowserHost; readonly missing: undefined }
   | { readonly browsers: undefined; readonly missing: string };
 
-/** The browser as configured; nothing is started yet. Rejects with `config_invalid` for a configured program that is not there. */
+/** The browser as configured; nothing is started yet, and what killed servers have left of theirs is gone. Rejects with `config_invalid` for a configured program that is not there. */
 export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
   const { enabled, cdp_url, wss_url, chrome_instance_path } = config.browser;
+  await sweepServerFolders(join(config.home, "browser"));
   if (!enabled) return { browsers: undefined, missing: "The browser is switched off (browser.enabled)." };
   try {
     if (cdp_url === undefined && wss_url === undefined) await findChromium(chrome_instance_path);

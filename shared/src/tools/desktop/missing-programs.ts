@@ -1,6 +1,7 @@
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
@@ -10,8 +11,10 @@ const deadlineMs = 10_000;
 
 /** Those of the programs that commands of this sandbox do not see. */
 export async function missingPrograms(sandbox: Sandbox, needed: readonly string[]): Promise<readonly string[]> {
-  const workspace = await mkdtemp(join(tmpdir(), "manyhands-display-"));
+  const folder = await makeOwnedFolder(tmpdir(), "manyhands-display");
+  const workspace = join(folder, "workspace");
   try {
+    await mkdir(workspace);
     if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
     const argv = [
       "/bin/bash",
@@ -24,6 +27,6 @@ export async function missingPrograms(sandbox: Sandbox, needed: readonly string[
     const { stdout } = await runCommand(sandbox, { argv, workspace, limits: { wallMs: deadlineMs } }, { signal });
     return needed.filter((name) => !stdout.split("\n").includes(name));
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

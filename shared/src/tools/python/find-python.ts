@@ -1,7 +1,8 @@
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
+import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
 import { runCommand } from "../../sandbox/run-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
@@ -26,14 +27,16 @@ export type Python = z.output<typeof found>;
 /** The Python that commands of this sandbox see; undefined when there is none, and no Python tool then. */
 export async function findPython(sandbox: Sandbox): Promise<Python | undefined> {
   if (sandbox.tier === "none") return undefined;
-  const workspace = await mkdtemp(join(tmpdir(), "manyhands-python-"));
+  const folder = await makeOwnedFolder(tmpdir(), "manyhands-python");
+  const workspace = join(folder, "workspace");
   try {
+    await mkdir(workspace);
     if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
     const argv = ["python3", "-I", "-c", script];
     const signal = AbortSignal.timeout(2 * deadlineMs);
     const outcome = await runCommand(sandbox, { argv, workspace, limits: { wallMs: deadlineMs } }, { signal });
     return outcome.exitCode === 0 ? found.parse(JSON.parse(outcome.stdout)) : undefined;
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

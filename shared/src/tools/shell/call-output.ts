@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOutputWindow } from "../../sandbox/output-window.ts";
+import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
 import type { OutputListener } from "../../sandbox/run-command.ts";
 import type { ToolContext } from "../tool.ts";
 import { createLiveOutput } from "./live-output.ts";
@@ -102,7 +103,7 @@ function createOverflowFile() {
 }
 
 async function openFile() {
-  const folder = await mkdtemp(join(tmpdir(), "manyhands-output-"));
+  const folder = await makeOwnedFolder(tmpdir(), "manyhands-output");
   return { folder, sink: Bun.file(join(folder, "output")).writer() };
 }
 

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { sandboxEnvironment } from "./environment.ts";
+
+test("the environment holds what it is built of and what is named, and nothing of the server's", () => {
+  const kept = { ...process.env };
+  Object.assign(process.env, { OPENAI_API_KEY: "canary", HTTP_PROXY: "canary", LD_PRELOAD: "", HOME: "/canary" });
+  try {
+    const environment = sandboxEnvironment("/work", "/work/.tmp", { NAMED: "yes", TERM: "xterm" });
+    expect(Object.keys(environment).sort()).toEqual(
+      [
+        "GIT_CONFIG_NOSYSTEM",
+        "HOME",
+        "LANG",
+        "NAMED",
+        "PATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "SHLVL",
+        "TERM",
+        "TMPDIR",
+      ].sort(),
+    );
+    expect(environment).toMatchObject({ HOME: "/work", TMPDIR: "/work/.tmp", NAMED: "yes", TERM: "xterm" });
+    expect(JSON.stringify(environment)).not.toContain("canary");
+  } finally {
+    for (const name of ["OPENAI_API_KEY", "HTTP_PROXY", "LD_PRELOAD", "HOME"])
+      if (kept[name] === undefined) delete process.env[name];
+      else process.env[name] = kept[name];
+  }
+});

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openWayArgv } from "./step-down.ts";
+
+const user = { uid: 65534, gid: 65534 };
+
+test("a way is opened to each path below a closed folder, but to none that lies in another", async () => {
+  const closed = await mkdtemp(join(tmpdir(), "manyhands-ways-"));
+  await chmod(closed, 0o700);
+  const [one, inOne, other] = [join(closed, "one"), join(closed, "one", "in"), join(closed, "one-more")];
+  for (const path of [inOne, other]) await mkdir(path, { recursive: true });
+  const argv = openWayArgv([inOne, one, other], user);
+  expect(argv.slice(argv.indexOf(closed))).toEqual([closed, "one", closed, "one-more", "--"]);
+  expect(openWayArgv(["/usr"], user)).toEqual([]);
+  expect(openWayArgv([one], undefined)).toEqual([]);
+  await rm(closed, { recursive: true });
+});
