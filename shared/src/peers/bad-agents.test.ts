@@ -280,7 +280,11 @@ test("links to other servers are not followed, nor redirects, nor files that bre
 
 test("a link to a server that the agent's card names besides its own is not followed", async () => {
   const asked: string[] = [];
-  using elsewhere = badAgentForTest({ get: (path) => (asked.push(path), new Response("secret")) }, {});
+  const get = (path: string) => {
+    asked.push(path);
+    return new Response("secret");
+  };
+  using elsewhere = badAgentForTest({ get }, {});
   using agent = badAgentForTest(
     { also: [`${elsewhere.url}/`] },
     { SendMessage: () => ({ task: working }), GetTask: () => withFiles(link(`${elsewhere.url}/x`)) },
