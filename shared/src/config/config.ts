@@ -100,7 +100,8 @@ export async function loadConfig(source: SettingsSource): Promise<Config> {
 }
 
 /** The configuration that checked settings mean. Throws `config_invalid` for what only shows when keys are seen together. */
-export function toConfig({ sections, file, origins }: Settings, cwd: string): Config {
+export function toConfig(settings: Settings, cwd: string): Config {
+  const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
   checkExposure(server);
   return {
@@ -143,7 +144,7 @@ export function toConfig({ sections, file, origins }: Settings, cwd: string): Co
       named: sections.mcp.file !== undefined,
       definitionTokens: sections.mcp.definition_tokens,
     },
-    notes: notesOn(origins),
+    notes: notesOn(settings),
   };
 }
 

@@ -28,21 +28,23 @@ const knowledge = {
     .optional(),
 };
 
+/** AWS Bedrock by its host alone, as OpenManus has it; there its endpoint that is OpenAI-compatible is meant. */
+const bedrockHost = /^(?:https:\/\/)?(bedrock-runtime\.[a-z\d-]+\.amazonaws\.com)\/?$/i;
+
 /** OpenManus's keys of `[llm]`, then ours. */
 const keys = {
   model: text.optional(),
   base_url: z
-    .url({ protocol: /^https?$/ })
+    .string()
+    .overwrite((url) => url.replace(bedrockHost, "https://$1/openai/v1"))
+    .refine((url) => /^https?:\/\/[^{}\s]+$/i.test(url) && URL.canParse(url))
     .describe("a URL that begins with http:// or https://")
     .optional(),
   api_key: text.optional(),
   max_tokens: tokens.optional(),
   max_input_tokens: z.int().min(0).max(10_000_000_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
-  api_type: z
-    .enum(["", "openai", "azure", "ollama"])
-    .describe('one of "", openai, azure, ollama; for AWS Bedrock its OpenAI-compatible endpoint as base_url')
-    .optional(),
+  api_type: text.toLowerCase().optional(),
   api_version: z.string().optional(),
   provider: text.optional(),
   reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),

@@ -52,7 +52,7 @@ function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]):
     baseUrl: profile.base_url,
     apiKey: profile.api_key,
     apiType: profile.api_type === "azure" ? "azure" : "openai",
-    apiVersion: profile.api_version || undefined,
+    apiVersion: profile.api_version,
     temperature: profile.temperature,
     maxOutputTokens: profile.max_tokens,
     reasoningEffort: profile.reasoning_effort,
@@ -87,7 +87,7 @@ function baseProfile(llm: LlmSection): LlmProfile {
 }
 
 /** Whether a key of `[llm]` is a name of the user's choice, and so a table. */
-function isTableName(key: string): boolean {
+export function isTableName(key: string): boolean {
   return !Object.hasOwn(llmSection.shape, key);
 }
 

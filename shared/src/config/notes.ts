@@ -1,3 +1,8 @@
+import { isTableName } from "./models.ts";
+import type { Sections } from "./sections.ts";
+import type { Settings } from "./settings.ts";
+import { valueAt } from "./table.ts";
+
 /** OpenManus's keys that have no effect here, and why. */
 const unused: Readonly<Record<string, string>> = {
   "sandbox.use_sandbox": "tools are always confined; [sandbox] tier chooses how",
@@ -8,17 +13,46 @@ const unused: Readonly<Record<string, string>> = {
   "search.max_retries": "search engines are asked one after the other, each once",
   "sandbox.network_enabled": "[sandbox] allow_domains says what commands may reach",
   "mcp.server_reference": "MCP servers are listed in mcp.json",
+  "runflow.use_data_analysis_agent": "a flow has every agent, DataAnalysis among them, or those its caller names",
 };
 
-/** One sentence for each setting that somebody made and nothing here uses. */
-export function notesOn(origins: ReadonlyMap<string, string>): readonly string[] {
+const knownTypes = ["openai", "azure", "ollama"];
+
+/** One sentence for each setting that somebody made and nothing here uses, or that is taken for something else. */
+export function notesOn({ sections, origins }: Pick<Settings, "sections" | "origins">): readonly string[] {
   const notes: string[] = [];
   for (const [key, origin] of origins) {
     const reason = unused[key];
     if (reason !== undefined) notes.push(`${origin}: ${key} is not used: ${reason}.`);
+    const type = /^llm\.(?:[^.]+\.)?api_type$/.test(key) ? String(valueAt(sections, key.split("."))) : "openai";
+    if (!knownTypes.includes(type)) notes.push(`${origin}: ${key} ${JSON.stringify(type)} ${asOpenAi(type)}`);
   }
-  const daytona = [...origins].find(([key]) => key.startsWith("daytona."));
-  if (daytona !== undefined)
-    notes.push(`${daytona[1]}: [daytona] is not used: tools run in a sandbox of this machine.`);
+  const daytona = originBelow("daytona", origins);
+  if (daytona !== undefined) notes.push(`${daytona}: [daytona] is not used: tools run in a sandbox of this machine.`);
+  const named = namedModels(sections);
+  for (const name of Object.keys(sections.llm).filter(isTableName)) {
+    if (named.has(name)) continue;
+    const where = originBelow(`llm.${name}`, origins) ?? "settings";
+    notes.push(`${where}: [llm.${name}] is not used: no model of an agent and no fallback names it.`);
+  }
   return notes;
+}
+
+function asOpenAi(type: string): string {
+  if (type === "aws")
+    return "is asked at Bedrock's OpenAI-compatible endpoint, which takes a Bedrock API key as api_key.";
+  return "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
+}
+
+function originBelow(table: string, origins: Settings["origins"]): string | undefined {
+  return [...origins].find(([key]) => key.startsWith(`${table}.`))?.[1];
+}
+
+/** What agents and models name as a model. */
+function namedModels({ llm, agents }: Sections): ReadonlySet<string | undefined> {
+  const profiles = Object.entries(llm).flatMap(([key, value]) => (isTableName(key) ? [value as Sections["llm"]] : []));
+  return new Set([
+    ...Object.values(agents).map(({ model }) => model),
+    ...[llm, ...profiles].map(({ fallback }) => fallback as string | undefined),
+  ]);
 }

@@ -208,10 +208,13 @@ test("text that is not TOML is refused with line and column", async () => {
   expect(await refusal('[llm]\nmodel = "x\n')).toMatch(/^manyhands\.toml, line 2, column \d+: not valid TOML: /);
 });
 
-test("a file asked for by name must be there, and may be anywhere", async () => {
+test("a file asked for by name must be there, may be anywhere, and goes before the environment's", async () => {
   const cwd = await folderWith("[gateway]\nport = 1\n", "config.toml");
   expect((await loadConfig({ cwd, file: "config.toml", env: {} })).gateway.port).toBe(1);
   expect((await loadConfig({ cwd, env: { MANYHANDS_CONFIG: "config.toml" } })).gateway.port).toBe(1);
+  await writeFile(join(cwd, "other.toml"), "[gateway]\nport = 2\n");
+  const env = { MANYHANDS_CONFIG: "other.toml" };
+  expect((await loadConfig({ cwd, file: "config.toml", env })).gateway.port).toBe(1);
   expect(loadConfig({ cwd, file: "absent.toml", env: {} })).rejects.toThrow(
     "The settings file absent.toml is not there.",
   );

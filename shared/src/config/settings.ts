@@ -3,7 +3,7 @@ import { readSettingsFile, type SettingsFile } from "./file.ts";
 import { childNode, type KeyNode, keyTree } from "./key-tree.ts";
 import { type Sections, sectionsSchema } from "./sections.ts";
 import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
-import { isTable, setAt, type Table, valueAt, valuePaths } from "./table.ts";
+import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
 
 /** Where settings come from. `file` is the one asked for by name, if one was. */
 export type SettingsSource = {
@@ -30,7 +30,7 @@ export async function readSettings({ cwd, file, env }: SettingsSource): Promise<
   if (read !== undefined) checkKeys(read.table, root, [], read);
   if (unknown[0] !== undefined) throw unknownVariable(unknown[0], root);
 
-  const merged: Table = structuredClone({ ...read?.table });
+  const merged = withoutEmpty(read?.table ?? {});
   const origins = new Map<string, string>();
   if (read !== undefined) for (const path of valuePaths(merged, root)) origins.set(path.join("."), placeOf(read, path));
   for (const { variable, path, value } of entries) {

@@ -8,6 +8,12 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
+/** The table without the keys, at any depth, whose value is an empty text: as OpenManus has it, that is a key that is not set. */
+export function withoutEmpty(table: Readonly<Table>): Table {
+  const set = Object.entries(table).filter(([, value]) => value !== "");
+  return Object.fromEntries(set.map(([key, value]) => [key, isTable(value) ? withoutEmpty(value) : value]));
+}
+
 /** The value at a path, undefined when there is none. */
 export function valueAt(table: Readonly<Table>, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table);
