@@ -26,8 +26,8 @@ export function isOwnAgent(name: string): name is AgentName {
 
 /** An agent of this system where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
 export async function openAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
-  const { url } = config.agents[name];
-  if (await isUp(url)) return { client: await context.connect(url, config.server.token), async close() {} };
+  const { url, publicUrl } = config.agents[name];
+  if (await isUp(url)) return { client: await context.connect(url, config.server.token, publicUrl), async close() {} };
   return startAgent(name, config, context);
 }
 

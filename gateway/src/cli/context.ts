@@ -11,6 +11,6 @@ export type CliContext = {
   readonly terminal: Terminal;
   /** Reads the settings; rejects with `config_invalid`. */
   configure(file: string | undefined): Promise<Config>;
-  /** A client of the agent at a URL; rejects when none answers there. */
-  connect(url: string, token: string | undefined): Promise<AgentClient>;
+  /** A client of the agent at a URL, whose card may name its public address instead; rejects when none answers there. */
+  connect(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient>;
 };

@@ -2,6 +2,8 @@ import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flows } from "@manyhands/flows/flows";
 import type { Config } from "@manyhands/shared/config/config";
 import { AppError } from "@manyhands/shared/errors";
+import { faceUrl } from "../server/a2a-face.ts";
+import { publicUrlOf } from "../supervisor/server-table.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
 import { openSystem } from "./system-session.ts";
@@ -15,7 +17,8 @@ export async function openFlow(name: string, config: Config, context: CliContext
 export async function openAtGateway(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const session = await openSystem(config, context);
   try {
-    const client = await context.connect(`${session.url}/a2a/${name}`, config.server.token);
+    const outside = publicUrlOf({ name: "gateway" }, session.config);
+    const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));
     return { client, close: () => session.close() };
   } catch (error) {
     await session.close();

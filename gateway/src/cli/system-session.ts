@@ -36,7 +36,7 @@ export async function startSystem(
     root,
     cwd,
     env,
-    config: onFreePorts({ ...config, gateway: { ...config.gateway, port: 0 } }, names),
+    config: onFreePorts({ ...config, gateway: { ...config.gateway, port: 0, publicUrl: undefined } }, names),
     say: (line) => void said.push(line),
     signal: stop.signal,
     onUp: resolve,

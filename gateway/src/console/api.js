@@ -25,7 +25,7 @@ export async function request(path, init = {}) {
     const token = sessionStorage.getItem(tokenKey);
     const headers = new Headers(init.headers);
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-    const response = await fetch(path, { ...init, headers });
+    const response = await fetch(`.${path}`, { ...init, headers });
     if (response.ok) return response;
     if (response.status !== 401) throw new ProblemError(await problemOf(response));
     // Another request may have asked for it meanwhile.
@@ -62,4 +62,9 @@ export async function post(path, body, headers = {}) {
     body: JSON.stringify(body),
   };
   return (await request(path, init)).json();
+}
+
+/** A key that no other request has. `crypto.randomUUID` is missing where the page came by plain HTTP from another machine. */
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -16,13 +16,13 @@ export function filesView(files) {
 }
 
 function fileView(file) {
-  // This page may be open under another name of the gateway than its public one.
-  const { pathname } = new URL(file.url);
+  // This page may be open under another address of the gateway than its public one.
+  const pathname = file.url.slice(file.url.lastIndexOf("/artifacts/"));
   const name = file.name.split("/").at(-1);
   const link = element(
     "a",
     {
-      href: pathname,
+      href: `.${pathname}`,
       download: name,
       onclick(event) {
         event.preventDefault();

@@ -1,4 +1,4 @@
-import { post } from "./api.js";
+import { newKey, post } from "./api.js";
 import { element, fill } from "./element.js";
 
 /**
@@ -13,12 +13,12 @@ export function replyForm(id, report) {
   const input = element("textarea", { id: "reply", rows: 3, required: true, "aria-describedby": "question" });
   const label = element("label", { for: "reply" });
   const button = element("button", { class: "primary" });
-  let key = crypto.randomUUID();
+  let key = newKey();
   const send = async () => {
     button.disabled = true;
     try {
       await post(`/runs/${encodeURIComponent(id)}/answer`, { input: input.value }, { "Idempotency-Key": key });
-      key = crypto.randomUUID();
+      key = newKey();
       input.value = "";
     } catch (error) {
       report(error);

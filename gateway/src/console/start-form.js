@@ -1,4 +1,4 @@
-import { get, post } from "./api.js";
+import { get, newKey, post } from "./api.js";
 import { element, fill } from "./element.js";
 import { incomingFiles } from "./incoming-files.js";
 import { optionFields } from "./option-fields.js";
@@ -31,7 +31,7 @@ function form(flows, agents, report) {
   const place = element("div");
   const button = element("button", { class: "primary" }, "Start");
   let options;
-  let key = crypto.randomUUID();
+  let key = newKey();
   function choose() {
     const flow = flows.find(({ name }) => name === what.value);
     const agent = agents.find(({ name }) => name === what.value);
@@ -64,7 +64,7 @@ function form(flows, agents, report) {
       await send();
     } catch (error) {
       // A request that was refused may be put right under a new key; one that got no answer is sent again under the same.
-      if (error.status !== undefined) key = crypto.randomUUID();
+      if (error.status !== undefined) key = newKey();
       report(error);
     } finally {
       button.disabled = false;

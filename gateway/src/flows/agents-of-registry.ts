@@ -4,8 +4,8 @@ import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 
 /** The registry as flows see it: the agents that are up, and the flows themselves, which can be asked like agents. */
-export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinition[], publicUrl: string): Agents {
-  const base = flowAddress(publicUrl);
+export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinition[], url: string): Agents {
+  const base = flowAddress(url);
   const own = flows.map(
     ({ name, title, description, skills }): AgentEntry => ({
       name,
@@ -30,8 +30,8 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
 }
 
 /** Where this gateway's own flows and agents are reached over A2A, up to their names. */
-export function flowAddress(publicUrl: string): string {
-  return `${publicUrl.replace(/\/+$/, "")}/a2a/`;
+export function flowAddress(url: string): string {
+  return `${url.replace(/\/+$/, "")}/a2a/`;
 }
 
 /** What is told of an agent whose card was never seen. */

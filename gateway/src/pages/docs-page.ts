@@ -14,10 +14,10 @@ export function docsPage(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Manyhands: the API</title>
-<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="style.css">
 </head>
 <body>
-<header><h1>Manyhands</h1><nav><a href="/">console</a> <a href="/openapi.json">openapi.json</a></nav></header>
+<header><h1>Manyhands</h1><nav><a href=".">console</a> <a href="openapi.json">openapi.json</a></nav></header>
 <main>
 <p>Agents and flows of agents, version ${about.version}. Everything that takes long is a run: start it, watch it, answer it, cancel it. Errors are
 <code>application/problem+json</code> with a stable <code>code</code>.</p>

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
+import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
 import type { Config } from "@manyhands/shared/config/config";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
@@ -8,6 +9,7 @@ import { registryFile } from "../registry/registry-file.ts";
 /** The registry as the settings say: the agents of this system, and those that were registered. */
 export async function openGatewayRegistry(
   { agents, gateway, home, server }: Config,
+  fetch: Fetch,
   report: (bug: unknown) => void,
 ): Promise<Registry> {
   const { cardKeys, checkMs } = gateway;
@@ -15,6 +17,7 @@ export async function openGatewayRegistry(
     configured: Object.entries(agents).map(([name, { url }]) => ({ name, url, token: server.token })),
     file: registryFile(join(home, "agents.json")),
     policy: cardKeys === undefined ? anyCard : signedCards(await readCardKeys(cardKeys)),
+    fetch,
     everyMs: checkMs,
     reserved: flows.map(({ name }) => name),
     report,

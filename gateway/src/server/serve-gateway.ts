@@ -7,13 +7,14 @@ import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedde
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { Model } from "@manyhands/shared/llm/model";
 import { createPeers, type PeerAddress } from "@manyhands/shared/peers/peers";
+import { insideFetch } from "@manyhands/shared/peers/inside-fetch";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
 import { openLocalUsers } from "@manyhands/shared/server/local-users";
 import { openModel } from "@manyhands/shared/server/open-model";
 import { openWebhooks } from "@manyhands/shared/server/open-webhooks";
-import { crashPoint, reachable, runServer } from "@manyhands/shared/server/run-server";
+import { crashPoint, publicUrlOf, reachable, runServer } from "@manyhands/shared/server/run-server";
 import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
 import type { Hono } from "hono";
 import type pino from "pino";
@@ -67,8 +68,8 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       },
     },
   );
-  const publicUrl = server.publicUrl ?? reachable(served.url);
-  gateway = await open({ config, engine, model, publicUrl, logger, report });
+  const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
+  gateway = await open({ config, engine, model, url: reachable(served.url), publicUrl, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -78,6 +79,8 @@ type Parts = {
   readonly config: Config;
   readonly engine: Engine;
   readonly model: Model;
+  /** Where it is reached from here, and where from outside. */
+  readonly url: string;
   readonly publicUrl: string;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
@@ -88,32 +91,36 @@ async function open({
   config,
   engine,
   model,
+  url,
   publicUrl,
   logger,
   report,
 }: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const registry = await openGatewayRegistry(config, report);
-  const own = flowAddress(publicUrl);
-  const doorbell = await openDoorbell(home, server.publicUrl);
+  const inside = insideFetch([...Object.values(config.agents), { url, publicUrl }]);
+  const registry = await openGatewayRegistry(config, inside, report);
+  const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
+  const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
+  const doorbell = await openDoorbell(home, publicUrl === url ? server.publicUrl : publicUrl);
   const peers = createPeers({
     engine,
     artifacts,
     doorbell,
-    headers: ({ url }) => registry.headers(url),
+    fetch: inside,
+    headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
     // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
     connect: (address, signal) =>
-      address.url.startsWith(own) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+      isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
       const flow = flows.find((one) => one.name === name);
-      return flow === undefined ? configured(registry, name) : { name, url: faceUrl(publicUrl, name) };
+      return flow === undefined ? configured(registry, name) : { name, url: faceUrl(url, name) };
     },
     bounds: { patienceMs: config.gateway.patienceMs },
   });
   const webhooks = openWebhooks(config);
   const push = { engine, webhooks, log: logger };
-  const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, publicUrl) };
+  const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, url) };
   for (const flow of flows) workOn(flow, faceUrl(publicUrl, flow.name), engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), faceUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);

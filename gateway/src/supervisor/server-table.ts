@@ -55,9 +55,10 @@ export function withPorts(config: Config): Config {
 
 /** The settings with these agents on ports of loopback that were free a moment ago. */
 export function onFreePorts(config: Config, names: readonly AgentName[]): Config {
-  const moved = names.map((name) => [name, { ...config.agents[name], port: 0 }]);
+  // What leads to their addresses from outside leads to the configured ports.
+  const moved = names.map((name) => [name, { ...config.agents[name], port: 0, publicUrl: undefined }]);
   const agents = { ...config.agents, ...Object.fromEntries(moved) };
-  return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1" }, agents });
+  return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1", publicUrl: undefined }, agents });
 }
 
 /** What tells every server where the agents are. */
@@ -70,6 +71,13 @@ export function agentUrls({ agents }: Config): Readonly<Record<string, string>> 
 export function urlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
   if (name !== "gateway") return config.agents[name].url;
   return addressOf(config.server.host, config.gateway.port);
+}
+
+/** Where a server is reached from outside by the settings; `PUBLIC_URL` is the gateway's. */
+export function publicUrlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
+  const { server, gateway, agents } = config;
+  const told = name === "gateway" ? (gateway.publicUrl ?? server.publicUrl) : agents[name].publicUrl;
+  return told ?? urlOf({ name }, config);
 }
 
 function addressOf(host: string, port: number): string {

@@ -14,7 +14,7 @@ const { PORT, HOST, MANYHANDS_HOME } = process.env;
 const params = { name: "manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" };
 const card = { name: "Manus", capabilities: { extensions: [{ uri: "urn:manyhands:agent:1", params }] } };
 const server = Bun.serve({ port: Number(PORT), hostname: HOST, fetch: (request) =>
-  request.url.endsWith("agent-card.json") ? Response.json(card) : new Response(MANYHANDS_HOME) });
+  request.url.endsWith("/public") ? new Response(process.env.PUBLIC_URL) : request.url.endsWith("agent-card.json") ? Response.json(card) : new Response(MANYHANDS_HOME) });
 console.log("ready " + server.url);
 process.on("SIGTERM", () => process.exit(0));
 `;
@@ -28,9 +28,9 @@ async function checkout(source: string | undefined): Promise<string> {
   return root;
 }
 
-async function contextOf(root: string, port: number, signal: AbortSignal) {
+async function contextOf(root: string, port: number, signal: AbortSignal, more: Record<string, string> = {}) {
   const said: string[] = [];
-  const env = { PATH: process.env.PATH, MANUS_PORT: String(port), GATEWAY_PORT: "0" };
+  const env = { PATH: process.env.PATH, MANUS_PORT: String(port), GATEWAY_PORT: "0", ...more };
   const config = await loadConfig({ cwd: root, env });
   return { said, context: { root, cwd: root, env, config, signal, say: (line: string) => void said.push(line) } };
 }
@@ -50,6 +50,38 @@ test("start tells address, model and sandbox of each agent, and drains on reques
   stop.abort();
   expect(await done).toBe(true);
   expect(fetch(url)).rejects.toThrow();
+});
+
+test.each([
+  [{}, (inside: string) => inside, (inside: string) => inside],
+  [{ PUBLIC_URL: "https://team.example" }, () => "https://team.example", (inside: string) => inside],
+  [
+    {
+      PUBLIC_URL: "https://other.example",
+      MANYHANDS_GATEWAY_PUBLIC_URL: "https://team.example/x/",
+      MANYHANDS_AGENTS_MANUS_PUBLIC_URL: "https://manus.example",
+    },
+    () => "https://team.example/x",
+    () => "https://manus.example",
+  ],
+])("each server is told its address from outside, as the settings say: %j", async (more, ofGateway, ofManus) => {
+  const stop = new AbortController();
+  const env = { MANYHANDS_TOKEN: "long-enough", ...more };
+  const { said, context } = await contextOf(await checkout(agent), 0, stop.signal, env);
+  const up = Promise.withResolvers<void>();
+  const done = startAgents({ ...context, onUp: () => up.resolve() });
+  await Promise.race([up.promise, done]);
+  const told = async (name: string) => {
+    const line = said.find((one) => one.startsWith(`  ${name}`)) ?? "";
+    const inside = /http:[^\s]+/.exec(line)?.[0] ?? "";
+    return { line, inside, outside: await (await fetch(`${inside}/public`)).text() };
+  };
+  const [gateway, manus] = [await told("gateway"), await told("manus")];
+  expect(gateway.outside).toBe(ofGateway(gateway.inside));
+  expect(gateway.line).toContain(gateway.outside);
+  expect(manus.outside).toBe(ofManus(manus.inside));
+  stop.abort();
+  expect(await done).toBe(true);
 });
 
 test("a server that fails at its first try and lives at the next is waited for, and the gateway comes after it", async () => {

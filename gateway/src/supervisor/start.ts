@@ -4,7 +4,15 @@ import { AppError } from "@manyhands/shared/errors";
 import { describeAgent } from "../cli/agent-line.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
-import { agentEntries, agentUrls, gatewayEntry, portOf, type ServerEntry, urlOf, withPorts } from "./server-table.ts";
+import {
+  agentEntries,
+  agentUrls,
+  gatewayEntry,
+  portOf,
+  publicUrlOf,
+  type ServerEntry,
+  withPorts,
+} from "./server-table.ts";
 import { defaultPolicy, type SupervisorEvent, supervise } from "./supervise.ts";
 
 const graceMs = 20_000;
@@ -49,7 +57,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     }
     const isLast = isFirst && waiting === 0;
     if (waiting <= 1) settle();
-    void tell(event, context.say).then(() => {
+    void tell(event, publicUrlOf(gateway, config), context.say).then(() => {
       if (isLast && givenUp < entries.length && !signal.aborted) {
         context.say(upMessage(config));
         context.onUp?.(config);
@@ -67,10 +75,13 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   return givenUp === 0;
 }
 
-async function tell(event: SupervisorEvent, say: (line: string) => void): Promise<void> {
+/** `outside` is the gateway's public address. */
+async function tell(event: SupervisorEvent, outside: string, say: (line: string) => void): Promise<void> {
   if (event.type === "server-up") {
     const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
-    say(`  ${event.name === "gateway" ? `gateway  ${event.url}` : await describeAgent(event.name, event.url)}${again}`);
+    say(
+      `  ${event.name === "gateway" ? `gateway  ${[...new Set([event.url, outside])].join("  ·  ")}` : await describeAgent(event.name, event.url)}${again}`,
+    );
   } else if (event.type === "server-down")
     say(`${event.reason}\n  Starting it again in ${event.restartInMs / 1000} s.`);
   else say(`${event.reason}\n  Given up on ${event.name}. Mend the cause and start again.`);
@@ -91,7 +102,7 @@ function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerS
       ...agentUrls(config),
       PORT: String(port),
       HOST: config.server.host,
-      PUBLIC_URL: urlOf(entry, config),
+      PUBLIC_URL: publicUrlOf(entry, config),
       MANYHANDS_HOME: config.home,
       MANYHANDS_CONFIG: config.file,
     },

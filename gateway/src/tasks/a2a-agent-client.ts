@@ -2,6 +2,7 @@ import type { Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
 import { AppError } from "@manyhands/shared/errors";
 import type { Json } from "@manyhands/shared/json";
+import { insideFetch } from "@manyhands/shared/peers/inside-fetch";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -12,10 +13,10 @@ const fileTimeoutMs = 60_000;
 /** As long as a server takes to be started again, about 16 seconds in all. */
 const retry = { retries: 6, firstPauseMs: 250 };
 
-/** A client of the agent at a URL, over A2A. Rejects with an AppError when no card can be read there. */
-export async function connectAgent(url: string, token: string | undefined): Promise<AgentClient> {
+/** A client of the agent at a URL, over A2A, also where its card names this public address. Rejects with an AppError when no card can be read there. */
+export async function connectAgent(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient> {
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const client = await createA2aClient(url, { headers, retry });
+  const client = await createA2aClient(url, { fetch: insideFetch([{ url, publicUrl }]), headers, retry });
   return {
     url,
     facts: factsOfCard(client.card),

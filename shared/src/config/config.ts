@@ -35,6 +35,8 @@ export type Config = {
   };
   readonly gateway: {
     readonly port: number;
+    /** Where it is reached from outside. */
+    readonly publicUrl: string | undefined;
     /** Absolute path of a JWK set; with one, only agents whose cards one of its keys has signed are used. */
     readonly cardKeys: string | undefined;
     /** Between two looks at each agent. */
@@ -71,10 +73,13 @@ export type Config = {
 /** Where an agent elsewhere has its card, and the bearer token it wants. */
 type PeerConfig = { readonly url: string; readonly token?: string | undefined };
 
-/** What is set for one agent. `limits` go over the agent's own; `url` is where others reach it. */
+/** What is set for one agent. `limits` go over the agent's own. */
 export type AgentConfig = {
   readonly port: number;
+  /** Where the rest of this system reaches it. */
   readonly url: string;
+  /** Where it is reached from outside, which its card and links say. */
+  readonly publicUrl: string | undefined;
   readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
   /** The families of tools it is given; undefined for those it is made with. */
@@ -103,7 +108,7 @@ export async function loadConfig(source: SettingsSource): Promise<Config> {
 export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
-  checkExposure(server);
+  checkExposure(sections);
   return {
     home: resolve(cwd, sections.home),
     file,
@@ -118,6 +123,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     },
     gateway: {
       port: gateway.port,
+      publicUrl: gateway.public_url,
       cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
@@ -175,6 +181,7 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
   return {
     port: agent.port,
     url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
+    publicUrl: agent.public_url,
     model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     tools: agent.tools,

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { AppError } from "../errors.ts";
+import type { Sections } from "./sections.ts";
 
 /** Whether only this machine can reach an address. */
 function isLoopback(host: string): boolean {
@@ -7,11 +8,24 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]";
 }
 
-/** Throws `config_invalid` when other machines could reach a server that asks nobody who they are. */
-export function checkExposure(server: { readonly host: string; readonly token?: string | undefined }): void {
-  if (isLoopback(server.host) || server.token !== undefined) return;
-  throw new AppError(
+/** Throws `config_invalid` when other machines could reach a server that asks nobody who they are: directly, or through what leads to its public address. */
+export function checkExposure({ server, gateway, agents }: Pick<Sections, "server" | "gateway" | "agents">): void {
+  if (server.token !== undefined) return;
+  if (!isLoopback(server.host)) throw exposed(`HOST is ${server.host}`, "HOST=127.0.0.1");
+  const addresses = {
+    "server.public_url": server.public_url,
+    "gateway.public_url": gateway.public_url,
+    ...Object.fromEntries(
+      Object.entries(agents).map(([name, agent]) => [`agents.${name}.public_url`, agent.public_url]),
+    ),
+  };
+  for (const [key, url] of Object.entries(addresses))
+    if (url !== undefined && !isLoopback(new URL(url).hostname)) throw exposed(`${key} is ${url}`, "no such address");
+}
+
+function exposed(what: string, otherwise: string): AppError {
+  return new AppError(
     "config_invalid",
-    `HOST is ${server.host}, which other machines can reach, but no token is set. Set MANYHANDS_TOKEN (or [server] token), or HOST=127.0.0.1.`,
+    `${what}, which other machines can reach, but no token is set. Set MANYHANDS_TOKEN (or [server] token), or ${otherwise}.`,
   );
 }

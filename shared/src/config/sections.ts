@@ -8,6 +8,8 @@ import { egressSection, searchSection } from "./web-sections.ts";
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
+const address = z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://");
+const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
 
 /** Bounds of one task. `usd` needs a model with a known price. */
 const limits = z.strictObject({
@@ -24,10 +26,8 @@ const agentKeys = (name: AgentName) =>
   z
     .strictObject({
       port: port.default(agentPorts[name].port),
-      url: z
-        .url({ protocol: /^https?$/ })
-        .describe("a URL that begins with http:// or https://")
-        .optional(),
+      url: address.optional(),
+      public_url: publicAddress.optional(),
       model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
       limits: limits.prefault({}),
       tools: z
@@ -97,10 +97,7 @@ export const sectionsSchema = z.strictObject({
     .strictObject({
       host: text.default("127.0.0.1"),
       port: port.optional(),
-      public_url: z
-        .url({ protocol: /^https?$/ })
-        .describe("a URL that begins with http:// or https://")
-        .optional(),
+      public_url: publicAddress.optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
     })
@@ -108,6 +105,7 @@ export const sectionsSchema = z.strictObject({
   gateway: z
     .strictObject({
       port: port.default(4100),
+      public_url: publicAddress.optional(),
       card_keys: text.describe("a JWK set file with the keys that cards have to be signed with").optional(),
       check_seconds: z.number().min(1).max(86_400).default(15),
       patience_seconds: z.number().min(1).max(86_400).default(120),
@@ -134,7 +132,7 @@ export const sectionsSchema = z.strictObject({
     .object({})
     .catchall(
       z.strictObject({
-        url: z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://"),
+        url: address,
         token: text.optional(),
       }),
     )

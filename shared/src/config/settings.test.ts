@@ -227,6 +227,19 @@ test("an address others can reach is refused without a token", async () => {
   expect(config.agents.manus.url).toBe("http://127.0.0.1:4101");
 });
 
+test("an address from outside is refused without a token, whoever it is of, and one of this machine is not", async () => {
+  const keys = ["server.public_url", "gateway.public_url", "agents.swe.public_url"];
+  for (const key of keys) {
+    const toml = `${key} = "https://team.example/"\n`;
+    expect(await refusal(toml)).toContain(`${key} is https://team.example, which other machines can reach`);
+    const cwd = await folderWith(toml);
+    const config = await loadConfig({ cwd, env: { MANYHANDS_TOKEN: "long-enough" } });
+    const told = [config.server.publicUrl, config.gateway.publicUrl, config.agents.swe.publicUrl];
+    expect(told).toEqual(keys.map((one) => (one === key ? "https://team.example" : undefined)));
+    await loadConfig({ cwd: await folderWith(`${key} = "http://localhost:8080"\n`), env: {} });
+  }
+});
+
 test("a model without a key and without an endpoint is refused", async () => {
   expect(await refusal(undefined, { MANYHANDS_MODEL: "gpt" })).toContain("The model gpt needs OPENAI_API_KEY");
 });

@@ -22,7 +22,7 @@ import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
 import { openServedTools } from "./open-served-tools.ts";
 import { openWebhooks } from "./open-webhooks.ts";
-import { crashPoint, reachable, type ServerOptions } from "./run-server.ts";
+import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -56,7 +56,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     { fetch: (request) => app.fetch(request) },
     { port, hostname: server.host, guard, close: () => closeParts(parts, toolbox) },
   );
-  const publicUrl = server.publicUrl ?? reachable(served.url);
+  const publicUrl = publicUrlOf(served.url, server.publicUrl, agentConfig);
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });

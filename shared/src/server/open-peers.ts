@@ -2,6 +2,7 @@ import { agentPorts } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { delegateTool } from "../peers/delegate.ts";
 import { openDirectory } from "../peers/directory.ts";
+import { insideFetch } from "../peers/inside-fetch.ts";
 import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers.ts";
 
 /**
@@ -11,7 +12,7 @@ import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers
 export function openPeers(
   names: readonly string[],
   { agents, peers: elsewhere, server }: Pick<Config, "agents" | "peers" | "server">,
-  options: Omit<PeersOptions, "headers" | "known">,
+  options: Omit<PeersOptions, "headers" | "known" | "fetch">,
 ) {
   if (names.length === 0) return undefined;
   const addressed = names.map((name) => {
@@ -24,7 +25,7 @@ export function openPeers(
     return token === undefined ? {} : { Authorization: `Bearer ${token}` };
   };
   const known = (name: string) => addressed.find((address) => address.name === name);
-  const peers = createPeers({ ...options, headers, known });
+  const peers = createPeers({ ...options, headers, known, fetch: insideFetch(Object.values(agents)) });
   const directory = openDirectory(
     addressed.map(({ name, url }) => ({ name, url })),
     peers,

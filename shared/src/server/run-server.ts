@@ -67,6 +67,19 @@ export function crashPoint(text: string | undefined): { readonly crashAt?: Crash
   return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
 }
 
+/**
+ * Where a server that listens at `url` is reached from outside: as it was told itself; on the port that the settings give it, as they say; else where
+ * it listens, for what leads to the address of the settings does not lead to another port.
+ */
+export function publicUrlOf(
+  url: URL,
+  told: string | undefined,
+  settings: { readonly port: number; readonly publicUrl: string | undefined },
+): string {
+  const configured = Number(url.port || 80) === settings.port ? settings.publicUrl : undefined;
+  return told ?? configured ?? reachable(url);
+}
+
 /** An address that a listener on all interfaces can be reached at from here. */
 export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
