@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
 import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "./manus-server.ts";
 
 const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
 const sign = generateAgentCardSignature(pair.privateKey, { alg: "ES256", kid: "key-1", typ: "JOSE" });
 
 let home: string;
 let gateway: GatewayServer;
+let settings: { readonly MANYHANDS_GATEWAY_CARD_KEYS: string };
 
 /** A gateway that uses agents with signed cards only. */
 beforeAll(async () => {
@@ -18,7 +20,8 @@ beforeAll(async () => {
   const key = { ...(await crypto.subtle.exportKey("jwk", pair.publicKey)), kid: "key-1" };
   await writeFile(keys, JSON.stringify({ keys: [key] }));
   const hurry = { MANYHANDS_GATEWAY_CHECK_SECONDS: "1", MANYHANDS_GATEWAY_PATIENCE_SECONDS: "1" };
-  gateway = await startGatewayServer(home, { MANYHANDS_GATEWAY_CARD_KEYS: keys, ...hurry });
+  settings = { MANYHANDS_GATEWAY_CARD_KEYS: keys };
+  gateway = await startGatewayServer(home, { ...settings, ...hurry });
 });
 
 afterAll(async () => {
@@ -104,3 +107,33 @@ test("a signed agent is used; what changes in its card is told; once its signatu
   await until(async () => (await known("greeter")).health === "up");
   expect(await ask("greeter")).toMatchObject({ status: "completed" });
 }, 60_000);
+
+test("the agents of the gateway's own home are used, by the key they share with it; one of another home is not, whatever its name and address", async () => {
+  const [own, alien] = await Promise.all(["state", "other"].map((folder) => startManusIn(join(home, folder))));
+  if (own === undefined || alien === undefined) throw new Error("both were started");
+  const { MANYHANDS_GATEWAY_CARD_KEYS } = settings;
+  const guarded = (MANUS_URL: string) =>
+    startGatewayServer(home, { MANYHANDS_GATEWAY_CARD_KEYS, MANUS_URL, MANYHANDS_GATEWAY_CHECK_SECONDS: "1" });
+  const gateways = await Promise.all([guarded(own.url), guarded(alien.url)]);
+  try {
+    const healthAt = async (one: GatewayServer) => {
+      const { body } = await one.call("/agents");
+      return body.agents.find((agent: { name: string }) => agent.name === "manus");
+    };
+    for (const one of gateways) await until(async () => (await healthAt(one)).health !== "unknown");
+    expect(await healthAt(gateways[0])).toMatchObject({ health: "up" });
+    expect(await healthAt(gateways[1])).toMatchObject({
+      health: "refused",
+      reason: expect.stringContaining("is not trusted here"),
+    });
+  } finally {
+    await Promise.all([...gateways, own, alien].map((one) => one.stop("SIGKILL")));
+  }
+}, 60_000);
+
+async function startManusIn(state: string): Promise<AgentServer> {
+  await mkdir(state, { recursive: true });
+  const agent = startManus({ MANYHANDS_HOME: state, PORT: freePort(), SANDBOX: "off" });
+  await agent.ready;
+  return agent;
+}

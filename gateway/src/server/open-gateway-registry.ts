@@ -1,10 +1,14 @@
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
+import { openCardKey } from "@manyhands/shared/a2a/card-key";
 import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
 import type { Config } from "@manyhands/shared/config/config";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
+
+/** What the agents of this home sign their cards with: they are used whoever else's keys are trusted. */
+const ownKey = async (home: string) => (await openCardKey(home)).publicKey;
 
 /** The registry as the settings say: the agents of this system, and those that were registered. */
 export async function openGatewayRegistry(
@@ -16,7 +20,7 @@ export async function openGatewayRegistry(
   return openRegistry({
     configured: Object.entries(agents).map(([name, { url }]) => ({ name, url, token: server.token })),
     file: registryFile(join(home, "agents.json")),
-    policy: cardKeys === undefined ? anyCard : signedCards(await readCardKeys(cardKeys)),
+    policy: cardKeys === undefined ? anyCard : signedCards([...(await readCardKeys(cardKeys)), await ownKey(home)]),
     fetch,
     everyMs: checkMs,
     reserved: flows.map(({ name }) => name),

@@ -1,4 +1,4 @@
-import { AgentCard } from "@a2a-js/sdk";
+import { AgentCard, type AgentCardSignature } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
@@ -18,6 +18,8 @@ export type AgentFacts = {
   readonly mcp?: () => object;
   /** How callers must authenticate; nothing when left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+  /** Signs the card; it is not signed when left out. */
+  readonly sign?: (card: AgentCard) => AgentCardSignature;
   /** Whether it tells receivers of tasks by notifications; not when left out. */
   readonly push?: boolean;
   /** Further extensions it tells of, each with its parameters. */
@@ -36,7 +38,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     { url, protocolBinding: "JSONRPC", ...served },
     { url, protocolBinding: "HTTP+JSON", ...served },
   ];
-  return {
+  const card: AgentCard = {
     name: title,
     description,
     version,
@@ -70,6 +72,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     })),
     signatures: [],
   };
+  return facts.sign === undefined ? card : { ...card, signatures: [facts.sign(card)] };
 }
 
 /** The card as JSON for 1.0 clients. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { agentApp } from "../a2a/agent-app.ts";
+import { openCardKey } from "../a2a/card-key.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import type { AgentDefinition } from "../agent/agent.ts";
 import { agentRun } from "../agent/agent-run.ts";
@@ -48,7 +49,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const { home, server } = config;
   const agentConfig = config.agents[name];
   const parts = await openParts(spec, start);
-  const { engine, artifacts, mcp, asking, definition, open, model } = parts;
+  const { engine, artifacts, mcp, asking, definition, open, model, cardKey } = parts;
   const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
   const port = server.port ?? agentConfig.port;
@@ -82,6 +83,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       model: { name: model.name, provider: model.provider },
       sandbox: toolbox.sandbox.tier,
       mcp: () => mcp.health(),
+      sign: cardKey.sign,
       ...(server.token !== undefined && { security: bearerSecurity }),
     },
     cardStyle: server.card,
@@ -116,7 +118,7 @@ async function openParts({ name, define }: AgentServerSpec, { config, logger, to
     ...crashPoint(process.env.CRASH_AT),
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
-  await Promise.all([checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
   const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
@@ -127,7 +129,7 @@ async function openParts({ name, define }: AgentServerSpec, { config, logger, to
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  return { model, closeModel, artifacts, engine, mcp, asking, definition, open };
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey };
 }
 
 async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: Toolbox): Promise<void> {
