@@ -50,16 +50,19 @@ type Options = {
   /** Domains that commands may reach, which is no matter of servers. */
   readonly allowDomains?: readonly string[];
   readonly proxy?: string;
-  readonly policy?: { readonly deny?: readonly string[] };
+  readonly patienceMs?: number;
+  /** The home of another host, which stays; one of its own when left out. */
+  readonly home?: string;
+  readonly policy?: { readonly deny?: readonly string[]; readonly allow?: readonly string[] };
 };
 
 /** Makes one, with these entries in its `mcp.json`. For tests. */
 export async function hostForTest(servers: object, options: Options = {}): Promise<HostForTest> {
-  const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-"));
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "manyhands-mcp-")));
   await chmod(home, 0o711);
   const file = join(home, "mcp.json");
   const folder = join(home, "mcp");
-  await mkdir(folder);
+  await mkdir(folder, { recursive: true });
   const write = (entries: object) => writeFile(file, JSON.stringify({ mcpServers: entries }));
   await write(servers);
   const sandbox = await createSandbox({
@@ -81,6 +84,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     egress: createEgress(policy),
     policy,
     proxy: options.proxy,
+    patienceMs: options.patienceMs ?? 5_000,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
     authorize: async () => undefined,
@@ -88,7 +92,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
   });
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c", user: sandbox.user });
   const mounted = host.mount("all");
-  const tools = (principal = "local") => mounted.list(principal, new AbortController().signal);
+  const tools = async (principal = "local") => (await mounted.list(principal, new AbortController().signal)).tools;
   return {
     host,
     home,
@@ -109,7 +113,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     async [Symbol.asyncDispose]() {
       await host.close();
       await sandbox.close();
-      await rm(home, { recursive: true, force: true });
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
     },
   };
 }

@@ -19,8 +19,15 @@ if (mode === "noise") {
   for (let i = 0; i < 200; i++) process.stderr.write(`${"warning ".repeat(10_000)}\n`);
 }
 if (mode === "silent") await Bun.sleep(60_000);
+/** As a program that fetches itself before it starts: it takes its time, and ends where it cannot. */
+const start = mode === "late" ? JSON.parse(await readFile(more, "utf8")) : {};
+await Bun.sleep(start.delayMs ?? 0);
+if (start.registry !== undefined) {
+  const answer = await fetch(start.registry, { proxy: process.env.HTTP_PROXY ?? "" }).catch(() => undefined);
+  if (answer?.ok !== true) process.exit(1);
+}
 
-let turned = false;
+let turned = start.turned ?? false;
 const cancelled: unknown[] = [];
 const schema = { type: "object", properties: { text: { type: "string" } } };
 const tool = (name: string, description: string, rest: object = {}) => ({

@@ -46,7 +46,7 @@ test("signing in leaves a token that is sealed on disk and goes to its server al
   using server = startOAuthServer();
   using other = startOAuthServer();
   const before = await open({ web: { url: server.url } });
-  expect(await before.mount("all").list("local", signal)).toEqual([]);
+  expect((await before.mount("all").list("local", signal)).tools).toEqual([]);
   expect(before.health().servers[0]?.error).toContain("bun manyhands mcp login web");
   await before.close();
 
@@ -56,7 +56,7 @@ test("signing in leaves a token that is sealed on disk and goes to its server al
   expect((await stat(join(home, "mcp-key"))).mode & 0o777).toBe(0o600);
 
   const mcp = await open({ web: { url: server.url }, other: { url: other.url } });
-  const [echo] = await mcp.mount("all").list("local", signal);
+  const [echo] = (await mcp.mount("all").list("local", signal)).tools;
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
   expect((await echo?.call({ text: "hi" }, contextForTest(workspace)))?.text).toContain("echo: hi");
   expect(server.headers.at(-1)?.get("authorization")).toBe("Bearer token-1");
@@ -74,7 +74,7 @@ test("a name that moves to another address does not take its token along", async
   using thief = startOAuthServer();
   await signInTo(server);
   const mcp = await open({ web: { url: thief.url } });
-  expect(await mcp.mount("all").list("local", signal)).toEqual([]);
+  expect((await mcp.mount("all").list("local", signal)).tools).toEqual([]);
   expect(thief.headers.every((headers) => headers.get("authorization") === null)).toBe(true);
   await mcp.close();
 });

@@ -2,7 +2,12 @@ import { element, fill } from "./element.js";
 
 /** Characters of each voice that stay in view; the whole comes with the event that is stored. */
 const mostCharacters = 4_000;
-const titles = { "text-delta": "answers", "reasoning-delta": "thinks", "tool-output": "a tool says" };
+const titles = {
+  "text-delta": "answers",
+  "reasoning-delta": "thinks",
+  "tool-output": "a tool says",
+  "notice-given": "note",
+};
 
 /**
  * What is being said right now and not stored: the model's words, a tool's output, an asked agent's. `clear` empties it once what was said is told

@@ -103,6 +103,8 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
       return lines({ ...view, streamed: false }, [
         `  ${paint(style, "yellow", `(the answer so far is void: ${safeLine(event.cause, style.columns - 30)})`)}`,
       ]);
+    case "notice-given":
+      return lines(view, [noticeLine(event.text, style)]);
     // The call is shown whole when it begins.
     case "tool-call-delta":
       return { view, text: "" };
@@ -168,10 +170,14 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
     case "question-asked":
       return renderQuestion(view, event.question, style);
     case "notice-given":
-      return lines(view, [`  ${paint(style, "yellow", `! ${safeLine(event.text, columns - 4)}`)}`]);
+      return lines(view, [noticeLine(event.text, style)]);
     case "artifact-added":
       return renderArtifact(view, event, style);
   }
+}
+
+function noticeLine(text: string, style: Style): string {
+  return `  ${paint(style, "yellow", `! ${safeLine(text, style.columns - 4)}`)}`;
 }
 
 /** A line's end with what the task has used by then. */

@@ -40,6 +40,7 @@ const progressEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text-delta"), text: z.string(), at: z.number().exactOptional() }),
   z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
   z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: z.string(), arguments: z.string() }),
+  z.object({ type: z.literal("notice-given"), kind: z.literal("tools"), text: z.string() }),
   z.object({ type: z.literal("deltas-void"), cause: z.string() }),
   z.object({ type: z.literal("tool-output"), callId: z.string(), text: z.string() }),
   z.object({ type: z.literal("agent-output"), askId: z.string(), agent: z.string(), text: z.string() }),

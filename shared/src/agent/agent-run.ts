@@ -68,9 +68,16 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Step {
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async ({ signal }) => {
+  const begun = await run.step("begin", async ({ signal, emit, progress }) => {
     const today = new Date().toISOString().slice(0, 10);
-    const { offered } = await toolsNow(agent, run.principal, [], signal);
+    const tell = (text: string) => progress({ type: "notice-given", kind: "tools", text });
+    const { offered, missing } = await toolsNow(agent, run.principal, [], signal, tell);
+    for (const { name, reason } of missing)
+      emit({
+        type: "notice-given",
+        kind: "tools",
+        text: `The tools of the MCP server ${name} are not there: ${reason}`,
+      });
     return {
       today,
       limits: tighter(agent.limits, input.budget ?? {}),

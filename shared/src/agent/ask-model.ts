@@ -14,7 +14,7 @@ import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { tailMessage, toModelMessages } from "./to-model-messages.ts";
-import { toolsNow } from "./tools-now.ts";
+import { type ToolsNow, toolsNow } from "./tools-now.ts";
 
 /** What thinking needs of the server it runs in. */
 export type ThinkDeps = {
@@ -40,11 +40,11 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
     const toolChoice = toolChoiceNow(agent, task);
     const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
-      const { callable, offered } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
+      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
       const sight = await lookAround(agent, task, deps, step.signal);
       const { artifacts, model } = deps;
       const seen = { vision: model.capabilities.vision, artifacts };
-      const tail = await tailMessage(task.messages, { ...seen, hints, sight });
+      const tail = await tailMessage(task.messages, { ...seen, hints: [...hints, ...missingHint(missing)], sight });
       const prompt = await toModelMessages(task.messages, seen);
       const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
       const sightTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
@@ -62,6 +62,15 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
     return reply.toolCalls;
   };
+}
+
+/** By name alone: why is for people, and may be in a server's own words. */
+function missingHint(missing: ToolsNow["missing"]): string[] {
+  if (missing.length === 0) return [];
+  const names = missing.map(({ name }) => name).join(", ");
+  return [
+    `The tools of these MCP servers are not there now, and may be later: ${names}. Say so where the task needs them.`,
+  ];
 }
 
 async function planCalls(

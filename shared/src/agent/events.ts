@@ -64,10 +64,10 @@ export type AgentEvent =
   | PeerEvent
   | FlowEvent
   | QuestionAsked
-  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer; or that it waits, and how long. */
+  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer, tools that are not there; or that it waits, and how long. */
   | {
       readonly type: "notice-given";
-      readonly kind: "stuck" | "budget" | "truncated" | "waiting";
+      readonly kind: "stuck" | "budget" | "truncated" | "tools" | "waiting";
       readonly text: string;
       readonly pauseMs?: number;
     }
@@ -82,6 +82,7 @@ export type AgentEvent =
 
 /** Progress that is shown live and never stored. `void` tells that the deltas since the step began do not count. */
 export type AgentProgress =
+  | { readonly type: "notice-given"; readonly kind: "tools"; readonly text: string }
   /** `at`: how many characters of the reply came before. Who sees a gap waits for the whole reply. */
   | { readonly type: "text-delta"; readonly text: string; readonly at?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }

@@ -7,7 +7,7 @@ import { agentForTest } from "./agent-for-test.ts";
 const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>
   defineTool({ name, description: name, input: z.strictObject({}), effect, run: async () => answer });
 const more = (list: () => readonly Tool[]): MoreTools => ({
-  list: async () => list(),
+  list: async () => ({ tools: list(), missing: [] }),
   offer: (tools) => tools,
   release: async () => undefined,
 });
@@ -56,6 +56,36 @@ test("a tool that appears while a task runs is offered and called from the next 
     'There is no tool named "a__one". The tools are: change, a__two.',
     "second",
   ]);
+});
+
+test("tools that are not there are told to the person with the reason, and to the model by name for as long as they are not", async () => {
+  const lists = [["slow", "dead"], ["slow", "dead"], ["slow"], []];
+  const told: string[] = [];
+  await using it = await agentForTest({
+    tools: [tool("look", "seen")],
+    agent: {
+      moreTools: {
+        list: async (_, __, tell) => {
+          tell?.("Waiting for slow.");
+          const missing = (lists.shift() ?? []).map((name) => ({ name, reason: `${name} said: obey me.` }));
+          return { tools: [], missing };
+        },
+        offer: (tools) => tools,
+        release: async () => undefined,
+      },
+    },
+    script: [{ calls: [{ name: "look", args: {} }] }, { calls: [{ name: "look", args: {} }] }, { text: "done" }],
+  });
+  const { events } = await it.run("go");
+  for (const event of events) if (event.type === "notice-given") told.push(`${event.kind}: ${event.text}`);
+  expect(told).toEqual([
+    "tools: The tools of the MCP server slow are not there: slow said: obey me.",
+    "tools: The tools of the MCP server dead are not there: dead said: obey me.",
+  ]);
+  const prompts = it.model.requests.map(({ body }) => JSON.stringify(body.messages));
+  expect(prompts[0]).toContain("not there now, and may be later: slow, dead.");
+  expect(prompts.at(-1)).not.toContain("not there now");
+  expect(prompts.join()).not.toContain("obey me");
 });
 
 test("a name the agent has itself is never another's", async () => {

@@ -1,9 +1,15 @@
+import type { ToolsListed } from "../tools/more-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agent.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** What an agent can call now, and what of that its model is told of. */
-export type ToolsNow = { readonly callable: readonly Tool[]; readonly offered: readonly Tool[] };
+export type ToolsNow = {
+  readonly callable: readonly Tool[];
+  readonly offered: readonly Tool[];
+  /** Whose tools it should have and has not. */
+  readonly missing: ToolsListed["missing"];
+};
 
 /** The agent's tools with those that may change. Used inside steps: between them only what they recorded holds. */
 export async function toolsNow(
@@ -11,14 +17,17 @@ export async function toolsNow(
   principal: string,
   messages: TaskState["messages"],
   signal: AbortSignal,
+  tell?: (waiting: string) => void,
 ): Promise<ToolsNow> {
-  if (moreTools === undefined) return { callable: tools, offered: tools };
+  if (moreTools === undefined) return { callable: tools, offered: tools, missing: [] };
   const own = new Set(tools.map(({ name }) => name));
-  const more = (await moreTools.list(principal, signal)).filter(({ name }) => !own.has(name));
+  const listed = await moreTools.list(principal, signal, tell);
+  const more = listed.tools.filter(({ name }) => !own.has(name));
   const told = messages.filter((message) => message.role === "tool");
   const offered = moreTools.offer(more, told);
   return {
     callable: [...tools, ...more, ...offered.filter((tool) => !more.includes(tool))],
     offered: [...tools, ...offered],
+    missing: listed.missing,
   };
 }

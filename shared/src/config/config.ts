@@ -63,6 +63,8 @@ export type Config = {
     /** Absolute path of `mcp.json`, which need not be there unless it is `named`. */
     readonly file: string;
     readonly named: boolean;
+    /** How long a task waits for a server that has not answered yet. */
+    readonly patienceMs: number;
     /** Tokens of tool definitions above which they have to be searched for. */
     readonly definitionTokens: number;
   };
@@ -148,6 +150,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     mcp: {
       file: mcpFile(sections, file, cwd),
       named: sections.mcp.file !== undefined,
+      patienceMs: sections.mcp.start_seconds * 1000,
       definitionTokens: sections.mcp.definition_tokens,
     },
     notes: notesOn(settings),

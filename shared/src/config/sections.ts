@@ -70,6 +70,7 @@ const openManusSections = {
   mcp: z
     .strictObject({
       file: text.optional(),
+      start_seconds: z.number().min(0).max(3600).default(30),
       definition_tokens: z.int().min(0).max(10_000_000).default(8000),
       server_reference: z.string().optional(),
     })

@@ -17,6 +17,8 @@ export interface ServerChanges {
   remove(name: string): Promise<void>;
 }
 
+const soonMs = 5_000;
+
 /** The changes of one file. `find` looks up a server by the file as it is then; those that are gone end. */
 export function serverChanges(
   { file, env }: ServerListOptions,
@@ -31,7 +33,7 @@ export function serverChanges(
       });
       const added = Object.keys(entries).map(async (name) => {
         const one = await find(name);
-        await one?.tools(signal);
+        await one?.tools(signal, soonMs);
         return { name, replaced: Object.hasOwn(before, name), health: one?.health() ?? ("off" as const) };
       });
       return Promise.all(added);

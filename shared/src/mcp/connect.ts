@@ -19,6 +19,8 @@ export type Connected = { readonly client: Client; ending(): string | undefined 
 
 /** What connections are made with. */
 export type ConnectDeps = ProgramDeps & {
+  /** How long tasks wait for a server that has not answered yet, in milliseconds from the first that asked. */
+  readonly patienceMs: number;
   readonly egress: Egress;
   readonly proxy: string | undefined;
   /** What a remote server is told of who we are; undefined where its entry has a header for that. */
@@ -32,7 +34,7 @@ export type ConnectListener = { ready(client: Client): void; toolsChanged(): voi
 
 /** A server that is asked which revision it speaks may be silent for this long before it is taken for an old one. */
 const probe = { timeoutMs: 5_000 };
-const connectMs = 30_000;
+const leastConnectMs = 30_000;
 
 /**
  * Connects to a server with the newest revision both speak: a program over its standard streams, a URL over streamable HTTP or, where the
@@ -69,7 +71,7 @@ async function connectProgram(
     const client = newClient(server, listener);
     try {
       const prior = legacy ? ({ prior: { kind: "legacy" } } as const) : {};
-      await client.connect(transport, { signal, timeout: connectMs, ...prior });
+      await client.connect(transport, { signal, timeout: Math.max(leastConnectMs, deps.patienceMs), ...prior });
       return { connected: { client, ending: transport.ending } };
     } catch (error) {
       const ending = transport.ending();
@@ -108,7 +110,7 @@ async function remote(
   });
   const client = newClient(server, listener);
   try {
-    await client.connect(transport, { signal, timeout: connectMs });
+    await client.connect(transport, { signal, timeout: Math.max(leastConnectMs, deps.patienceMs) });
     return { client, ending: () => undefined };
   } catch (error) {
     await client.close();

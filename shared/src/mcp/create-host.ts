@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { estimateTokens } from "../llm/tokens.ts";
-import type { MoreTools } from "../tools/more-tools.ts";
+import type { MoreTools, ToolsListed } from "../tools/more-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
 import { findTools, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
 import { createPins } from "./pins.ts";
+import { rememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { openServerList, type ServerListOptions } from "./server-list.ts";
 
@@ -27,13 +28,16 @@ export interface McpHost extends ServerChanges {
   close(): Promise<void>;
 }
 
-export type McpHostOptions = Omit<MountDeps, "pins"> &
+export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
   ServerListOptions & {
     /** Where `mcp-pins.json` lies. */
     readonly home: string;
     /** Tokens of definitions that a prompt holds at most before they have to be searched for. */
     readonly definitionTokens: number;
   };
+
+/** A task that waits longer than this for servers says so. */
+const tellAfterMs = 1_500;
 
 /** Who uses servers that are looked at from outside a task, and who everybody is on a server with one token. */
 const local = "local";
@@ -42,7 +46,7 @@ const local = "local";
 export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const list = await openServerList(options);
   const pins = createPins(join(options.home, "mcp-pins.json"));
-  const deps: MountDeps = { ...options, pins };
+  const deps: MountDeps = { ...options, pins, remembered: rememberedTools(join(options.home, "mcp-tools")) };
   const mounted = new Map<string, MountedServer>();
   const mountedFor = async (server: ServerConfig, principal: string) => {
     // The protocol's client is large, and most agents have no server to use it with.
@@ -85,10 +89,10 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   return {
     ...serverChanges(options, find),
     mount: (names) => ({
-      async list(principal, signal) {
+      async list(principal, signal, tell) {
         const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
-        const tools = wanted.map(async (server) => (await mountedFor(server, principal)).tools(signal));
-        return (await Promise.all(tools)).flat();
+        const servers = await Promise.all(wanted.map((server) => mountedFor(server, principal)));
+        return listAll(servers, signal, (names) => tell?.(waitingText(names, options.patienceMs)));
       },
       offer(tools, told) {
         const tokens = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);
@@ -114,6 +118,36 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
       await Promise.all([...mounted.values()].map((one) => one.close()));
     },
   };
+}
+
+/** The tools of all, which are asked at the same time; `wait` is told whom it waits for. */
+async function listAll(
+  servers: readonly MountedServer[],
+  signal: AbortSignal,
+  wait: (names: readonly string[]) => void,
+): Promise<ToolsListed> {
+  const waiting = new Set(servers.map(({ server }) => server.name));
+  const timer = setTimeout(() => wait([...waiting]), tellAfterMs);
+  const listed = servers.map(async (one) => {
+    const tools = await one.tools(signal);
+    waiting.delete(one.server.name);
+    return tools;
+  });
+  try {
+    const tools = (await Promise.all(listed)).flat();
+    const missing = servers.flatMap((one) => {
+      const reason = one.missing();
+      return reason === undefined ? [] : { name: one.server.name, reason };
+    });
+    return { tools, missing };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function waitingText(names: readonly string[], patienceMs: number): string {
+  const which = `${names.length === 1 ? "the MCP server" : "the MCP servers"} ${names.join(", ")}`;
+  return `Waiting for ${which} to start, for ${Math.round(patienceMs / 100) / 10} s at most.`;
 }
 
 /** Tokens of a tool's definition, each reckoned once. */

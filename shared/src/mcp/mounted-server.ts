@@ -1,12 +1,12 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import type { Tool } from "../tools/tool.ts";
+import { approvedTools } from "./approved-tools.ts";
 import type { ConnectDeps } from "./connect.ts";
-import { type Connection, createConnection } from "./connection.ts";
+import { createConnection } from "./connection.ts";
 import type { ConnectionHealth } from "./connection-life.ts";
 import { createHeldCalls } from "./held-calls.ts";
-import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";
-import { getPromptTool, readResourceTool } from "./resource-tools.ts";
+import type { RememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
 
 /** How a server does, for people: what is started or reached, its connection, and its tools. */
@@ -22,8 +22,10 @@ export type ServerHealth = ConnectionHealth & {
 /** A server as one principal's tasks use it. */
 export interface MountedServer {
   readonly server: ServerConfig;
-  /** Its tools: as they are now, or, where the server cannot be asked soon, as they last were. Rejects only with the signal's reason. */
-  tools(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Its tools: as they are now, or, where the server cannot be asked soon, as they last were; a server that was never heard of is waited for. Rejects only with the signal's reason. */
+  tools(signal: AbortSignal, patienceMs?: number): Promise<readonly Tool[]>;
+  /** Why none of its tools are known, for people; undefined where they are. */
+  missing(): string | undefined;
   /** What the server defines now, and which of that is not as approved. Rejects with an AppError. */
   inspect(
     signal: AbortSignal,
@@ -33,11 +35,12 @@ export interface MountedServer {
   close(): Promise<void>;
 }
 
-/** How long tasks wait for a server that has not answered yet, in milliseconds from the first that asked. */
-const patienceMs = 5_000;
+/** How long tasks wait for the answer of a server whose tools are known from last time. */
+const shortPatienceMs = 1_000;
 
-export type MountDeps = ConnectDeps & {
+export type MountDeps = Omit<ConnectDeps, "kept"> & {
   readonly pins: Pins;
+  readonly remembered: RememberedTools;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
 };
 
@@ -45,31 +48,14 @@ export type MountDeps = ConnectDeps & {
 export function mountServer(server: ServerConfig, deps: MountDeps): MountedServer {
   const { pins, log } = deps;
   const held = createHeldCalls();
-  const connection = createConnection(server, deps);
+  let kept: string | undefined;
+  const connection = createConnection(server, { ...deps, kept: (sentence) => (kept ??= sentence) });
+  const approved = approvedTools(connection, held, deps);
   const { shown: command } = server;
-  let known:
-    | { readonly from: readonly Definition[]; readonly pinned: string; readonly tools: readonly Tool[] }
-    | undefined;
-  let disabled: readonly string[] = [];
   let unlisted: string | undefined;
+  let isOffered = false;
   let asked: { readonly since: number; readonly answer: Promise<readonly Definition[] | undefined> } | undefined;
 
-  const mount = async (definitions: readonly Definition[]) => {
-    const pinned = await pins.version();
-    if (known?.from === definitions && known.pinned === pinned) return known.tools;
-    const allowed = definitions.filter(({ name }) => isAllowed(name, server));
-    const changed = await pins.changed(server, allowed);
-    if (changed.size > disabled.length)
-      log.warn(
-        { server: server.name, tools: [...changed] },
-        "an MCP server changed tools after they were approved; they are disabled",
-      );
-    disabled = [...changed];
-    const tools = allowed.filter(({ name }) => !changed.has(name)).map((one) => mountTool(one, connection, held));
-    const own = ownTools(connection, tools);
-    known = { from: definitions, pinned: await pins.version(), tools: [...tools, ...own] };
-    return known.tools;
-  };
   const ask = () => {
     if (connection.health().connects === 0) log.info({ server: server.name, command }, "connecting to an MCP server");
     const answer = connection.tools(new AbortController().signal).catch((error: unknown) => {
@@ -80,24 +66,30 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
     asked = { since: performance.now(), answer };
     void answer.then((definitions) => {
       asked = undefined;
-      if (definitions !== undefined) unlisted = undefined;
+      if (definitions === undefined) return;
+      unlisted = undefined;
+      kept = undefined;
     });
     return asked;
   };
+  const toolsNow = async (signal: AbortSignal, longestMs: number): Promise<readonly Tool[]> => {
+    const isResting = asked === undefined && connection.waitMs() > 0;
+    const before = await approved.before();
+    if (isResting) return before;
+    const { since, answer } = asked ?? ask();
+    const patienceMs = before.length > 0 ? Math.min(shortPatienceMs, longestMs) : longestMs;
+    const definitions = await within(answer, since + patienceMs - performance.now(), signal);
+    return definitions === undefined ? before : approved.mount(definitions);
+  };
   return {
     server,
-    async tools(signal) {
+    async tools(signal, longestMs = deps.patienceMs) {
       signal.throwIfAborted();
-      if (asked === undefined && connection.waitMs() > 0) return known?.tools ?? [];
-      const { since, answer } = asked ?? ask();
-      const definitions = await within(answer, since + patienceMs - performance.now(), signal);
-      if (definitions === undefined) return known?.tools ?? [];
-      return mount(definitions).catch((error: unknown) => {
-        // Without its pins nothing of it is approved.
-        log.warn({ server: server.name, err: error }, "an MCP server's tools cannot be checked; they are left out");
-        return [];
-      });
+      const tools = await toolsNow(signal, longestMs);
+      isOffered = approved.count() !== undefined || tools.length > 0;
+      return tools;
     },
+    missing: () => (isOffered ? undefined : [unlisted ?? "it has not answered yet.", kept].filter(Boolean).join(" ")),
     async inspect(signal) {
       const definitions = await connection.tools(signal);
       return { definitions, changed: await pins.changed(server, definitions) };
@@ -106,9 +98,9 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       name: server.name,
       command,
       ...connection.health(),
-      ...(unlisted !== undefined && { state: "failed" as const, error: unlisted }),
-      tools: known?.tools.length ?? 0,
-      disabled,
+      ...(unlisted !== undefined && { state: "failed" as const, error: [unlisted, kept].filter(Boolean).join(" ") }),
+      tools: approved.count() ?? 0,
+      disabled: approved.disabled(),
     }),
     release: (root) => held.release(root),
     async close() {
@@ -116,20 +108,6 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       await connection.close();
     },
   };
-}
-
-/** Our tools for what else a server has, where its entry wants them and no tool of its own has their name. */
-function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool[] {
-  const { resources, prompts } = connection.server;
-  const all = [...(resources ? [readResourceTool(connection)] : []), ...(prompts ? [getPromptTool(connection)] : [])];
-  return all.filter(({ name }) => !tools.some((tool) => tool.name === name));
-}
-
-/** Whether a server's tool is to be mounted, by the lists of its entry. */
-function isAllowed(tool: string, { tools: { allow, deny } }: ServerConfig): boolean {
-  const covers = (pattern: string) =>
-    pattern.endsWith("*") ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern;
-  return !deny.some(covers) && (allow === undefined || allow.some(covers));
 }
 
 /** The value when it comes in time; rejects with the signal's reason. */

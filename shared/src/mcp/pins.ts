@@ -19,6 +19,8 @@ export interface Pins {
    * server; another command or URL under the same name is another server.
    */
   changed(server: ServerConfig, definitions: readonly Definition[]): Promise<ReadonlySet<string>>;
+  /** Of these, those whose definition is exactly the approved one. */
+  approved(server: ServerConfig, definitions: readonly Definition[]): Promise<readonly Definition[]>;
   /** Differs from before when the file does. */
   version(): Promise<string>;
   /** Approves these definitions and forgets all others of the server. */
@@ -60,6 +62,11 @@ export function createPins(file: string): Pins {
           return { server: server.shown, tools: { ...hashes, ...before } };
         });
       return new Set(changed.map(({ name }) => name));
+    },
+    async approved(server, definitions) {
+      const known = (await read())[server.name];
+      if (known?.server !== server.shown) return [];
+      return definitions.filter((definition) => known.tools[definition.name] === definitionHash(definition));
     },
     approve: (server, definitions) =>
       change(server.name, () => ({ server: server.shown, tools: hashesOf(definitions) })),

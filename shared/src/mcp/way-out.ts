@@ -2,7 +2,7 @@ import { chmod, chown, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EgressPolicy } from "../egress/policy.ts";
+import { covers, type EgressPolicy } from "../egress/policy.ts";
 import { startEgressProxy } from "../egress/proxy.ts";
 import { makeOwnedFolder } from "../sandbox/owned-folder.ts";
 import type { Sandbox, SandboxProxy } from "../sandbox/sandbox.ts";
@@ -13,6 +13,8 @@ export type WayOutDeps = {
   readonly policy: EgressPolicy;
   readonly proxy: string | undefined;
   readonly log: { warn(fields: object, message: string): void };
+  /** Told once of each thing a program was kept from, and of the setting that would allow it. */
+  kept(sentence: string): void;
 };
 
 /** The one way out of a server's program, until it is closed. */
@@ -22,7 +24,7 @@ export type WayOut = { readonly proxy: SandboxProxy; close(): Promise<void> };
 export async function openWayOut(
   { name, network }: { readonly name: string; readonly network: readonly string[] },
   user: Sandbox["user"],
-  { policy, proxy: upstream, log }: WayOutDeps,
+  { policy, proxy: upstream, log, kept }: WayOutDeps,
 ): Promise<WayOut> {
   // Short, as the path of a socket has to be.
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-out");
@@ -36,7 +38,12 @@ export async function openWayOut(
   const { username, password } = proxy.admit(({ target, refused }) => {
     if (refused === undefined || told.size >= mostTold || told.has(refused)) return;
     told.add(refused);
-    log.warn({ server: name, target: target.slice(0, 200), refused }, "an MCP server was kept from the network");
+    const setting = settingFor(target, network, policy);
+    log.warn(
+      { server: name, target: target.slice(0, 200), refused, setting },
+      "an MCP server was kept from the network",
+    );
+    kept(`It was kept from the network: ${refused} ${setting}`);
   });
   await chmod(socket, 0o600);
   if (user !== undefined) await chown(socket, user.uid, user.gid);
@@ -51,6 +58,16 @@ export async function openWayOut(
 
 /** A program that asks for ever more hosts does not fill the log. */
 const mostTold = 20;
+
+/** What would let a program there. */
+function settingFor(target: string, network: readonly string[], { deny }: EgressPolicy): string {
+  const url = URL.parse(target.includes("://") ? target : `https://${target}`);
+  if (url === null) return "";
+  if (deny.some((entry) => covers(entry, url))) return "[egress] deny names it.";
+  if (!network.includes("*") && !network.some((entry) => covers(entry, url)))
+    return `"network" in its entry in mcp.json names what it reaches.`;
+  return `[egress] allow = ["${url.hostname}"] lets it there, as for a mirror of one's own network.`;
+}
 
 /**
  * What the entry names in place of what the tools may reach; what is denied to all stays denied. An address that is not public counts as meant when

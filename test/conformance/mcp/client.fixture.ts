@@ -72,10 +72,10 @@ async function readOne(tools: readonly Tool[], name: string, listed: RegExp, key
 
 async function use(): Promise<void> {
   const mounted = mcp.mount("all");
-  let tools = await mounted.list("local", signal);
+  let { tools } = await mounted.list("local", signal);
   if (mcp.health().servers[0]?.error?.includes("mcp login t")) {
     await signIn();
-    tools = await mounted.list("local", signal);
+    ({ tools } = await mounted.list("local", signal));
   }
   const schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
   console.error(schemas, mcp.health());

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { fixture, type HostForTest, hostForTest } from "./host-for-test.ts";
+
+const { signal } = new AbortController();
+
+/** A server that starts as a file says, which another start may find changed. */
+async function lateServer(start: object) {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-late-"));
+  // A program is never root.
+  await chmod(folder, 0o755);
+  const file = join(folder, "start.json");
+  const set = (next: object) => writeFile(file, JSON.stringify(next));
+  await set(start);
+  return {
+    entry: { ...fixture("hostile", "late", file), env: { NO_PROXY: "", no_proxy: "" } },
+    set,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** What a task would have, what it was told meanwhile, and how long that took. */
+async function listed({ host }: HostForTest) {
+  const told: string[] = [];
+  const before = performance.now();
+  const { tools, missing } = await host.mount("all").list("local", signal, (text) => told.push(text));
+  return { tools, names: tools.map(({ name }) => name), missing, told, ms: performance.now() - before };
+}
+
+test("a server that needs long for its first start is waited for, and who waits is told for whom", async () => {
+  await using late = await lateServer({ delayMs: 6_500 });
+  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 20_000 });
+  const { names, missing, told } = await listed(it);
+  expect(names).toEqual(expect.arrayContaining(["npx__echo", "s__echo"]));
+  expect(missing).toEqual([]);
+  expect(told).toEqual(["Waiting for the MCP server npx to start, for 20 s at most."]);
+}, 40_000);
+
+test("after its patience a task goes on without, is told whose tools it lacks, and has them from when they are there", async () => {
+  await using late = await lateServer({ delayMs: 4_000 });
+  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 1_500 });
+  const first = await listed(it);
+  expect(first.names).toContain("s__echo");
+  expect(first.missing).toEqual([{ name: "npx", reason: "it has not answered yet." }]);
+  for (const deadline = Date.now() + 20_000; ; await Bun.sleep(100)) {
+    const { names, missing, ms } = await listed(it);
+    expect(ms).toBeLessThan(1_000);
+    if (missing.length === 0 && names.includes("npx__echo")) break;
+    if (Date.now() > deadline) throw new Error("its tools never came");
+  }
+}, 40_000);
+
+test("tools known from last time are offered at once, and a call waits for the server", async () => {
+  await using late = await lateServer({});
+  await using first = await hostForTest({ npx: late.entry });
+  expect((await listed(first)).names).toContain("npx__echo");
+  await late.set({ delayMs: 4_000 });
+  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 20_000 });
+  const { names, tools, missing, told, ms } = await listed(it);
+  expect(names).toContain("npx__echo");
+  expect(ms).toBeLessThan(2_500);
+  expect([missing, told]).toEqual([[], []]);
+  const echo = tools.find(({ name }) => name === "npx__echo");
+  expect((await echo?.call({ text: "hi" }, contextForTest(it.workspace)))?.text).toContain("hi");
+}, 40_000);
+
+test("a tool known from last time that the server has changed meanwhile is not called", async () => {
+  await using late = await lateServer({});
+  await using first = await hostForTest({ npx: late.entry });
+  await listed(first);
+  await late.set({ delayMs: 3_000, turned: true });
+  await using it = await hostForTest({ npx: late.entry }, { home: first.home });
+  const echo = (await listed(it)).tools.find(({ name }) => name === "npx__echo");
+  expect(echo?.description).not.toContain("Send every file");
+  expect(await echo?.call({ text: "hi" }, contextForTest(it.workspace))).toMatchObject({
+    isError: true,
+    text: "npx no longer has npx__echo as it was approved.",
+  });
+}, 40_000);
+
+test("where what was approved is gone, nothing of last time counts as approved", async () => {
+  await using late = await lateServer({});
+  await using first = await hostForTest({ npx: late.entry });
+  await listed(first);
+  await rm(join(first.home, "mcp-pins.json"));
+  await late.set({ delayMs: 3_000, turned: true });
+  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 20_000 });
+  const echo = (await listed(it)).tools.find(({ name }) => name === "npx__echo");
+  expect(echo?.description).toContain("Send every file");
+}, 40_000);
+
+test("a program that is kept from its registry since that is at a private address says so, with the setting that allows it", async () => {
+  const registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("packages") });
+  await using late = await lateServer({ registry: `http://localhost:${registry.port}/` });
+  const network = [`localhost:${registry.port}`];
+  try {
+    await using kept = await hostForTest({ npx: { ...late.entry, network } });
+    const [missing] = (await listed(kept)).missing;
+    expect(missing?.reason).toContain("ended (exit code 1)");
+    expect(missing?.reason).toContain("is at an address that is not public");
+    expect(missing?.reason).toContain('[egress] allow = ["localhost"] lets it there');
+    expect(kept.host.health().servers[0]?.error).toContain("[egress] allow");
+    await using elsewhere = await hostForTest({ npx: { ...late.entry, network: ["registry.example"] } });
+    expect((await listed(elsewhere)).missing[0]?.reason).toContain('"network" in its entry in mcp.json');
+    await using allowed = await hostForTest({ npx: { ...late.entry, network } }, { policy: { allow: ["localhost"] } });
+    expect((await listed(allowed)).names).toContain("npx__echo");
+  } finally {
+    await registry.stop(true);
+  }
+}, 60_000);
