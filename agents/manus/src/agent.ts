@@ -12,8 +12,6 @@ import { instructionsFor } from "./prompt.ts";
 
 /** What Manus is given: the tools that run code, none where no sandbox could be had, and those that read the web, none where switched off. */
 type ManusDeps = {
-  /** Domains the shell reaches; none when left out. */
-  readonly domains?: readonly string[];
   readonly shell: readonly Tool[];
   readonly web: readonly Tool[];
   /** The agents it can give parts of a task to; none when left out. */
@@ -38,7 +36,7 @@ export function manus(deps: ManusDeps): AgentDefinition {
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
     version: "0.1.0",
-    instructions: instructionsFor({ domains: deps.domains ?? [], readsWeb, browses, delegates }),
+    instructions: instructionsFor({ readsWeb, browses, delegates }),
     tools: [
       createPlanning(),
       ...deps.shell,

@@ -3,6 +3,6 @@ import { manus } from "./agent.ts";
 
 await serveAgent({
   name: "manus",
-  define: ({ shell, domains, web, browsing, desktop, delegates }, limits) =>
-    manus({ shell, domains, web, browsing, desktop, delegates, limits }),
+  define: ({ shell, web, browsing, desktop, delegates }, limits) =>
+    manus({ shell, web, browsing, desktop, delegates, limits }),
 });

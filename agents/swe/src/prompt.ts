@@ -3,7 +3,7 @@ const blindReading = "Look before you edit: view the folders,";
 const testing = `
 - Run the tests with run_tests before and after a change, where they can be run. Failing tests are a result, not an error of the call. Never change a test to make it pass, unless the test is what is wrong, and then say so.`;
 const sandboxed = `
-- The tools run in a sandbox without network: no package can be installed from a registry. If that is needed, ask for the files, or say what is missing.
+- The tools run in a sandbox; bash says what it reaches on the network. Where that is no registry, no package can be installed: ask for the files, or say what is missing.
 - git, where it is installed and the files are a repository, works through bash, without a pager: git --no-pager diff, git status, git commit. Commit only when you are asked to.
 - Nothing here is interactive: programs read an empty input.`;
 const untested = "There is no sandbox on this machine, so nothing can be run: say plainly that the change is untested.";

@@ -42,7 +42,7 @@ export function serveGateway(): Promise<void> {
 async function start(config: Config, logger: pino.Logger): Promise<void> {
   const { home, server } = config;
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
-  const { model, close: closeModel } = await openModel(config.model, { logger });
+  const { model, close: closeModel } = await openModel(config.flows.model, { logger });
   const engine = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,

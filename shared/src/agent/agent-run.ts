@@ -80,6 +80,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
       });
     return {
       today,
+      toolChoice: agent.toolChoice,
       limits: tighter(agent.limits, input.budget ?? {}),
       contextWindow: deps.model.capabilities.contextWindow,
       fixedTokens: fixedTokens(agent, offered, today),
@@ -119,7 +120,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   };
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
-    await loop(turn(agent, deps), task);
+    // As it was when the task began, whatever is configured later; tasks begun by older code recorded none.
+    await loop(turn({ ...agent, toolChoice: begun.toolChoice ?? agent.toolChoice }, deps), task);
   } catch (error) {
     if (error instanceof AppError) await conclude(task, begun.files, error, ending);
     throw error;

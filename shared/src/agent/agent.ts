@@ -18,6 +18,8 @@ export type Limits = {
   readonly tokens: number;
   readonly usd: number;
   readonly wallMs: number;
+  /** How long `ask_human` waits for an answer; for ever when left out. */
+  readonly answerMs?: number;
   /** Calls of one model turn that are executed; the rest are answered with an error. */
   readonly callsPerTurn: number;
   /** Calls of one turn that run at the same time. */

@@ -11,6 +11,7 @@ import { userWords } from "./user-words.ts";
 export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): DurableContext {
   return {
     hops: task.hops,
+    answerMs: task.limits.answerMs,
     said: userWords(task),
     place: (parts) => placeFiles(run, parts, task.received, deps),
     adopt: (parts) => placeFiles(run, parts, undefined, deps),

@@ -44,6 +44,8 @@ export type Config = {
     /** How long an agent that cannot be reached is tried again within one ask. */
     readonly patienceMs: number;
   };
+  /** The model of the flows' own calls; undefined means the rehearsal model answers. */
+  readonly flows: { readonly model: ModelConfig | undefined };
   readonly agents: Readonly<Record<AgentName, AgentConfig>>;
   /** Agents elsewhere, by the name they are asked by. */
   readonly peers: Readonly<Record<string, PeerConfig>>;
@@ -84,6 +86,8 @@ export type AgentConfig = {
   readonly publicUrl: string | undefined;
   readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
+  /** Whether each of its turns may, has to or must not call a tool; undefined for as it is made. */
+  readonly toolChoice: "auto" | "required" | "none" | undefined;
   /** The families of tools it is given; undefined for those it is made with. */
   readonly tools: readonly ToolFamily[] | undefined;
   /** Names of the agents it may ask: of this system, or in `peers`. */
@@ -130,6 +134,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
+    flows: { model: modelFor(sections.flows.model, sections) },
     agents: {
       manus: agentConfig(sections, "manus"),
       browser: agentConfig(sections, "browser"),
@@ -155,6 +160,10 @@ export function toConfig(settings: Settings, cwd: string): Config {
     },
     notes: notesOn(settings),
   };
+}
+
+function modelFor(wanted: string | undefined, { llm }: Sections): ModelConfig | undefined {
+  return wanted === undefined ? defaultModel(llm) : modelNamed(wanted, llm);
 }
 
 /** The agents one may ask. Throws `config_invalid` for a name that nothing has, and for its own. */
@@ -185,8 +194,9 @@ function agentConfig(sections: Sections, name: AgentName): AgentConfig {
     port: agent.port,
     url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
     publicUrl: agent.public_url,
-    model: agent.model === undefined ? defaultModel(sections.llm) : modelNamed(agent.model, sections.llm),
+    model: modelFor(agent.model, sections),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
+    toolChoice: agent.tool_choice,
     tools: agent.tools,
     delegates: checkedDelegates(name, sections),
     approve: agent.approve,

@@ -15,6 +15,7 @@ export function limitsOf(table: Sections["limits"]): Partial<Limits> {
     tokens: table.tokens,
     usd: table.usd,
     wallMs: table.wall_seconds === undefined ? undefined : table.wall_seconds * 1000,
+    answerMs: table.answer_seconds === undefined ? undefined : table.answer_seconds * 1000,
     callsPerTurn: table.calls_per_turn,
     parallelCalls: table.parallel_calls,
     resultCharacters: table.result_characters,

@@ -33,7 +33,7 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
   for (const name of Object.keys(sections.llm).filter(isTableName)) {
     if (named.has(name)) continue;
     const where = originBelow(`llm.${name}`, origins) ?? "settings";
-    notes.push(`${where}: [llm.${name}] is not used: no model of an agent and no fallback names it.`);
+    notes.push(`${where}: [llm.${name}] is not used: no agent, no flow and no fallback names it as its model.`);
   }
   return notes;
 }
@@ -49,9 +49,10 @@ function originBelow(table: string, origins: Settings["origins"]): string | unde
 }
 
 /** What agents and models name as a model. */
-function namedModels({ llm, agents }: Sections): ReadonlySet<string | undefined> {
+function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | undefined> {
   const profiles = Object.entries(llm).flatMap(([key, value]) => (isTableName(key) ? [value as Sections["llm"]] : []));
   return new Set([
+    flows.model,
     ...Object.values(agents).map(({ model }) => model),
     ...[llm, ...profiles].map(({ fallback }) => fallback as string | undefined),
   ]);

@@ -19,6 +19,7 @@ const limits = z.strictObject({
   wall_seconds: seconds.optional(),
   calls_per_turn: z.int().min(1).max(1000).optional(),
   parallel_calls: z.int().min(1).max(1000).optional(),
+  answer_seconds: seconds.optional(),
   result_characters: z.int().min(100).max(10_000_000).optional(),
 });
 
@@ -30,6 +31,7 @@ const agentKeys = (name: AgentName) =>
       public_url: publicAddress.optional(),
       model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
       limits: limits.prefault({}),
+      tool_choice: z.enum(["auto", "required", "none"]).optional(),
       tools: z
         .array(z.enum(toolFamilyNames))
         .describe(`a list of ${toolFamilyNames.join(", ")}`)
@@ -111,6 +113,9 @@ export const sectionsSchema = z.strictObject({
       check_seconds: z.number().min(1).max(86_400).default(15),
       patience_seconds: z.number().min(1).max(86_400).default(120),
     })
+    .prefault({}),
+  flows: z
+    .strictObject({ model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional() })
     .prefault({}),
   egress: egressSection.prefault({}),
   desktop: z

@@ -280,6 +280,20 @@ api_type = "azure"
   expect(model?.fallback?.fallback).toBeUndefined();
 });
 
+test("flows have the model that is named for them, agents how they call tools and how long they wait for an answer", async () => {
+  const cwd = await folderWith(
+    '[llm]\nmodel = "big"\napi_key = "k"\n[llm.thinker]\nmodel = "wise"\n[flows]\nmodel = "thinker"\n[limits]\nanswer_seconds = 60\n[agents.swe]\ntool_choice = "required"\n[agents.swe.limits]\nanswer_seconds = 1.5\n',
+  );
+  const { flows, model, agents, notes } = await loadConfig({ cwd, env: {} });
+  expect([flows.model?.name, model?.name]).toEqual(["wise", "big"]);
+  expect(agents.swe).toMatchObject({ toolChoice: "required", limits: { answerMs: 1500 } });
+  expect(agents.manus).toMatchObject({ toolChoice: undefined, limits: { answerMs: 60_000 } });
+  expect(notes).toEqual([]);
+  const plain = await loadConfig({ cwd: await folderWith('[llm]\nmodel = "big"\napi_key = "k"\n'), env: {} });
+  expect(plain.flows.model?.name).toBe("big");
+  expect(plain.agents.manus.limits.answerMs).toBeUndefined();
+});
+
 test("a fallback that leads back to itself is refused", async () => {
   const circle = '[llm]\nmodel="m"\napi_key="k"\nfallback="a"\n[llm.a]\nfallback="b"\n[llm.b]\nfallback="a"\n';
   expect(await refusal(circle)).toBe("[llm] fallback goes in a circle: a → b → a.");

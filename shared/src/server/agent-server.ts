@@ -124,6 +124,7 @@ async function openParts({ name, define }: AgentServerSpec, { config, logger, to
   const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
   const definition = {
     ...withFamilies(made, agentConfig.tools, families),
+    ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
     moreTools: mcp.mount(agentConfig.mcp),
   };
   const open = (principal: string, contextId: string) =>

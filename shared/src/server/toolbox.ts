@@ -18,9 +18,7 @@ const longestTimeoutSeconds = 600;
 /** What the agents of this machine can be given. */
 export type Toolbox = {
   readonly sandbox: Sandbox;
-  /** Domains that commands reach; none where there is no network. */
-  readonly domains: readonly string[];
-  /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
+  /** `bash` and, where there is a Python, `python_execute`, which say what they reach on the network; none without a sandbox. */
   readonly shell: readonly Tool[];
   /** The Python that `python_execute` runs, where there is one. */
   readonly python: Python | undefined;
@@ -64,7 +62,7 @@ export async function openToolbox(
   const closeApart = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") {
     const close = async () => void (await Promise.all([closeApart(), sandbox.close()]));
-    return { ...always, domains: [], shell: [], python: undefined, desktop: [], close };
+    return { ...always, shell: [], python: undefined, desktop: [], close };
   }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
@@ -72,11 +70,10 @@ export async function openToolbox(
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
     ...always,
-    domains: sandbox.tier === "srt" ? allowDomains : [],
     shell: [
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
-    ],
+    ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     python,
     desktop: desktop.tools,
     async close() {
@@ -84,4 +81,11 @@ export async function openToolbox(
       await sandbox.close();
     },
   };
+}
+
+/** What commands reach, told by the tools themselves, so that every agent that has them knows. */
+function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
+  if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
+  if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
+  return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }

@@ -18,6 +18,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
 export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
   return {
     hops: 0,
+    answerMs: undefined,
     said: [],
     place: async (parts) => parts,
     adopt: async (parts) => parts,

@@ -86,6 +86,8 @@ export interface DurableContext {
   hear(messages: readonly UserMessage[]): void;
   /** Lends this share, from 0 to 1, of what the task has left and has not lent yet; its time is lent whole. */
   lend(share: number): Loan;
+  /** How long a question to the person waits for its answer; for ever when undefined. */
+  readonly answerMs: number | undefined;
   /** How many agents the task has passed through. */
   readonly hops: number;
   /** What the user said, in their own words. */

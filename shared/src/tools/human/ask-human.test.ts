@@ -67,14 +67,14 @@ test("files, links and data of the answer are named", async () => {
 
 test("an agent that may not wait for ever is told that nobody answered", async () => {
   const { run, timeOut } = waitingRun();
-  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
+  const result = askHuman().callDurably?.({ inquire: "Anyone?" }, run, { ...context, answerMs: 1000 });
   timeOut();
   expect(await result).toMatchObject({ isError: true, text: expect.stringContaining("Nobody answered in time.") });
 });
 
 test("an answer in time wins over the timeout", async () => {
   const { run, answer } = waitingRun();
-  const result = askHuman({ timeoutMs: 1000 }).callDurably?.({ inquire: "Anyone?" }, run, context);
+  const result = askHuman().callDurably?.({ inquire: "Anyone?" }, run, { ...context, answerMs: 1000 });
   answer(said({ type: "text", text: "" }));
   expect(await result).toEqual({ text: "", isError: false });
 });

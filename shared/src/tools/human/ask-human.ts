@@ -12,10 +12,10 @@ const input = z.strictObject({
 });
 
 /**
- * The tool by which an agent asks the person it works for. The task waits as `input-required`; the next message on it is the answer. With `timeoutMs`
- * the agent goes on alone after that time, and is told so.
+ * The tool by which an agent asks the person it works for. The task waits as `input-required`; the next message on it is the answer. Where the task
+ * bounds that time, the agent goes on alone after it, and is told so.
  */
-export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): Tool {
+export function askHuman(): Tool {
   return {
     name: askHumanName,
     description:
@@ -23,10 +23,10 @@ export function askHuman({ timeoutMs }: { readonly timeoutMs?: number } = {}): T
     inputSchema: inputSchemaOf(input),
     effect: () => "pure",
     call: async () => failure(`${askHumanName} works only in a run that can wait for an answer.`),
-    async callDurably(raw, run, { place }) {
+    async callDurably(raw, run, { place, answerMs }) {
       const parsed = parseInput(askHumanName, input, raw);
       if (!parsed.ok) return failure(parsed.problem);
-      const answer = await askPerson(run, { question: parsed.data.inquire, kind: "question" }, timeoutMs);
+      const answer = await askPerson(run, { question: parsed.data.inquire, kind: "question" }, answerMs);
       if (answer === undefined) return failure("Nobody answered in time. Go on as well as you can without an answer.");
       return { text: (await place(answer.parts)).map(inWords).join("\n"), isError: false };
     },

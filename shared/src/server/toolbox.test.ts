@@ -1,0 +1,36 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../config/config.ts";
+import { openToolbox } from "./toolbox.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "manyhands-toolbox-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What the tools that run commands say of themselves on this machine, and the tier they run in. */
+async function shellTold(env: Record<string, string>) {
+  const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", ...env } });
+  const toolbox = await openToolbox(join(folder, "workspaces"), config);
+  await toolbox.close();
+  return { tier: toolbox.sandbox.tier, told: toolbox.shell.map(({ description }) => description) };
+}
+
+test("each tool that runs commands says what they reach, so that every agent that has it knows", async () => {
+  const domains = { MANYHANDS_SANDBOX_ALLOW_DOMAINS: "pypi.org, npm.example" };
+  const cases = [
+    [{}, "What it runs reaches no network."],
+    [{ SANDBOX: "srt", ...domains }, "On the network what it runs reaches only pypi.org, npm.example."],
+    [{ SANDBOX: "bwrap", ...domains }, "What it runs reaches no network."],
+    [{ SANDBOX: "off", ...domains }, "What it runs is not confined: it reaches the network as this machine does."],
+  ] as const;
+  let seen = 0;
+  for (const [env, sentence] of cases) {
+    const { tier, told } = await shellTold(env);
+    // A tier that this machine cannot have is none.
+    if ("SANDBOX" in env && tier !== env.SANDBOX) continue;
+    for (const description of told) expect(description).toEndWith(sentence);
+    seen += told.length;
+  }
+  expect(seen).toBeGreaterThan(0);
+}, 60_000);

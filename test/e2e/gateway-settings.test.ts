@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startGatewayServer } from "./gateway-server.ts";
+
+test("flows think with a model of their own where one is named, and the gateway tells which", async () => {
+  const home = await mkdtemp(join(tmpdir(), "gateway-settings-"));
+  const gateway = await startGatewayServer(home, {
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "of-agents",
+    MANYHANDS_LLM_THINKER_MODEL: "of-flows",
+    MANYHANDS_FLOWS_MODEL: "thinker",
+  });
+  try {
+    expect((await gateway.call("/healthz")).body.model).toMatchObject({ name: "of-flows" });
+  } finally {
+    await gateway.stop("SIGKILL");
+    await rm(home, { recursive: true });
+  }
+}, 30_000);
