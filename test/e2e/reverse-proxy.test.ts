@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createA2aClient } from "@manyhands/shared/a2a/client";
-import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
 import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
 import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
@@ -27,7 +26,7 @@ let proxy: Bun.Subprocess;
 
 /** As somebody elsewhere does whose name server knows the proxy's name: nothing is reached but the proxy. */
 const asked: string[] = [];
-const fromOutside: Fetch = (input, init) => {
+const fromOutside = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
   const url = new URL(input instanceof Request ? input.url : input);
   asked.push(url.host);
   const headers = new Headers(input instanceof Request ? input.headers : init?.headers);

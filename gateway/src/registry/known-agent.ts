@@ -1,6 +1,6 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
-import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
+import type { InsideAddress } from "@manyhands/shared/a2a/inside-address";
 import { AppError, publicError } from "@manyhands/shared/errors";
 import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";
@@ -33,7 +33,7 @@ export type AgentState = {
 /** What looking at an agent needs. */
 export type KnownAgentDeps = {
   readonly policy: CardPolicy;
-  readonly fetch: Fetch;
+  readonly inside: InsideAddress;
   readonly breaker: BreakerPolicy;
 };
 
@@ -62,7 +62,13 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
   const open = async (signal: AbortSignal): Promise<A2aClient> => {
     // Who asks has patience of its own; within a call a hiccup is all that is waited out.
     const retry = { retries: 2, firstPauseMs: 100 };
-    const found = await createA2aClient(address.url, { fetch: deps.fetch, headers, responseMs: 20_000, retry, signal });
+    const found = await createA2aClient(address.url, {
+      inside: deps.inside,
+      headers,
+      responseMs: 20_000,
+      retry,
+      signal,
+    });
     await deps.policy(found.card);
     // The same card keeps its client, and with it the connection.
     if (client !== undefined && canonicalizeAgentCard(client.card) === canonicalizeAgentCard(found.card)) return client;

@@ -1,5 +1,5 @@
 import type { A2aClient } from "@manyhands/shared/a2a/client";
-import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
+import type { InsideAddress } from "@manyhands/shared/a2a/inside-address";
 import { AppError } from "@manyhands/shared/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
@@ -45,8 +45,8 @@ export type RegistryOptions = {
   readonly configured: readonly Omit<AgentAddress, "source">[];
   readonly file: RegistryFile;
   readonly policy: CardPolicy;
-  /** How agents are reached. */
-  readonly fetch?: Fetch;
+  /** Where an address is reached from here; as it is when left out. */
+  readonly inside?: InsideAddress;
   /** Milliseconds between two looks at an agent that is up; one that is not is looked at every two seconds. */
   readonly everyMs: number;
   readonly breaker?: BreakerPolicy;
@@ -62,7 +62,8 @@ const downMs = 2_000;
 
 /** Opens the registry and begins to look at its agents; the first looks are not waited for. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
-  const deps = { policy: options.policy, breaker: options.breaker ?? patience, fetch: options.fetch ?? fetch };
+  const { policy, breaker = patience, inside = (url: string) => url } = options;
+  const deps = { policy, breaker, inside };
   const { file, reserved } = options;
   const book = agentBook(options.configured, { ...deps, file, reserved });
   const strangers = createStrangers((url) =>

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
 import { openCardKey } from "@manyhands/shared/a2a/card-key";
-import type { Fetch } from "@manyhands/shared/a2a/client-fetch";
+import type { InsideAddress } from "@manyhands/shared/a2a/inside-address";
 import type { Config } from "@manyhands/shared/config/config";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
@@ -13,7 +13,7 @@ const ownKey = async (home: string) => (await openCardKey(home)).publicKey;
 /** The registry as the settings say: the agents of this system, and those that were registered. */
 export async function openGatewayRegistry(
   { agents, gateway, home, server }: Config,
-  fetch: Fetch,
+  inside: InsideAddress,
   report: (bug: unknown) => void,
 ): Promise<Registry> {
   const { cardKeys, checkMs } = gateway;
@@ -21,7 +21,7 @@ export async function openGatewayRegistry(
     configured: Object.entries(agents).map(([name, { url }]) => ({ name, url, token: server.token })),
     file: registryFile(join(home, "agents.json")),
     policy: cardKeys === undefined ? anyCard : signedCards([...(await readCardKeys(cardKeys)), await ownKey(home)]),
-    fetch,
+    inside,
     everyMs: checkMs,
     reserved: flows.map(({ name }) => name),
     report,

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { flowExtension } from "@manyhands/flows/flow-extension";
 import { flows } from "@manyhands/flows/flows";
 import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
+import { insideAddress } from "@manyhands/shared/a2a/inside-address";
 import type { Config } from "@manyhands/shared/config/config";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
 import type { Engine } from "@manyhands/shared/durable/engine";
 import type { Model } from "@manyhands/shared/llm/model";
 import { createPeers, type PeerAddress } from "@manyhands/shared/peers/peers";
-import { insideFetch } from "@manyhands/shared/peers/inside-fetch";
 import { openRuns } from "@manyhands/shared/runs/runs";
 import { serve } from "@manyhands/shared/serve";
 import { bearerSecurity, identifyBy } from "@manyhands/shared/server/identify";
@@ -98,7 +98,7 @@ async function open({
 }: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const inside = insideFetch([...Object.values(config.agents), { url, publicUrl }]);
+  const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const registry = await openGatewayRegistry(config, inside, report);
   const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
   const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
@@ -107,7 +107,7 @@ async function open({
     engine,
     artifacts,
     doorbell,
-    fetch: inside,
+    inside,
     headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
     // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
     connect: (address, signal) =>

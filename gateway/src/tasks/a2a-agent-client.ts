@@ -1,8 +1,8 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client";
+import { insideAddress } from "@manyhands/shared/a2a/inside-address";
 import { AppError } from "@manyhands/shared/errors";
 import type { Json } from "@manyhands/shared/json";
-import { insideFetch } from "@manyhands/shared/peers/inside-fetch";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -16,7 +16,7 @@ const retry = { retries: 6, firstPauseMs: 250 };
 /** A client of the agent at a URL, over A2A, also where its card names this public address. Rejects with an AppError when no card can be read there. */
 export async function connectAgent(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient> {
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const client = await createA2aClient(url, { fetch: insideFetch([{ url, publicUrl }]), headers, retry });
+  const client = await createA2aClient(url, { inside: insideAddress([{ url, publicUrl }]), headers, retry });
   return {
     url,
     facts: factsOfCard(client.card),

@@ -15,6 +15,7 @@ import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { agentExtension, journalExtension, metadataKeys } from "./extensions.ts";
+import type { InsideAddress } from "./inside-address.ts";
 import { isSameServer } from "./same-server.ts";
 import { isSettled } from "./task-state.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
@@ -76,6 +77,8 @@ export type A2aClient = {
 /** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
 export type A2aClientOptions = {
   readonly fetch?: Fetch;
+  /** Where an address is reached from here: an agent of this system may name its public one. As it is when left out. */
+  readonly inside?: InsideAddress;
   /** Added to every request: `Authorization`, say. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly responseMs?: number;
@@ -91,7 +94,9 @@ const longestAnswer = 32 * 1024 * 1024;
  * Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent, which calls the card's own
  * server alone. Rejects with `forbidden` when the card names only other servers.
  */
-export async function createA2aClient(url: string, options: A2aClientOptions = {}): Promise<A2aClient> {
+export async function createA2aClient(address: string, options: A2aClientOptions = {}): Promise<A2aClient> {
+  const { inside = (named: string) => named } = options;
+  const url = inside(address);
   const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
   const inner = onlyTo(url, options.fetch ?? fetch);
   const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
@@ -114,14 +119,19 @@ export async function createA2aClient(url: string, options: A2aClientOptions = {
     const found = await cardResolver.resolve(base, path);
     // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
     const card = AgentCard.fromJSON(AgentCard.toJSON(found));
-    const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card) });
+    const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card, inside) });
     return clientOf(sdk, card, retry);
   });
 }
 
 /** The interfaces on the server that the card is on: what a card says does not decide where an agent's credentials and tasks go. */
-function interfacesAt(url: string, { supportedInterfaces }: AgentCard): AgentCard["supportedInterfaces"] {
-  const own = supportedInterfaces.filter((one) => isSameServer(one.url, url));
+function interfacesAt(
+  url: string,
+  { supportedInterfaces }: AgentCard,
+  inside: InsideAddress,
+): AgentCard["supportedInterfaces"] {
+  const reached = supportedInterfaces.map((one) => ({ ...one, url: inside(one.url) }));
+  const own = reached.filter((one) => isSameServer(one.url, url));
   const [elsewhere] = supportedInterfaces;
   if (own.length > 0 || elsewhere === undefined) return own;
   const place = URL.parse(elsewhere.url)?.origin ?? JSON.stringify(elsewhere.url.slice(0, 200));

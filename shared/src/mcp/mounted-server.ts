@@ -38,7 +38,7 @@ export interface MountedServer {
 /** How long tasks wait for the answer of a server whose tools are known from last time. */
 const shortPatienceMs = 1_000;
 
-export type MountDeps = Omit<ConnectDeps, "kept"> & {
+export type MountDeps = Omit<ConnectDeps, "refused"> & {
   readonly pins: Pins;
   readonly remembered: RememberedTools;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
@@ -48,8 +48,8 @@ export type MountDeps = Omit<ConnectDeps, "kept"> & {
 export function mountServer(server: ServerConfig, deps: MountDeps): MountedServer {
   const { pins, log } = deps;
   const held = createHeldCalls();
-  let kept: string | undefined;
-  const connection = createConnection(server, { ...deps, kept: (sentence) => (kept ??= sentence) });
+  let refused: string | undefined;
+  const connection = createConnection(server, { ...deps, refused: (sentence) => void (refused ??= sentence) });
   const approved = approvedTools(connection, held, deps);
   const { shown: command } = server;
   let unlisted: string | undefined;
@@ -68,7 +68,7 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       asked = undefined;
       if (definitions === undefined) return;
       unlisted = undefined;
-      kept = undefined;
+      refused = undefined;
     });
     return asked;
   };
@@ -89,7 +89,7 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       isOffered = approved.count() !== undefined || tools.length > 0;
       return tools;
     },
-    missing: () => (isOffered ? undefined : [unlisted ?? "it has not answered yet.", kept].filter(Boolean).join(" ")),
+    missing: () => (isOffered ? undefined : [unlisted ?? "it has not answered yet.", refused].filter(Boolean).join(" ")),
     async inspect(signal) {
       const definitions = await connection.tools(signal);
       return { definitions, changed: await pins.changed(server, definitions) };
@@ -98,7 +98,7 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       name: server.name,
       command,
       ...connection.health(),
-      ...(unlisted !== undefined && { state: "failed" as const, error: [unlisted, kept].filter(Boolean).join(" ") }),
+      ...(unlisted !== undefined && { state: "failed" as const, error: [unlisted, refused].filter(Boolean).join(" ") }),
       tools: approved.count() ?? 0,
       disabled: approved.disabled(),
     }),

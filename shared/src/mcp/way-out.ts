@@ -14,7 +14,7 @@ export type WayOutDeps = {
   readonly proxy: string | undefined;
   readonly log: { warn(fields: object, message: string): void };
   /** Told once of each thing a program was kept from, and of the setting that would allow it. */
-  kept(sentence: string): void;
+  refused(sentence: string): void;
 };
 
 /** The one way out of a server's program, until it is closed. */
@@ -24,7 +24,7 @@ export type WayOut = { readonly proxy: SandboxProxy; close(): Promise<void> };
 export async function openWayOut(
   { name, network }: { readonly name: string; readonly network: readonly string[] },
   user: Sandbox["user"],
-  { policy, proxy: upstream, log, kept }: WayOutDeps,
+  { policy, proxy: upstream, log, refused: tell }: WayOutDeps,
 ): Promise<WayOut> {
   // Short, as the path of a socket has to be.
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-out");
@@ -43,7 +43,7 @@ export async function openWayOut(
       { server: name, target: target.slice(0, 200), refused, setting },
       "an MCP server was kept from the network",
     );
-    kept(`It was kept from the network: ${refused} ${setting}`);
+    tell(`It was kept from the network: ${refused} ${setting}`);
   });
   await chmod(socket, 0o600);
   if (user !== undefined) await chown(socket, user.uid, user.gid);

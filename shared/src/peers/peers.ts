@@ -1,5 +1,6 @@
 import { type A2aClient, createA2aClient } from "../a2a/client.ts";
 import type { Fetch } from "../a2a/client-fetch.ts";
+import type { InsideAddress } from "../a2a/inside-address.ts";
 import { isLoopback } from "../a2a/loopback-guard.ts";
 import type { Engine } from "../durable/engine.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
@@ -37,6 +38,8 @@ export type Peers = {
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
   /** A request to the agent's own server beside A2A: for its files. */
   readonly fetch: Fetch;
+  /** Where an address is reached from here. */
+  readonly inside: InsideAddress;
   /** What every request to this agent carries. */
   headers(address: PeerAddress): Readonly<Record<string, string>>;
   readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
@@ -56,6 +59,7 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /** The agent that is known by this name now. A run remembers where an agent was when it asked it, in another life perhaps. */
   known?(name: string): PeerAddress | undefined;
   readonly fetch?: Fetch;
+  readonly inside?: InsideAddress;
   readonly bounds?: Partial<AskBounds>;
   readonly doorbell?: Doorbell | undefined;
 };
@@ -64,7 +68,7 @@ const cardAgeMs = 60_000;
 
 /** Makes it, with the default bounds where none are named. */
 export function createPeers(options: PeersOptions): Peers {
-  const { engine, artifacts, fetch: inner = fetch } = options;
+  const { engine, artifacts, fetch: inner = fetch, inside = (url: string) => url } = options;
   const headers = (address: PeerAddress) => options.headers?.(whereNow(address, options)) ?? {};
   const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
   return {
@@ -72,6 +76,7 @@ export function createPeers(options: PeersOptions): Peers {
     artifacts,
     headers,
     fetch: inner,
+    inside,
     bounds: { ...defaultBounds, ...options.bounds },
     floor: createFloor(),
     underWay: createUnderWay(),
@@ -84,6 +89,7 @@ export function createPeers(options: PeersOptions): Peers {
       if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
       const client = await createA2aClient(address.url, {
         fetch: inner,
+        inside,
         headers: headers(address),
         responseMs: 20_000,
         // The durable loop around a call has the patience; within a step a hiccup is all that is waited out.

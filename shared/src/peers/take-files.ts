@@ -80,7 +80,7 @@ async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredF
     if (content.value.byteLength > bounds.fileBytes) throw tooLarge();
     return { ...(await artifacts.put(content.value, about)), name };
   }
-  const url = content?.$case === "url" ? content.value : "";
+  const url = content?.$case === "url" ? from.peers.inside(content.value) : "";
   const claimed = fileFacts.safeParse(part.metadata?.[metadataKeys.file]).data;
   if (claimed !== undefined && claimed.size > bounds.fileBytes) throw tooLarge();
   const body = await openFile(url, name, from);
@@ -90,7 +90,7 @@ async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredF
 }
 
 async function openFile(url: string, name: string, { address, peers, signal }: Source) {
-  if (!isSameServer(url, address.url)) {
+  if (!isSameServer(url, peers.inside(address.url))) {
     throw new AppError("forbidden", `The file ${name} is not on the agent's own server; its link was not followed.`);
   }
   try {

@@ -1,8 +1,8 @@
+import { insideAddress } from "../a2a/inside-address.ts";
 import { agentPorts } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { delegateTool } from "../peers/delegate.ts";
 import { openDirectory } from "../peers/directory.ts";
-import { insideFetch } from "../peers/inside-fetch.ts";
 import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers.ts";
 
 /**
@@ -12,7 +12,7 @@ import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers
 export function openPeers(
   names: readonly string[],
   { agents, peers: elsewhere, server }: Pick<Config, "agents" | "peers" | "server">,
-  options: Omit<PeersOptions, "headers" | "known" | "fetch">,
+  options: Omit<PeersOptions, "headers" | "known" | "inside">,
 ) {
   if (names.length === 0) return undefined;
   const addressed = names.map((name) => {
@@ -25,7 +25,7 @@ export function openPeers(
     return token === undefined ? {} : { Authorization: `Bearer ${token}` };
   };
   const known = (name: string) => addressed.find((address) => address.name === name);
-  const peers = createPeers({ ...options, headers, known, fetch: insideFetch(Object.values(agents)) });
+  const peers = createPeers({ ...options, headers, known, inside: insideAddress(Object.values(agents)) });
   const directory = openDirectory(
     addressed.map(({ name, url }) => ({ name, url })),
     peers,

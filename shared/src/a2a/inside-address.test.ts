@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { insideAddress } from "./inside-address.ts";
+
+test("what is below a public address is reached inside, the longest address first, and nothing else is", () => {
+  const inside = insideAddress([
+    { url: "http://127.0.0.1:4100", publicUrl: "https://agents.example/" },
+    { url: "http://127.0.0.1:4101/", publicUrl: "https://agents.example/of/manus" },
+    { url: "http://127.0.0.1:4102", publicUrl: undefined },
+  ]);
+  const turned = {
+    "https://agents.example": "http://127.0.0.1:4100/",
+    "https://agents.example/runs?name=a%20b": "http://127.0.0.1:4100/runs?name=a%20b",
+    "https://agents.example/of/manus": "http://127.0.0.1:4101",
+    "https://agents.example/of/manus/artifacts/1/a.txt": "http://127.0.0.1:4101/artifacts/1/a.txt",
+    "https://agents.example/of/manuscripts": "http://127.0.0.1:4100/of/manuscripts",
+  };
+  for (const [outside, address] of Object.entries(turned)) expect(inside(outside)).toBe(address);
+  const others = ["http://127.0.0.1:4102/x", "http://agents.example/", "https://agents.example:8443/", "no address"];
+  for (const other of others) expect(inside(other)).toBe(other);
+});
