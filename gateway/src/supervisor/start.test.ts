@@ -52,6 +52,21 @@ test("start tells address, model and sandbox of each agent, and drains on reques
   expect(fetch(url)).rejects.toThrow();
 });
 
+test("the gateway is started once its agents are up", async () => {
+  const stop = new AbortController();
+  const root = await checkout(`await Bun.sleep(700); await Bun.write("agent-is-up", "");\n${agent}`);
+  const seen = `process.env.PUBLIC_URL = String(await Bun.file("agent-is-up").exists());\n${agent}`;
+  await writeFile(join(root, "gateway/src/server/main.ts"), seen);
+  const { said, context } = await contextOf(root, 0, stop.signal);
+  const up = Promise.withResolvers<void>();
+  const done = startAgents({ ...context, onUp: () => up.resolve() });
+  await Promise.race([up.promise, done]);
+  const url = /http:[^\s]+/.exec(said.find((line) => line.startsWith("  gateway")) ?? "")?.[0];
+  expect(await (await fetch(`${url}/public`)).text()).toBe("true");
+  stop.abort();
+  await done;
+});
+
 test.each([
   [{}, (inside: string) => inside, (inside: string) => inside],
   [{ PUBLIC_URL: "https://team.example" }, () => "https://team.example", (inside: string) => inside],

@@ -66,6 +66,25 @@ test("a server that never lives is given up with its last words", async () => {
   expect(JSON.stringify(events[2])).toContain("no such thing");
 });
 
+test("the pause before a start doubles up to its bound, and begins anew after a server that lived", async () => {
+  const ends = "process.exit(1);";
+  const short = recorder();
+  const bounds = { signal: new AbortController().signal, graceMs: 100, policy: { ...policy, attempts: 5 } };
+  await supervise(await spec(ends), { ...bounds, report: short.report });
+  const pauses = ({ events }: ReturnType<typeof recorder>) =>
+    events.flatMap((event) => (event.type === "server-down" ? [event.restartInMs] : []));
+  expect(pauses(short)).toEqual([5, 10, 20, 20]);
+
+  const stop = new AbortController();
+  const long = recorder();
+  const settled = { ...bounds, signal: stop.signal, policy: { ...policy, settledMs: 0 } };
+  const done = supervise(await spec(ends), { ...settled, report: long.report });
+  await long.nth("server-down", 4);
+  stop.abort();
+  await done;
+  expect(pauses(long).slice(0, 4)).toEqual([5, 5, 5, 5]);
+});
+
 test("a server that refuses its configuration is not tried again", async () => {
   const { events, report } = recorder();
   const server = await spec('console.error("manyhands.toml, line 1: bad"); process.exit(2);');

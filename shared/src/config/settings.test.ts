@@ -227,6 +227,103 @@ test("an address others can reach is refused without a token", async () => {
   expect(config.agents.manus.url).toBe("http://127.0.0.1:4101");
 });
 
+test("what only looks like this machine is refused without a token too", async () => {
+  for (const host of ["12.0.0.1", "128.0.0.1", "10.0.0.1", "::", "localhost.example", "fe80::1"])
+    expect(await refusal(undefined, { HOST: host })).toContain("which other machines can reach");
+  for (const host of ["127.1.2.3", "localhost", "::1"]) await loadConfig({ cwd: "/", env: { HOST: host } });
+});
+
+test("an agent is reached at the address that is listened on, on all interfaces by loopback", async () => {
+  const urlAt = async (HOST: string) =>
+    (await loadConfig({ cwd: "/", env: { HOST, MANYHANDS_TOKEN: "long-enough", MANUS_PORT: "1" } })).agents.manus.url;
+  expect(await urlAt("0.0.0.0")).toBe("http://127.0.0.1:1");
+  expect(await urlAt("::")).toBe("http://127.0.0.1:1");
+  expect(await urlAt("::1")).toBe("http://[::1]:1");
+  expect(await urlAt("10.0.0.1")).toBe("http://10.0.0.1:1");
+});
+
+test("no endpoint is sent the key of another, nor taken to cost and do the same", async () => {
+  const cwd = await folderWith(`
+[llm]
+model = "big"
+base_url = "http://one.example/v1"
+api_key = "key-of-one"
+provider = "one"
+temperature = 0.5
+[llm.price]
+input_per_million = 1
+output_per_million = 2
+[llm.capabilities]
+vision = true
+[llm.same]
+base_url = "http://one.example/v1"
+[llm.other]
+base_url = "http://two.example/v1"
+[llm.own]
+base_url = "http://two.example/v1"
+api_key = "key-of-two"
+`);
+  const { same, other, own } = (await loadConfig({ cwd, env: {} })).models;
+  expect(same).toMatchObject({ apiKey: "key-of-one", provider: "one", price: { inputPerMillion: 1 } });
+  expect(other).toMatchObject({ name: "big", temperature: 0.5, capabilities: {} });
+  expect([other?.apiKey, other?.price, other?.provider]).toEqual([undefined, undefined, undefined]);
+  expect(own?.apiKey).toBe("key-of-two");
+});
+
+test("sizes are of 1024, in either case, and without a unit bytes", async () => {
+  const bytes = async (size: string) =>
+    (await loadConfig({ cwd: await folderWith(`[sandbox]\nmemory_limit = "${size}"\n`), env: {} })).sandbox.memoryBytes;
+  const sizes = ["512", "2k", "1.5M", "1GB", "1gb"];
+  expect(await Promise.all(sizes.map(bytes))).toEqual([512, 2048, 1_572_864, 2 ** 30, 2 ** 30]);
+});
+
+test("OpenManus's bound on input tokens holds where no other is set, and 0 is none", async () => {
+  const tokens = async (toml: string) =>
+    (await loadConfig({ cwd: await folderWith(toml), env: {} })).agents.manus.limits.tokens;
+  expect(await tokens("[llm]\nmax_input_tokens = 1000\n")).toBe(1000);
+  expect(await tokens("[llm]\nmax_input_tokens = 0\n")).toBeUndefined();
+  expect(await tokens("[llm]\nmax_input_tokens = 1000\n[limits]\ntokens = 7\n")).toBe(7);
+});
+
+test("Manus has the tools of all MCP servers, the others those that are named, and a star means all", async () => {
+  const cwd = await folderWith('[agents.swe]\nmcp = ["files"]\n[agents.browser]\nmcp = ["files", "*"]\n');
+  const { agents } = await loadConfig({ cwd, env: {} });
+  expect(Object.values(agents).map(({ mcp }) => mcp)).toEqual(["all", "all", ["files"], []]);
+  expect((await loadConfig({ cwd, env: { MANYHANDS_AGENTS_MANUS_MCP: "tickets" } })).agents.manus.mcp).toEqual([
+    "tickets",
+  ]);
+});
+
+test("mcp.json lies beside the settings file, wherever that is, or where it was named from the working folder", async () => {
+  const elsewhere = await folderWith("[gateway]\nport = 1\n", "its.toml");
+  const cwd = await folderWith(undefined);
+  const mcp = async (env: Record<string, string>) => (await loadConfig({ cwd, env })).mcp;
+  const MANYHANDS_CONFIG = join(elsewhere, "its.toml");
+  expect(await mcp({})).toMatchObject({ file: join(cwd, "mcp.json"), named: false });
+  expect(await mcp({ MANYHANDS_CONFIG })).toMatchObject({ file: join(elsewhere, "mcp.json"), named: false });
+  expect(await mcp({ MANYHANDS_CONFIG, MANYHANDS_MCP: "x/servers.json" })).toMatchObject({
+    file: join(cwd, "x/servers.json"),
+    named: true,
+  });
+});
+
+test("booleans of the environment may be written in any case, and a table's name may not be left out", async () => {
+  for (const [text, value] of [
+    ["TRUE", true],
+    ["False", false],
+    ["1", true],
+    ["0", false],
+  ] as const)
+    expect((await loadConfig({ cwd: "/", env: { MANYHANDS_DESKTOP_ENABLED: text } })).desktop.enabled).toBe(value);
+  expect(await refusal(undefined, { MANYHANDS_DESKTOP_ENABLED: "yes" })).toContain("Allowed: true or false.");
+  expect(await refusal(undefined, { MANYHANDS_PEERS_URL: "http://a.example" })).toContain("sets no known key");
+});
+
+test("a key within an inline table is found at the line of its table", async () => {
+  const inline = '[llm]\nmodel = "m"\n\nprice = { input = 1 }\n';
+  expect(await refusal(inline)).toStartWith("manyhands.toml, line 4: [llm.price] has no key input.");
+});
+
 test("an address from outside is refused without a token, whoever it is of, and one of this machine is not", async () => {
   const keys = ["server.public_url", "gateway.public_url", "agents.swe.public_url"];
   for (const key of keys) {

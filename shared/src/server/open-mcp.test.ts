@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
-import { openMcp } from "./open-mcp.ts";
+import { checkServers, type OpenedMcp, openMcp } from "./open-mcp.ts";
 
 test("no server's program is started on a folder that holds the home, mcp.json, the settings or the user's own folder", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
@@ -22,7 +22,7 @@ test("no server's program is started on a folder that holds the home, mcp.json, 
     {
       home: folder("home"),
       file: join(folder("settings"), "manyhands.toml"),
-      mcp: { file, named: true, definitionTokens: 1000 },
+      mcp: { file, named: true, patienceMs: 10_000, definitionTokens: 1000 },
       egress: { allow: [], deny: [], only: [], proxy: undefined },
     },
     { sandbox, logger: quiet, env: {} },
@@ -36,4 +36,16 @@ test("no server's program is started on a folder that holds the home, mcp.json, 
     await sandbox.close();
     await rm(base, { recursive: true });
   }
+});
+
+const host = (...names: string[]) => ({ servers: async () => names.map((name) => ({ name })) }) as unknown as OpenedMcp;
+
+test("an agent that is to have a server nobody configured is kept from starting, for it would have nothing", async () => {
+  await checkServers("swe", "all", host());
+  await checkServers("swe", ["files"], host("files", "web"));
+  await checkServers("swe", [], host());
+  await expect(checkServers("swe", ["files", "fiels"], host("files", "web"))).rejects.toThrow(
+    '[agents.swe] mcp names "fiels", but the enabled servers are: files, web.',
+  );
+  await expect(checkServers("swe", ["files"], host())).rejects.toThrow("the enabled servers are: none.");
 });

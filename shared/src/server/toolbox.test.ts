@@ -13,7 +13,10 @@ async function shellTold(env: Record<string, string>) {
   const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", ...env } });
   const toolbox = await openToolbox(join(folder, "workspaces"), config);
   await toolbox.close();
-  return { tier: toolbox.sandbox.tier, told: toolbox.shell.map(({ description }) => description) };
+  const limits = toolbox.shell.map(
+    ({ inputSchema }) => (inputSchema.properties as { timeout: { default: unknown } }).timeout.default,
+  );
+  return { tier: toolbox.sandbox.tier, limits, told: toolbox.shell.map(({ description }) => description) };
 }
 
 test("each tool that runs commands says what they reach, so that every agent that has it knows", async () => {
@@ -33,4 +36,11 @@ test("each tool that runs commands says what they reach, so that every agent tha
     seen += told.length;
   }
   expect(seen).toBeGreaterThan(0);
+}, 60_000);
+
+test("a command that names no time has the configured one, and never more than one may ask for", async () => {
+  const limits = async (seconds: string) =>
+    (await shellTold({ SANDBOX: "off", MANYHANDS_SANDBOX_TIMEOUT: seconds })).limits;
+  expect(new Set(await limits("30"))).toEqual(new Set([30]));
+  expect(new Set(await limits("5000"))).toEqual(new Set([600]));
 }, 60_000);

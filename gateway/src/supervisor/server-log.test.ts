@@ -1,0 +1,35 @@
+import { afterAll, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, statSync, writeSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lastLines, openServerLog } from "./server-log.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-server-log-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+test("a log goes on where it ended, and tells only what was written since it was opened", async () => {
+  const path = join(folder, "below", "server.log");
+  const first = openServerLog(path);
+  writeSync(first.descriptor, "ready http://old\n");
+  closeSync(first.descriptor);
+  const second = openServerLog(path);
+  expect(await second.text()).toBe("");
+  writeSync(second.descriptor, "new\n");
+  closeSync(second.descriptor);
+  expect(await second.text()).toBe("new\n");
+  expect(await Bun.file(path).text()).toBe("ready http://old\nnew\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a log that has grown past 10 MiB is put aside, and of much that was written the end is told", async () => {
+  const path = join(folder, "grown.log");
+  await writeFile(path, "x".repeat(10 * 1024 * 1024 + 1));
+  const log = openServerLog(path);
+  expect(statSync(`${path}.1`).size).toBe(10 * 1024 * 1024 + 1);
+  writeSync(log.descriptor, `${"y".repeat(100_000)}\n\nlast\n`);
+  closeSync(log.descriptor);
+  const text = await log.text();
+  expect(text.length).toBe(65_536);
+  expect(lastLines(text, 1)).toBe("last");
+});
