@@ -52,12 +52,14 @@ test("start tells address, model and sandbox of each agent, and drains on reques
   expect(fetch(url)).rejects.toThrow();
 });
 
-test("the gateway is started once its agents are up", async () => {
+test("the gateway is started once the last of its agents is up", async () => {
   const stop = new AbortController();
   const root = await checkout(`await Bun.sleep(700); await Bun.write("agent-is-up", "");\n${agent}`);
   const seen = `process.env.PUBLIC_URL = String(await Bun.file("agent-is-up").exists());\n${agent}`;
   await writeFile(join(root, "gateway/src/server/main.ts"), seen);
-  const { said, context } = await contextOf(root, 0, stop.signal);
+  await mkdir(join(root, "agents/swe/src"), { recursive: true });
+  await writeFile(join(root, "agents/swe/src/server.ts"), agent);
+  const { said, context } = await contextOf(root, 0, stop.signal, { SWE_PORT: "0" });
   const up = Promise.withResolvers<void>();
   const done = startAgents({ ...context, onUp: () => up.resolve() });
   await Promise.race([up.promise, done]);
