@@ -49,7 +49,12 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
   const { pins, log } = deps;
   const held = createHeldCalls();
   let refused: string | undefined;
-  const connection = createConnection(server, { ...deps, refused: (sentence) => void (refused ??= sentence) });
+  const connection = createConnection(server, {
+    ...deps,
+    refused(sentence) {
+      refused ??= sentence;
+    },
+  });
   const approved = approvedTools(connection, held, deps);
   const { shown: command } = server;
   let unlisted: string | undefined;
@@ -89,7 +94,8 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
       isOffered = approved.count() !== undefined || tools.length > 0;
       return tools;
     },
-    missing: () => (isOffered ? undefined : [unlisted ?? "it has not answered yet.", refused].filter(Boolean).join(" ")),
+    missing: () =>
+      isOffered ? undefined : [unlisted ?? "it has not answered yet.", refused].filter(Boolean).join(" "),
     async inspect(signal) {
       const definitions = await connection.tools(signal);
       return { definitions, changed: await pins.changed(server, definitions) };
