@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { fixture, variable } from "./host-for-test.ts";
 import { startHttpServer } from "./http-server.ts";
@@ -80,8 +81,9 @@ test("how each server does is told: one that is there, one that fails, one whose
     { name: "dead", state: "error", error: expect.stringContaining("it ended (exit code 3)") },
     { name: "off", state: "disabled" },
   ]);
-  const program = join(agent.home, "program", "server.ts");
-  await mkdir(dirname(program));
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-program-"));
+  await chmod(folder, 0o755);
+  const program = join(folder, "server.ts");
   const original = await readFile(fixture("hostile").args[0] ?? "", "utf8");
   await writeFile(program, original);
   const entry = { command: process.execPath, args: [program], read: fixture("hostile").read };
@@ -92,6 +94,7 @@ test("how each server does is told: one that is there, one that fails, one whose
     { state: "approval-pending", awaitingApproval: ["crash"], tools: 15 },
   ]);
   for (const name of ["web", "dead", "off", "rug"]) await remove(name);
+  await rm(folder, { recursive: true });
 });
 
 test("what agents would not take is refused whole, with its place, and nothing is written", async () => {
