@@ -18,7 +18,7 @@ export async function makeOwnedFolder(parent: string, purpose: string): Promise<
 }
 
 /** Removes the folders of that purpose whose process has ended, when they are our own: anyone can make names in a temporary folder. */
-export async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
+async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
     const [, of, pid, startedAt] = owned.exec(name) ?? [];
     if (of !== purpose || isRunning(Number(pid), Number(startedAt))) continue;
