@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommand } from "../../shared/src/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
@@ -70,6 +70,15 @@ describe.each(tiers)("tier %s", (tier) => {
       await run(workspace, make);
       expect((await run(workspace, 'echo there > "$TMPDIR/x" && cat "$TMPDIR/x"')).stdout).toBe("there\n");
     }
+  });
+
+  test("what a killed server has left in the way of it does not either", async () => {
+    const workspace = await open.folder("left-in-the-way");
+    await symlink("nowhere", join(workspace, ".tmp"));
+    expect((await run(workspace, 'echo there > "$TMPDIR/x" && cat "$TMPDIR/x"')).stdout).toBe("there\n");
+    await rm(join(workspace, ".tmp"), { recursive: true, force: true });
+    await writeFile(join(workspace, ".tmp"), "");
+    expect((await run(workspace, 'echo there > "$TMPDIR/x" && cat "$TMPDIR/x"')).stdout).toBe("there\n");
   });
 
   test("a command finds no open file but its own three", async () => {
