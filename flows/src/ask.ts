@@ -35,12 +35,14 @@ export async function ask(
       parts: [{ type: "text" as const, text }, ...parts],
       hops: state.hops,
       said: [...state.said],
+      takenIn: [...state.takenIn],
       ...allotment,
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
+    for (const source of outcome.takenIn ?? [outcome.agent]) state.takenIn.add(source);
     if (!mayPass(outcome) || attempt === retries) return outcome;
     await run.sleep(pauseMs);
   }

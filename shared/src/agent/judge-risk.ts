@@ -17,7 +17,9 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   call: ToolCall,
   tool: Tool | undefined,
-  task: Pick<TaskState, "messages" | "hops" | "said"> & { readonly run: Pick<Run, "principal" | "contextId"> },
+  task: Pick<TaskState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
+    readonly run: Pick<Run, "principal" | "contextId">;
+  },
   deps: JudgeDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -30,8 +32,8 @@ export async function judgeRisk(
   const both = AbortSignal.any([signal, timer]);
   try {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
-    const said = userWords(task);
-    return await Promise.race([tool.risk(parsed.value, { workspace, said, signal: both }), late.promise]);
+    const context = { workspace, said: userWords(task), given: task.given, takenIn: [...task.takenIn], signal: both };
+    return await Promise.race([tool.risk(parsed.value, context), late.promise]);
   } catch {
     signal.throwIfAborted();
     return unknown;

@@ -21,8 +21,8 @@ interface DeedForm {
   querySelector(selector: string): DeedElement | null;
 }
 
-/** What an element is and does. */
-export type Deed = {
+/** What an element is and does, in the page's words. */
+export type ReadDeed = {
   readonly tag: string;
   readonly type: string;
   readonly autocomplete: string;
@@ -33,11 +33,11 @@ export type Deed = {
   /** What a field is called in code. */
   readonly names: readonly string[];
   /** Where its form goes when a click on it, or Enter in it, sends the form; undefined where it sends none. */
-  readonly sends: { readonly action: string; readonly button: readonly string[] } | undefined;
+  readonly sends: { readonly action: string; readonly method: string; readonly button: readonly string[] } | undefined;
 };
 
 /** Runs in the page, on an element. */
-export function readDeed(element: DeedElement): Deed {
+export function readDeed(element: DeedElement): ReadDeed {
   const actionable =
     "button,a,summary,label,select,textarea,input,[role=button],[role=link],[role=menuitem],[role=tab],[onclick]";
   const textual = /^(?:text|search|email|url|tel|password|number|date|month|week|time|datetime-local|)$/;
@@ -80,6 +80,7 @@ export function readDeed(element: DeedElement): Deed {
         ? undefined
         : {
             action: own ?? form.getAttribute("action") ?? "",
+            method: (sender.getAttribute("formmethod") ?? form.getAttribute("method") ?? "get").toLowerCase(),
             button: button === undefined ? [] : wordsOf(isSubmit ? target : button),
           },
   };
