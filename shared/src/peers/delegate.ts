@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AppError } from "../errors.ts";
 import { addressesNamedIn } from "../tools/browser/risk/named-hosts.ts";
 import { inWords, type Part } from "../tools/human/user-message.ts";
+import { openWeb } from "../tools/taken-in.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../tools/tool.ts";
 import { inputSchemaOf, parseInput } from "../tools/tool-input.ts";
 import { askAgent } from "./ask-agent.ts";
@@ -98,7 +99,8 @@ function told(
     ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
   ];
   const text = lines.join("\n") || `${agent} completed the task without a word.`;
-  return { text, isError: state !== "completed", takenIn };
+  // Whatever it had read, its words may be led by what it asked of its own model.
+  return { text, isError: state !== "completed", takenIn: [...new Set([openWeb, ...takenIn])] };
 }
 
 const longestPart = 2_000;
