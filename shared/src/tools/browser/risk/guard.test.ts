@@ -28,11 +28,12 @@ const pages: Record<string, string> = {
     <button class="btn-danger" data-action="delete-item">Go on</button><button title="Erase all">x1</button>
     <div id=pointer style="cursor:pointer;width:30px;height:30px"></div><canvas id=map style="cursor:pointer" width=30 height=30></canvas>
     <form method=post action=/delete/7><button>Carry on</button></form><form method=post action=/x><button>OK</button></form>
-    <form action=/x><button>Okay</button></form><a id=send-link href="/news/send-in-the-clowns">Send in the clowns: a song</a>
+    <form action=/x><button>Okay</button></form><a id=send-link href="/news/send-in-the-clowns">Clowns: a song</a>
     <button class="menu-toggle" id=toggle onclick="fetch('/api/7', {method: 'POST'})"></button>
-    <button id=row1 onclick="fetch('/api/1', {method: 'DELETE'})">Row 1</button><button id=row2>Row 2</button>
+    <button id=row1>Row 1</button><button id=row2>Row 2</button>
     <button id=spoken aria-labelledby=label><i></i></button><p id=label hidden>Publish</p>
-    <div role=button aria-label="Delete draft" id=labelled tabindex=0></div>
+    <div role=button aria-label="Delete draft" id=labelled tabindex=0 style="width:30px;height:30px"></div>
+    <script>row1.addEventListener("click", () => fetch("/api/1", { method: "DELETE" }))</script>
     <form method=post action=/send><input id=mail aria-label=Mail><button class=icon-next></button></form>`,
   "/login": `<form><label>Name <input></label><label>Password <input type=password></label><button>Log in</button></form>`,
   "/many": `<h1>Many</h1>${Array.from({ length: 1_000 }, (_, n) => `<a href="OTHER/p/${n}">${n}</a>`).join(" ")}`,

@@ -22,6 +22,10 @@ test("hosts are named by addresses and by bare names, not by files or mail", () 
   const named = (text: string) => hostsNamedIn(text);
   expect(named("Look at https://www.shop.example/cart?a=1, please.")).toEqual(["*.shop.example"]);
   expect(named("Use shop.example and 127.0.0.1:8080.")).toEqual(["*.shop.example", "127.0.0.1:8080"]);
+  expect(named("Go to http://127.0.0.1:8080. Or to https://shop.example!")).toEqual([
+    "127.0.0.1:8080",
+    "*.shop.example",
+  ]);
   expect(named("Mail bob@corp.example about report.md and main.py; e.g. now")).toEqual([]);
   expect(named("(see http://[::1]:80/x)")).toEqual([]);
   expect(named("打开 例子.example 看看")).toEqual(["*.xn--fsqu00a.example"]);
