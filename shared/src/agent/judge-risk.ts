@@ -22,11 +22,12 @@ export async function judgeRisk(
   },
   deps: JudgeDeps,
   signal: AbortSignal,
+  withinMs = judgeMs,
 ): Promise<string | undefined> {
   const parsed = parseArguments(call.arguments);
   if (tool?.risk === undefined || !parsed.ok) return undefined;
   const unknown = `${tool.name}: what this call would do could not be found out`;
-  const timer = AbortSignal.timeout(judgeMs);
+  const timer = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<string>();
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
   const both = AbortSignal.any([signal, timer]);
