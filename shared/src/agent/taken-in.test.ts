@@ -4,6 +4,7 @@ import { askHuman } from "../tools/human/ask-human.ts";
 import { defineTool, type RiskContext, type Tool } from "../tools/tool.ts";
 import { workspaceForTest } from "../workspace/workspace-for-test.ts";
 import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
+import { readEarlier } from "./earlier.ts";
 import { judgeRisk } from "./judge-risk.ts";
 
 const named = (name: string, takenIn?: readonly string[]): Tool =>
@@ -106,6 +107,17 @@ test("what earlier tasks of the conversation took in still counts, after a resta
   await agent.restart({});
   await agent.run("Three.");
   expect(newest()).toEqual(["bash", "notes.example"]);
+});
+
+test("tasks that told no answer, and those of before this was told, are read by what they did", async () => {
+  const events = [
+    { type: "message-received", messageId: "m", parts: [{ type: "data", data: 1 }] },
+    { type: "message-heard", messageId: "m", as: "message", takenIn: ["swe"] },
+    { type: "tool-ended", callId: "c", name: "sql_query", text: "", isError: false, milliseconds: 1 },
+    { type: "tool-ended", callId: "d", name: "ask_human", text: "", isError: false, milliseconds: 1 },
+    { type: "run-ended", status: "canceled" },
+  ].map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
+  expect((await readEarlier(["r"], { events: async () => events })).takenIn).toEqual(["data", "swe", "sql_query"]);
 });
 
 test("what cannot be judged in time is a risk", async () => {

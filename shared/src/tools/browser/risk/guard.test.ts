@@ -32,7 +32,9 @@ const pages: Record<string, string> = {
     <button class="menu-toggle" id=toggle onclick="fetch('/api/7', {method: 'POST'})"></button>
     <button id=row1>Row 1</button><button id=row2>Row 2</button>
     <button id=spoken aria-labelledby=label><i></i></button><p id=label hidden>Publish</p>
+    <div role=button tabindex=0 style="width:40px;height:40px"><span role=img aria-label="Delete all drafts">o</span></div>
     <div role=button aria-label="Delete draft" id=labelled tabindex=0 style="width:30px;height:30px"></div>
+    <style>.drawn::before { content: "Erase it all" }</style><button class=drawn>7</button>
     <script>row1.addEventListener("click", () => fetch("/api/1", { method: "DELETE" }))</script>
     <form method=post action=/send><input id=mail aria-label=Mail><button class=icon-next></button></form>`,
   "/login": `<form><label>Name <input></label><label>Password <input type=password></label><button>Log in</button></form>`,
@@ -157,8 +159,13 @@ test("what a page's code calls a button, its icon or its form tells what it does
 test("a button that only those who cannot see are told the name of is judged by it", async () => {
   const open = await conversation("spoken", "/code");
   const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
+  expect(open.seen).toContain('button [e22]: img "Delete all drafts"');
   expect(await click('button "Publish"')).toBe(`Click “Publish” on ${site.url.host}`);
   expect(await click('button "Delete draft"')).toBe(`Click “Delete draft” on ${site.url.host}`);
+  // Words that only the style sheet has are in no text of the page.
+  expect(await click('button "Erase it all')).toContain("Click “Erase it all");
+  // A picture's name is the button's.
+  expect(await click("button [e22]")).toBe(`Click “Delete all drafts” on ${site.url.host}`);
 });
 
 test("the name by which an element is seen is judged though its own words do not hold it", () => {

@@ -56,7 +56,10 @@ export function readDeed(element: DeedElement): ReadDeed {
   };
   const pressed = element.closest(actionable);
   const nearest = pressed ?? element;
-  const inside = pressed === null ? Array.from(element.querySelectorAll(actionable)).slice(0, 50) : [];
+  // Of something pressed the pictures that name it, of anything else what can be pressed in it.
+  const inside = Array.from(
+    nearest.querySelectorAll(pressed === null ? actionable : "[aria-label],[alt],[title]"),
+  ).slice(0, 50);
   const target = nearest.tagName === "LABEL" ? (element.closest("label") ?? nearest) : nearest;
   const type = String(target.type ?? "").toLowerCase();
   const form = target.form;
