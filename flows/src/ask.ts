@@ -4,6 +4,7 @@ import { errorCodes } from "@manyhands/shared/errors";
 import { askAgent } from "@manyhands/shared/peers/ask-agent";
 import type { AskOutcome } from "@manyhands/shared/peers/outcome";
 import type { Peers } from "@manyhands/shared/peers/peers";
+import { openWeb } from "@manyhands/shared/tools/taken-in";
 import type { AgentEntry, Agents } from "./agents.ts";
 import { allot, settle } from "./allot.ts";
 import { wasAway } from "./final-failure.ts";
@@ -35,12 +36,14 @@ export async function ask(
       parts: [{ type: "text" as const, text }, ...parts],
       hops: state.hops,
       said: [...state.said],
+      takenIn: [...state.takenIn],
       ...allotment,
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
+    for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (!mayPass(outcome) || attempt === retries) return outcome;
     await run.sleep(pauseMs);
   }

@@ -23,7 +23,13 @@ const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
   const { goal, files, earlier, entries, agents } = state.begun;
   const artifact = (name: string, parts: readonly Part[]) =>
-    run.emit({ type: "artifact-added", artifactId: `${run.id}/${name}`, name, parts });
+    run.emit({
+      type: "artifact-added",
+      artifactId: `${run.id}/${name}`,
+      name,
+      parts,
+      ...(/^(?:partial-)?answer$/.test(name) && { takenIn: [...state.takenIn] }),
+    });
   return {
     run,
     goal,

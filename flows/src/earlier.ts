@@ -2,10 +2,16 @@ import type { AgentEvent } from "@manyhands/shared/agent/events";
 import type { AgentInput, AgentOutput } from "@manyhands/shared/agent/task";
 import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
 import type { Run } from "@manyhands/shared/durable/run";
+import { foreignTask, type TakenIn } from "@manyhands/shared/tools/taken-in";
 import type { StoredFile } from "@manyhands/shared/workspace/workspace";
 
 /** What a conversation with a flow has come to: its tasks in words, and the files of the newest. */
-export type Earlier = { readonly text: string; readonly files: readonly StoredFile[] };
+export type Earlier = {
+  readonly text: string;
+  readonly files: readonly StoredFile[];
+  /** What those tasks had taken in; runs that began before this was kept do not have it. */
+  readonly takenIn?: TakenIn;
+};
 
 /** Tasks that are told of, characters of each thing said in them, and bytes of files that go along. */
 const mostTasks = 5;
@@ -20,10 +26,19 @@ export async function earlierTasks(
 ): Promise<Earlier> {
   const { runs } = await engine.list({ contextId, principal, kind, statuses: ["completed"], limit: mostTasks });
   const [newest] = runs;
+  const takenIn = await Promise.all(runs.map((run) => takenInBy(run, engine)));
   return {
+    takenIn: [...new Set(takenIn.flat())],
     text: runs.toReversed().map(taskText).join("\n\n"),
     files: newest === undefined ? [] : await filesOf(newest, engine),
   };
+}
+
+/** What a task of before had taken in: what its answer tells; of one that does not tell, anything. */
+async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
+  const events = (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
+  return (told?.type === "artifact-added" ? told.takenIn : undefined) ?? [foreignTask];
 }
 
 function taskText({ input, output }: RunRecord): string {

@@ -246,3 +246,25 @@ test("agents that call each other in a ring come to an end", async () => {
   expect((await flow.run({ text: "Go", hops: 8 })).answer).toBe("failed hop_limit");
   expect(await flow.agent("one").tasks()).toEqual([]);
 });
+
+test("what a flow has taken in travels with what it asks: files, earlier answers, and what its own caller had", async () => {
+  const twice = flowOf(async (flow) => {
+    const first = await flow.ask("one", { text: flow.goal, parts: flow.files });
+    return { answer: (await flow.ask("two", { text: first.answer })).answer };
+  });
+  for (const [request, first, second] of [
+    [{}, [], ["web"]],
+    [{ files: true }, ["file"], ["file", "web"]],
+    [{ hops: 1 }, ["task"], ["task", "web"]],
+    [{ hops: 1, takenIn: ["bash"] }, ["bash"], ["bash", "web"]],
+  ] as const) {
+    await using flow = await flowForTest(twice, { agents: { one: say("1"), two: say("2") } });
+    const stored = await flow.artifacts.put(new TextEncoder().encode("x"), { name: "a.txt", mediaType: "text/plain" });
+    const files = "files" in request ? [{ type: "file", ...stored } as const] : [];
+    const { events } = await flow.run({ text: "Go", ...request, files });
+    const newest = async (name: string) =>
+      ((await flow.agent(name).tasks())[0]?.input as { takenIn?: string[] } | undefined)?.takenIn;
+    expect([await newest("one"), await newest("two")]).toEqual([[...first], [...second]]);
+    expect(ofType(events, "artifact-added").at(-1)).toMatchObject({ name: "answer", takenIn: [...second] });
+  }
+});

@@ -1,6 +1,7 @@
-import type { AgentInput } from "@manyhands/shared/agent/task";
+import { type AgentInput, takenInAtStart } from "@manyhands/shared/agent/task";
 import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
 import type { Part } from "@manyhands/shared/tools/human/user-message";
+import { sourcesIn } from "@manyhands/shared/tools/taken-in";
 import type { AgentEntry } from "./agents.ts";
 import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
@@ -40,6 +41,8 @@ export type FlowState = {
   readonly hops: number;
   /** What the user said; of a flow that another agent asks, what that agent says they did. */
   readonly said: string[];
+  /** What it has taken in beside that: files, and what the agents it asked had. */
+  readonly takenIn: Set<string>;
   readonly stepsPerTask: number | undefined;
   spent: TaskUsage;
   reserved: Share;
@@ -62,12 +65,14 @@ export type FlowState = {
 /** The state of a flow that has just begun. */
 export function newState(
   begun: Begun,
-  { hops, said = [], budget }: Pick<AgentInput, "hops" | "said" | "budget">,
+  { hops, said = [], budget, takenIn }: Pick<AgentInput, "hops" | "said" | "budget" | "takenIn">,
 ): FlowState {
+  const brought = takenInAtStart({ hops, ...(takenIn && { takenIn }) });
   return {
     begun,
     hops,
     said: hops === 0 ? [begun.goal] : [...said],
+    takenIn: new Set([...brought, ...sourcesIn(begun.files), ...(begun.earlier.takenIn ?? [])]),
     stepsPerTask: budget?.steps,
     spent: noUsage,
     reserved: { tokens: 0, usd: 0 },

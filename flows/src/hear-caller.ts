@@ -6,6 +6,7 @@ import {
   type Part,
   type UserMessage,
 } from "@manyhands/shared/tools/human/user-message";
+import { sourcesIn } from "@manyhands/shared/tools/taken-in";
 import type { FlowState } from "./flow-state.ts";
 
 /** What the caller has said to the working flow since the last look. */
@@ -25,15 +26,22 @@ export async function askCaller(run: Run, state: FlowState, question: Omit<Quest
   state.pausedMs += (await clock(run)) - askedAt;
   if (answer === undefined) return "";
   state.added.push(...filesOf(answer));
+  takeIn(state, answer);
   if (state.hops === 0) state.said.push(textOf(answer));
   return textOf(answer);
 }
 
-async function collect(run: Run, { inbox, hops, said, added }: FlowState): Promise<void> {
+function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
+  for (const source of sourcesIn(parts)) takenIn.add(source);
+}
+
+async function collect(run: Run, state: FlowState): Promise<void> {
+  const { inbox, hops, said, added } = state;
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies MessageHeard);
     inbox.push(textOf(message));
     added.push(...filesOf(message));
+    takeIn(state, message);
     if (hops === 0) said.push(textOf(message));
   }
 }

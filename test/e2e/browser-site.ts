@@ -5,7 +5,7 @@ export type SeenRequest = { readonly url: URL; readonly body: string; readonly c
 export type Site = {
   readonly origin: string;
   readonly host: string;
-  readonly requests: readonly SeenRequest[];
+  readonly requests: SeenRequest[];
   stop(): Promise<void>;
 };
 

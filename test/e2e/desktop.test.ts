@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { type Attack, startAttacked } from "../faults/obedient-model.ts";
+import { type Attack, startAttacked } from "../attacks/obedient-model.ts";
 
 setDefaultTimeout(30_000);
 

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startAttacked } from "./obedient-model.ts";
+import { startAttacked } from "../attacks/obedient-model.ts";
 
 setDefaultTimeout(20_000);
 

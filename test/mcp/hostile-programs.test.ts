@@ -159,7 +159,7 @@ test("what a server says of its tools decides about repetition and about asking"
   const tools = new Map((await it.tools()).map((tool) => [tool.name, tool]));
   const effects = ["s__echo", "s__slow", "s__crash"].map((name) => tools.get(name)?.effect({}));
   expect(effects).toEqual(["pure", "idempotent", "once"]);
-  const context = { workspace: it.workspace, said: [], signal: new AbortController().signal };
+  const context = { workspace: it.workspace, said: [], given: [], takenIn: [], signal: new AbortController().signal };
   expect(await tools.get("s__crash")?.risk?.({}, context)).toBeUndefined();
   expect(await tools.get("p__echo")?.risk?.({}, context)).toContain("may destroy or overwrite");
   expect(await tools.get("q__crash")?.risk?.({}, context)).toContain("may change something");

@@ -11,10 +11,11 @@ import {
 } from "@a2a-js/sdk/client";
 import type { AgentInput } from "../agent/task.ts";
 import { AppError } from "../errors.ts";
+import { foreignTask, mostSources, type TakenIn } from "../tools/taken-in.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
-import { agentExtension, journalExtension, metadataKeys } from "./extensions.ts";
+import { agentExtension, journalExtension, metadataKeys, mostGiven } from "./extensions.ts";
 import type { InsideAddress } from "./inside-address.ts";
 import { isSameServer } from "./same-server.ts";
 import { isSettled } from "./task-state.ts";
@@ -33,6 +34,10 @@ export type OutgoingMessage = {
   readonly hops?: number;
   /** What the user said, apart from what the sender writes. */
   readonly said?: readonly string[];
+  /** Addresses in the message that the sender was free to open itself. */
+  readonly given?: readonly string[];
+  /** What the sender's task has taken in. */
+  readonly takenIn?: TakenIn;
   /** A JSON Schema the answer has to fit. */
   readonly outputSchema?: AgentInput["outputSchema"];
 };
@@ -217,10 +222,12 @@ async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendM
 
 function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
-  const { budget, hops, said, outputSchema } = message;
+  const { budget, hops, said, given, takenIn, outputSchema } = message;
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
     ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
+    ...(given === undefined || given.length === 0 ? {} : { [metadataKeys.given]: given.slice(0, mostGiven) }),
+    ...(takenIn === undefined ? {} : { [metadataKeys.takenIn]: boundedSources(takenIn) }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
     ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
     ...(waitMs === undefined ? {} : { [metadataKeys.wait]: waitMs }),
@@ -250,4 +257,9 @@ function cardAddress(url: string): [base: string, path?: string] {
 /** The newest of what was said, as much as a request may carry. */
 function bounded(said: readonly string[]): string[] {
   return said.slice(-20).map((text) => text.slice(0, 20_000));
+}
+
+/** As many sources as metadata may name; of more, one stands for the rest. */
+function boundedSources(takenIn: TakenIn): TakenIn {
+  return takenIn.length <= mostSources ? takenIn : [...takenIn.slice(0, mostSources - 1), foreignTask];
 }

@@ -26,8 +26,15 @@ export const metadataKeys = {
   outputSchema: "manyhands/outputSchema",
   /** On a SendMessage request that another agent makes: what the user themself said, apart from what that agent writes. */
   said: "manyhands/said",
+  /** On such a request: addresses in the message that the asking agent was free to open itself. */
+  given: "manyhands/given",
+  /** On such a request: what the asking task has taken in, an array of names; on a Task of ours: what it had when it answered. */
+  takenIn: "manyhands/takenIn",
   /** On a SendMessage request that is to return immediately: milliseconds it may wait all the same, while the task tells nothing, for its end. */
   wait: "manyhands/wait",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;
+
+/** How many addresses a request may give. */
+export const mostGiven = 100;

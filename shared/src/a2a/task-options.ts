@@ -3,8 +3,9 @@ import * as z from "zod";
 import type { AgentInput } from "../agent/task.ts";
 import type { JsonSchema } from "../llm/model.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
-import { metadataKeys } from "./extensions.ts";
+import { metadataKeys, mostGiven } from "./extensions.ts";
 import { checked } from "./request-schema.ts";
+import { takenInSchema } from "./task-taken-in.ts";
 
 /** Agents a task may pass through; a ring of agents that call each other ends here. */
 const mostHops = 8;
@@ -25,6 +26,8 @@ const options = z.object({
     .refine(isAnswerSchema, "is not a JSON Schema we can check")
     .optional(),
   [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
+  [metadataKeys.given]: z.array(z.string().max(8_000)).max(mostGiven).optional(),
+  [metadataKeys.takenIn]: takenInSchema.optional(),
   [metadataKeys.hops]: z.int().min(0).default(0),
 });
 
@@ -34,14 +37,17 @@ const options = z.object({
  */
 export function taskOptions(
   metadata: Record<string, unknown> | undefined,
-): Pick<AgentInput, "budget" | "hops" | "outputSchema" | "said"> {
+): Pick<AgentInput, "budget" | "hops" | "outputSchema" | "said" | "given" | "takenIn"> {
   const found = checked(options, metadata ?? {});
   const budget = found[metadataKeys.budget];
   const hops = found[metadataKeys.hops];
   if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);
   const outputSchema = found[metadataKeys.outputSchema];
   const said = found[metadataKeys.said];
-  return { hops, ...(said && { said }), ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
+  const takenIn = found[metadataKeys.takenIn];
+  const given = found[metadataKeys.given];
+  const asker = { ...(said && { said }), ...(given && { given }), ...(takenIn && { takenIn }) };
+  return { hops, ...asker, ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
 }
 
 const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });

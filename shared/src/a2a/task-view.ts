@@ -27,6 +27,7 @@ export function taskView(
   run?: RunRecord,
 ): Task {
   const { historyLength = Number.POSITIVE_INFINITY } = detail;
+  const takenIn = fold.artifacts.findLast((artifact) => artifact.takenIn !== undefined)?.takenIn;
   const history = historyLength === 0 ? [] : fold.history.slice(-Math.min(historyLength, fold.history.length));
   return {
     id: identity.id,
@@ -34,7 +35,11 @@ export function taskView(
     status: taskStatus(identity, fold, run),
     artifacts: detail.artifacts ? fold.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
     history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
-    metadata: { [metadataKeys.seq]: fold.seq, [metadataKeys.usage]: foldedUsage(fold) },
+    metadata: {
+      [metadataKeys.seq]: fold.seq,
+      [metadataKeys.usage]: foldedUsage(fold),
+      ...(takenIn && { [metadataKeys.takenIn]: takenIn }),
+    },
   };
 }
 

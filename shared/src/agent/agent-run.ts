@@ -9,7 +9,7 @@ import { askModel, fixedTokens } from "./ask-model.ts";
 import { callTools } from "./call-tools.ts";
 import { fitWindow } from "./compaction.ts";
 import { conclude } from "./conclude.ts";
-import { earlierMessages, earlierTasks } from "./earlier.ts";
+import { earlierTasks, readEarlier } from "./earlier.ts";
 import { endHonestly } from "./end-honestly.ts";
 import { hearUser } from "./hear-user.ts";
 import type { RiskPolicy } from "./judge-risk.ts";
@@ -22,7 +22,7 @@ import { receive } from "./receive.ts";
 import { releaseTools } from "./release-tools.ts";
 import { hasPrice, withinBudget } from "./spending.ts";
 import { tailor } from "./tailor.ts";
-import type { AgentInput, AgentOutput } from "./task.ts";
+import { type AgentInput, type AgentOutput, takenInAtStart } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { toolsNow } from "./tools-now.ts";
 import { unstick } from "./unstick.ts";
@@ -93,16 +93,17 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
     run.emit({ type: "notice-given", kind: "budget", text });
   }
-  const earlier = await earlierMessages(begun.earlier, deps.engine);
+  const earlier = await readEarlier(begun.earlier, deps.engine);
   const received = new Map<string, string>();
-  const goal = await receive(run, input.message, received, deps);
+  const takenIn = new Set(earlier.takenIn);
+  const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
   const task: TaskState = {
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
     fixedTokens: begun.fixedTokens,
     today: begun.today,
-    messages: [...earlier, goal],
+    messages: [...earlier.messages, goal],
     goal,
     inbox: [],
     received,
@@ -114,6 +115,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     lent: { tokens: 0, usd: 0 },
     hops: input.hops,
     said: input.said ?? [],
+    given: input.given ?? [],
+    takenIn,
     recentTurns: [],
     callsMs: 0,
     outcome: undefined,

@@ -32,6 +32,7 @@ export type CalledTool = {
   /** Of each time the tool asked the model. */
   readonly usage?: readonly Usage[];
   readonly images?: readonly StoredFile[];
+  readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
   readonly end?: NonNullable<ToolResult["end"]>;
   /** The call has no result yet: it is made again with the person's answer to this. */
   readonly asks?: NonNullable<ToolResult["asks"]>;
@@ -66,9 +67,17 @@ export async function callTool(
   if (waits && tool?.callDurably !== undefined && parsed.ok) {
     if (call.way === "waiting") await collectMessages(turn.task);
     const result = await tool.callDurably(parsed.value, run, durableContext(run, turn.task, deps));
-    const { isError, end } = result;
+    const { isError, end, takenIn } = result;
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
-    return told(run, { callId, name, text, isError, milliseconds: 0, ...(end && { end }) });
+    return told(run, {
+      callId,
+      name,
+      text,
+      isError,
+      milliseconds: 0,
+      ...(takenIn && { takenIn }),
+      ...(end && { end }),
+    });
   }
   // What a tool that is not known yet would do is not known either.
   const unknown = turn.more === undefined ? "pure" : "once";
@@ -181,12 +190,14 @@ async function bounded(result: ToolResult, { callId, name, workspace, limits, ar
     text,
     isError: result.isError,
     ...(images.length > 0 && { images }),
+    ...(result.takenIn && { takenIn: result.takenIn }),
     ...(result.end && { end: result.end }),
   };
 }
 
-function ended({ callId, name, text, isError, milliseconds, images }: CalledTool) {
-  return { type: "tool-ended", callId, name, text, isError, milliseconds, ...(images && { images }) } as const;
+function ended({ callId, name, text, isError, milliseconds, images, takenIn }: CalledTool) {
+  const more = { ...(images && { images }), ...(takenIn && { takenIn }) };
+  return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
 }
 
 function told(run: Run, called: CalledTool): CalledTool {

@@ -1,5 +1,6 @@
 import type { Run } from "../durable/run.ts";
 import { askPerson } from "../tools/human/question.ts";
+import { sourceOf } from "../tools/taken-in.ts";
 import type { AgentDefinition } from "./agent.ts";
 import { type CalledTool, callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { collectMessages } from "./hear-user.ts";
@@ -53,7 +54,9 @@ async function answered(
   return now;
 }
 
-function take({ callId, name, text, isError, images, end, usage = [] }: CalledTool, task: TaskState): void {
+function take(called: CalledTool, task: TaskState): void {
+  const { callId, name, text, isError, images, end, usage = [], takenIn = sourceOf(name) } = called;
+  for (const source of takenIn) task.takenIn.add(source);
   // Its time is within the call's.
   for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
   task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });

@@ -55,7 +55,8 @@ export async function conclude(
 }
 
 function addArtifact(task: TaskState, name: string, parts: readonly Part[]): void {
-  task.run.emit({ type: "artifact-added", artifactId: `${task.run.id}/${name}`, name, parts });
+  const takenIn = reservedNames.includes(name) ? { takenIn: [...task.takenIn] } : {};
+  task.run.emit({ type: "artifact-added", artifactId: `${task.run.id}/${name}`, name, parts, ...takenIn });
 }
 
 function answerParts(text: string, data: AgentOutput["data"]): Part[] {

@@ -1,4 +1,5 @@
 import type { Run } from "../durable/run.ts";
+import { sourcesIn } from "../tools/taken-in.ts";
 import type { DurableContext } from "../tools/tool.ts";
 import { storeFile } from "../workspace/store-file.ts";
 import type { Part } from "./events.ts";
@@ -13,7 +14,11 @@ export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): Du
     hops: task.hops,
     answerMs: task.limits.answerMs,
     said: userWords(task),
-    place: (parts) => placeFiles(run, parts, task.received, deps),
+    takenIn: [...task.takenIn],
+    place: (parts) => {
+      for (const source of sourcesIn(parts)) task.takenIn.add(source);
+      return placeFiles(run, parts, task.received, deps);
+    },
     adopt: (parts) => placeFiles(run, parts, undefined, deps),
     attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
     hear: (messages) => void task.inbox.push(...messages),

@@ -1,5 +1,6 @@
 import { type Engine, type RunEnded, terminalStatuses } from "../durable/engine.ts";
 import type { Run } from "../durable/run.ts";
+import { sourceOf, sourcesIn, type TakenIn } from "../tools/taken-in.ts";
 import type { AgentEvent } from "./events.ts";
 import { foldMessages } from "./fold-messages.ts";
 import type { TaskMessage } from "./task-state.ts";
@@ -24,15 +25,31 @@ export async function earlierTasks(run: Run, kind: string, engine: Pick<Engine, 
   return found.sort((one, other) => one.createdAt - other.createdAt).map((earlier) => earlier.id);
 }
 
-/** The conversation those tasks left. */
-export async function earlierMessages(ids: readonly string[], engine: Pick<Engine, "events">): Promise<TaskMessage[]> {
+/** What those tasks left: the conversation, and what was taken in. */
+export type Earlier = { readonly messages: readonly TaskMessage[]; readonly takenIn: TakenIn };
+
+/** Reads it from their journals. */
+export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "events">): Promise<Earlier> {
   let messages: TaskMessage[] = [];
+  const takenIn = new Set<string>();
   for (const id of ids) {
-    const events = await engine.events(id);
-    messages = foldMessages(
-      messages,
-      events.map(({ event }) => event as AgentEvent | RunEnded),
-    );
+    const events = (await engine.events(id)).map(({ event }) => event as AgentEvent | RunEnded);
+    messages = foldMessages(messages, events);
+    for (const source of events.flatMap(sourcesOfEvent)) takenIn.add(source);
   }
-  return messages;
+  return { messages, takenIn: [...takenIn] };
+}
+
+function sourcesOfEvent(event: AgentEvent | RunEnded): TakenIn {
+  switch (event.type) {
+    case "message-received":
+      return sourcesIn(event.parts);
+    case "tool-ended":
+      return event.takenIn ?? sourceOf(event.name);
+    case "message-heard":
+    case "artifact-added":
+      return event.takenIn ?? [];
+    default:
+      return [];
+  }
 }

@@ -2,6 +2,7 @@ import type { Json } from "../json.ts";
 import type { ToolCall, Usage } from "../llm/model.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { MessageHeard, Part } from "../tools/human/user-message.ts";
+import type { TakenIn } from "../tools/taken-in.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 import type { FlowEvent } from "./flow-events.ts";
 import type { PeerEvent, PeerProgress } from "./peer-events.ts";
@@ -50,6 +51,8 @@ export type AgentEvent =
       readonly isError: boolean;
       readonly milliseconds: number;
       readonly images?: readonly StoredFile[];
+      /** What the result brought into the task, where the tool's name alone does not say. */
+      readonly takenIn?: TakenIn;
     }
   /** Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed, and of the user's words before them `pinned`. */
   | {
@@ -78,6 +81,8 @@ export type AgentEvent =
       readonly name: string;
       readonly description?: string;
       readonly parts: readonly Part[];
+      /** On an answer: what the task had taken in when it gave it. */
+      readonly takenIn?: TakenIn;
     };
 
 /** Progress that is shown live and never stored. `void` tells that the deltas since the step began do not count. */

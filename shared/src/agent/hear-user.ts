@@ -11,7 +11,7 @@ export function hearUser(step: Step, deps: ReceiveDeps): Step {
   return async (task) => {
     await collectMessages(task);
     for (const message of task.inbox.splice(0)) {
-      task.messages.push(await receive(task.run, message, task.received, deps));
+      task.messages.push(await receive(task.run, message, task, deps));
     }
     if ((await step(task)) === "continue") return "continue";
     await collectMessages(task);

@@ -17,21 +17,24 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   call: ToolCall,
   tool: Tool | undefined,
-  task: Pick<TaskState, "messages" | "hops" | "said"> & { readonly run: Pick<Run, "principal" | "contextId"> },
+  task: Pick<TaskState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
+    readonly run: Pick<Run, "principal" | "contextId">;
+  },
   deps: JudgeDeps,
   signal: AbortSignal,
+  withinMs = judgeMs,
 ): Promise<string | undefined> {
   const parsed = parseArguments(call.arguments);
   if (tool?.risk === undefined || !parsed.ok) return undefined;
   const unknown = `${tool.name}: what this call would do could not be found out`;
-  const timer = AbortSignal.timeout(judgeMs);
+  const timer = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<string>();
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
   const both = AbortSignal.any([signal, timer]);
   try {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
-    const said = userWords(task);
-    return await Promise.race([tool.risk(parsed.value, { workspace, said, signal: both }), late.promise]);
+    const context = { workspace, said: userWords(task), given: task.given, takenIn: [...task.takenIn], signal: both };
+    return await Promise.race([tool.risk(parsed.value, context), late.promise]);
   } catch {
     signal.throwIfAborted();
     return unknown;

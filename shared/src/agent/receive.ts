@@ -2,6 +2,7 @@ import { basename, extname, join } from "node:path";
 import type { Run } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 import type { UserMessage } from "../tools/human/user-message.ts";
+import { sourcesIn, type TakenIn } from "../tools/taken-in.ts";
 import { rememberArrival } from "../workspace/pristine.ts";
 import { isProtected } from "../workspace/protected-names.ts";
 import { saveFile } from "../workspace/save-file.ts";
@@ -21,16 +22,19 @@ const longestText = 60_000;
 
 /**
  * Takes a user's message into the conversation, its files into the workspace, and tells so: what was said while the agent worked has its
- * place where it was heard, not where it arrived.
+ * place where it was heard, not where it arrived. `brought` is what its sender had taken in.
  */
 export async function receive(
   run: Run,
   { messageId, parts }: UserMessage,
-  received: TaskState["received"],
+  { received, takenIn }: Pick<TaskState, "received" | "takenIn">,
   deps: ReceiveDeps,
+  brought: TakenIn = [],
 ): Promise<TaskMessage> {
   const placed = await placeFiles(run, parts, received, deps);
-  run.emit({ type: "message-heard", messageId, as: "message", ...(placed !== parts && { parts: placed }) });
+  const heard = { ...(placed !== parts && { parts: placed }), ...(brought.length > 0 && { takenIn: brought }) };
+  run.emit({ type: "message-heard", messageId, as: "message", ...heard });
+  for (const source of [...brought, ...sourcesIn(parts)]) takenIn.add(source);
   return { role: "user", parts: placed };
 }
 

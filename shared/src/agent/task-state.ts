@@ -63,6 +63,10 @@ export type TaskState = {
   readonly hops: number;
   /** What the user said to the first of them. */
   readonly said: readonly string[];
+  /** Addresses that the agent which gave the task was free to open. */
+  readonly given: readonly string[];
+  /** What the task and the conversation before it have taken in beside the user's words. */
+  readonly takenIn: Set<string>;
   /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
   recentTurns: string[];
   callsMs: number;

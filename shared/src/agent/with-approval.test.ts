@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../tools/tool.ts";
-import { agentForTest } from "./agent-for-test.ts";
+import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
+import { approvalCode } from "./with-approval.ts";
 
 function deed() {
   const made: number[] = [];
@@ -25,14 +26,72 @@ test("a person is asked only about calls that would be made", async () => {
     agent: { limits: { callsPerTurn: 2 } },
   });
   const id = await agent.start("Act.");
-  for (let answered = 0; answered < 2; answered++) {
-    const questions = async () => (await agent.events(id)).filter(({ type }) => type === "question-asked");
-    while ((await questions()).length <= answered) await Bun.sleep(5);
-    await agent.until(id, "waiting");
-    await agent.say(id, "no");
+  for (const answered of [0, 1]) {
+    const { question } = await asked(agent, id, answered);
+    await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
   }
   await agent.until(id, "completed");
-  expect(made).toEqual([]);
+  expect(made).toEqual([0, 1]);
+});
+
+/** The question that comes after so many, once the task waits for its answer. */
+async function asked(agent: AgentForTest, id: string, before: number) {
+  const questions = async () =>
+    (await agent.events(id)).flatMap((event) => (event.type === "question-asked" ? [event] : []));
+  for (const deadline = Date.now() + 10_000; (await questions()).length <= before && Date.now() < deadline; )
+    await Bun.sleep(5);
+  await agent.until(id, "waiting");
+  return (await questions())[before] ?? { question: "nothing was asked" };
+}
+
+test("before a person was asked nothing of the turn runs, and after a no nothing of it does, nor is anything more asked", async () => {
+  const { tool, made } = deed();
+  const free = deed();
+  const harmless = { ...free.tool, name: "free" };
+  const calls = [{ name: "free", args: { n: 7 } }, ...acts(3), { name: "free", args: { n: 8 } }];
+  await using agent = await agentForTest({
+    script: [{ calls }, { text: "ok" }],
+    tools: [tool, harmless],
+    approval: ({ name }) => (name === "act" ? "ask" : "allow"),
+  });
+  const id = await agent.start("Act.");
+  const { question } = await asked(agent, id, 0);
+  expect(free.made).toEqual([]);
+  await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  await asked(agent, id, 1);
+  await agent.say(id, "no");
+  await agent.until(id, "completed");
+  expect([made, free.made]).toEqual([[], []]);
+  const ends = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  expect(ends).toHaveLength(5);
+  expect(ends.filter((text) => text.includes("that the person did not allow"))).toHaveLength(4);
+  expect(ends[2]).toContain("The person said: no");
+});
+
+test("a call that the configuration denies keeps nothing else of its turn from being made", async () => {
+  const { tool, made } = deed();
+  await using agent = await agentForTest({
+    script: [{ calls: acts(2) }, { text: "ok" }],
+    tools: [tool],
+    approval: (call) => (call.arguments.includes("0") ? "deny" : "allow"),
+  });
+  await agent.run("Act.");
+  expect(made).toEqual([1]);
+});
+
+test("the code of a call is for its tool, arguments, risk, id and run: with any of them changed it is another", () => {
+  const call = { id: "c1", name: "act", arguments: '{"n":1}', risk: "Click “Pay”" };
+  const codes = [
+    approvalCode("r1", call),
+    approvalCode("r2", call),
+    ...[{ id: "c2" }, { name: "act2" }, { arguments: '{"n":2}' }, { risk: "Click “Next”" }].map((change) =>
+      approvalCode("r1", { ...call, ...change }),
+    ),
+    approvalCode("r1", { id: "c1", name: "act", arguments: '{"n":1}' }),
+  ];
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(approvalCode("r1", call)).toBe(codes[0] ?? "");
+  for (const code of codes) expect(code).toMatch(/^[\da-f]{6}$/);
 });
 
 test("an answer that only mentions the code allows nothing", async () => {

@@ -9,27 +9,40 @@ import type { TaskState } from "./task-state.ts";
 const expiryMs = 24 * 60 * 60 * 1000;
 
 /**
- * Lets a person decide about the calls that need it. What the person is shown is made here from the exact call, and the answer has
- * to be the code of that call: an approval holds for one call with these arguments, once, and for a day.
+ * Lets a person decide about the calls that need it, before any call of the turn is made; after a refusal none of them is. What the person is shown
+ * is made here from the exact call, and the answer has to be the code of that call: an approval holds for one call with these arguments, once, and
+ * for a day.
  */
 export function withApproval(act: Act): Act {
   return async (calls, task) => {
     const allowed: PlannedCall[] = [];
+    let refused: { readonly call: PlannedCall; readonly why: string } | undefined;
     for (const call of calls) {
-      const refusal = await refusalOf(call, task);
-      if (refusal === undefined) allowed.push(call);
-      else refuse(call, refusal, task);
+      if (call.approval === "deny") {
+        refuse(call, denial(call), task);
+        continue;
+      }
+      const why = call.approval === "ask" && refused === undefined ? await refusalOf(call, task) : undefined;
+      if (why !== undefined) refused = { call, why };
+      allowed.push(call);
     }
-    if (allowed.length > 0) await act(allowed, task);
+    if (refused !== undefined)
+      for (const call of allowed) refuse(call, call === refused.call ? refused.why : notAlone(refused.call), task);
+    else if (allowed.length > 0) await act(allowed, task);
   };
 }
 
+function denial({ risk }: PlannedCall): string {
+  const why = risk === undefined ? "" : `, which lets no risky call through. It would: ${risk}`;
+  return `Not allowed by the configuration of this agent${why}.`;
+}
+
+/** What was asked for together is done together or not at all: a person who refuses a part has not agreed to the rest. */
+function notAlone({ name }: PlannedCall): string {
+  return `Not made: it was asked for together with a call of ${name} that the person did not allow. Ask for it anew if it is still wanted.`;
+}
+
 async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | undefined> {
-  if (call.approval === "allow") return undefined;
-  if (call.approval === "deny") {
-    const why = call.risk === undefined ? "" : `, which lets no risky call through. It would: ${call.risk}`;
-    return `Not allowed by the configuration of this agent${why}.`;
-  }
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
   let answer = await ask(task.run, call, code);
@@ -52,8 +65,11 @@ async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promis
     .trim();
 }
 
-/** Six characters that only this call of this run has. */
-function approvalCode(runId: string, { id, name, arguments: text, risk }: PlannedCall): string {
+/** Six characters that only this call of this run has: its arguments and its risk as the person reads them are part of it. */
+export function approvalCode(
+  runId: string,
+  { id, name, arguments: text, risk }: Pick<PlannedCall, "id" | "name" | "arguments" | "risk">,
+): string {
   return new Bun.CryptoHasher("sha256")
     .update([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n"))
     .digest("hex")

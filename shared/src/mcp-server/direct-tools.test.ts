@@ -174,3 +174,14 @@ test("tools of a task are not there", async () => {
   expect(tools.list().map(({ name }) => name)).toEqual(["say"]);
   expect([tools.has("say"), tools.has("waits"), tools.has("terminate")]).toEqual([true, false, false]);
 });
+
+test("what calls have taken in counts for the next ones of their caller, also in the next process, and for no other", async () => {
+  const seen: (readonly string[])[] = [];
+  const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
+  const tools = [watcher, { ...say, name: "bash" }, { ...say, name: "web_fetch" }];
+  const make = (name: string, contextId = "taken") => toolsOf(tools).call(name, { what: "x" }, { ...call, contextId });
+  for (const name of ["say", "web_fetch", "bash"]) await make(name);
+  await make("say");
+  await make("say", "another");
+  expect(seen).toEqual([[], ["say", "web", "bash"], []]);
+});

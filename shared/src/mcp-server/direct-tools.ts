@@ -13,6 +13,7 @@ import { type Asks, asksPeople, type Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
 import { decision, personsDecision } from "./questions.ts";
+import { noteTakenIn, takenInByCalls } from "./taken-in-by-calls.ts";
 
 /** What calls of an agent's own tools need. */
 export type DirectToolsDeps = {
@@ -73,7 +74,8 @@ async function guarded(tool: Tool, input: unknown, place: Place, making: Making)
   signal.throwIfAborted();
   const call = { id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) };
   // No user's words are known here: whatever the call names, nobody has said it.
-  const unsaid = { run: place, messages: [], hops: 0, said: [] };
+  const takenIn = new Set(await takenInByCalls(place.workspace));
+  const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
   const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
   const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
   const { approval } = planCall(call, tool, deps.approval, known);
@@ -118,6 +120,7 @@ async function made(tool: Tool, input: unknown, { workspace }: Place, making: Ma
       progress,
       ask,
     });
+    await noteTakenIn(workspace, tool.name, result);
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
     const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);

@@ -1,5 +1,6 @@
 import type { AgentInput } from "../agent/task.ts";
 import type { Part, UserMessage } from "../tools/human/user-message.ts";
+import type { TakenIn } from "../tools/taken-in.ts";
 import type { PeerAddress } from "./peers.ts";
 
 /** What another agent is asked. */
@@ -14,6 +15,10 @@ export type AskRequest = {
   readonly outputSchema?: NonNullable<AgentInput["outputSchema"]>;
   /** What the user said, apart from what the asking agent writes. */
   readonly said?: readonly string[];
+  /** Addresses in the message that the asking agent was free to open itself. */
+  readonly given?: readonly string[];
+  /** What the asking task has taken in. */
+  readonly takenIn?: TakenIn;
   /** How many agents the asking task has passed through. */
   readonly hops: number;
   /** Milliseconds from the ask's start after which its task is canceled; the time people take to answer counts. None when left out. */

@@ -1,4 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
+import type { A2aClient } from "../a2a/client.ts";
+import { taskTakenIn } from "../a2a/task-taken-in.ts";
 import { messageText } from "../a2a/task-update.ts";
 import { taskUsage } from "../a2a/task-usage.ts";
 import type { Run } from "../durable/run.ts";
@@ -23,7 +25,7 @@ export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Col
       tried(async () => {
         const client = await peers.client(ask.agent, step.signal);
         const task = await client.get(taskId, { signal: step.signal });
-        return readResult(task, ask.agent, peers, step.signal);
+        return readResult(task, ask.agent, client, peers, step.signal);
       }),
     ),
   );
@@ -33,6 +35,7 @@ export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Col
 export async function readResult(
   task: Task,
   address: PeerAddress,
+  { ours }: Pick<A2aClient, "ours">,
   peers: Peers,
   signal: AbortSignal,
 ): Promise<Collected> {
@@ -41,12 +44,14 @@ export async function readResult(
   const { files, fault: missed } = await takeFiles(task, address, peers, signal);
   const { text, data, fault: cut } = answerOf(task);
   const usage = taskUsage(task);
+  const takenIn = ours ? taskTakenIn(task) : undefined;
   const error = state === "completed" ? (cut ?? missed) : faultIn(task, address.name, state);
   return {
     state,
     answer: text,
     ...(data !== undefined && { data }),
     files,
+    ...(takenIn !== undefined && { takenIn }),
     ...(usage !== undefined && { usage }),
     ...(error !== undefined && { error }),
   };

@@ -3,8 +3,10 @@ import * as z from "zod";
 import { type AgentForTest, agentForTest } from "../agent/agent-for-test.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Engine } from "../durable/engine.ts";
+import { defineTool } from "../tools/tool.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { agentServerForTest } from "./agent-server-for-test.ts";
+import { badAgentForTest, badArtifact, badTask } from "./bad-agent-for-test.ts";
 import { delegateTool } from "./delegate.ts";
 import { openDirectory } from "./directory.ts";
 import { createPeers } from "./peers.ts";
@@ -185,4 +187,37 @@ test("what a person says while two agents work is no answer to what one of them 
   const { output } = await agent.until(id, "completed");
   expect(JSON.stringify(output)).toContain("heard the answer");
   expect(JSON.stringify(output)).toContain("by the way");
+});
+
+test("what the task has taken in and the addresses it names go along, and what the other had comes back", async () => {
+  const reader = defineTool({
+    name: "bash",
+    description: "",
+    input: z.looseObject({}),
+    effect: "pure",
+    run: async () => "read",
+  });
+  await using helper = await agentServerForTest({
+    script: [{ calls: [{ name: "bash", args: {} }] }, { text: "Done." }, { text: "Done." }],
+    tools: [reader],
+  });
+  const script = [{ calls: [call("Read https://a.example/x.")] }, { calls: [call("Again.")] }, { text: "All done." }];
+  await using agent = await delegator(helper.url, { script });
+  const { events } = await agent.run("Go.");
+  const inputs = (await helper.tasks()).map(({ input }) => input as { takenIn: string[]; given?: string[] });
+  const [second, first] = inputs;
+  expect([first?.takenIn, first?.given]).toEqual([[], ["https://a.example/x"]]);
+  expect([second?.takenIn, second?.given]).toEqual([["web", "bash"], undefined]);
+  expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ takenIn: ["web", "bash"] });
+});
+
+test("an agent that is none of ours may claim to have taken in nothing; its answer counts as its own", async () => {
+  const task = badTask("COMPLETED", {
+    artifacts: [badArtifact({ text: "hi" })],
+    metadata: { "manyhands/takenIn": [] },
+  });
+  using stranger = badAgentForTest({}, { SendMessage: () => ({ task }), GetTask: () => task });
+  await using agent = await delegator(stranger.url, { script: [{ calls: [call("Go.")] }, { text: "done" }] });
+  const { events } = await agent.run("Go.");
+  expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ takenIn: ["web", "helper"] });
 });

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { AppError } from "../errors.ts";
+import { addressesNamedIn } from "../tools/browser/risk/named-hosts.ts";
 import { inWords, type Part } from "../tools/human/user-message.ts";
+import { openWeb } from "../tools/taken-in.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../tools/tool.ts";
 import { inputSchemaOf, parseInput } from "../tools/tool-input.ts";
 import { askAgent } from "./ask-agent.ts";
@@ -56,6 +58,9 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
         budget,
         hops: context.hops,
         said: context.said,
+        // The call was judged like opening them.
+        given: addressesNamedIn(task),
+        takenIn: context.takenIn,
         deadlineMs,
         meetMs,
         heard: context.hear,
@@ -78,7 +83,7 @@ async function attached(paths: readonly string[], context: DurableContext): Prom
 
 /** The outcome as the model reads it: the other agent's words between marks that they cannot end. */
 function told(
-  { agent, state, answer, data, exchanges = [], files, error }: AskOutcome,
+  { agent, state, answer, data, exchanges = [], files, takenIn = [agent], error }: AskOutcome,
   placed: readonly Part[],
 ): ToolResult {
   const said = [answer, ...(data === undefined ? [] : [JSON.stringify(data)])].filter((text) => text !== "").join("\n");
@@ -93,7 +98,9 @@ function told(
     ...(inside === "" ? [] : [`<agent-answer from="${agent}">\n${inside}\n</agent-answer>`]),
     ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
   ];
-  return { text: lines.join("\n") || `${agent} completed the task without a word.`, isError: state !== "completed" };
+  const text = lines.join("\n") || `${agent} completed the task without a word.`;
+  // Whatever it had read, its words may be led by what it asked of its own model.
+  return { text, isError: state !== "completed", takenIn: [...new Set([openWeb, ...takenIn])] };
 }
 
 const longestPart = 2_000;

@@ -68,7 +68,7 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
       const result =
-        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, peers, step.signal) : undefined;
+        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
       const kind = state === "auth-required" ? "authorization" : seen.kind;
       const question = waitsForPerson(state) ? { ...childQuestion(task), kind } : undefined;
       return {

@@ -4,6 +4,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { Json } from "../json.ts";
 import type { QuestionAsked } from "../tools/human/question.ts";
 import type { Part } from "../tools/human/user-message.ts";
+import type { TakenIn } from "../tools/taken-in.ts";
 import type { StoredFile } from "../workspace/workspace.ts";
 
 /** Why something did not come out, in a form that a journal keeps. */
@@ -33,6 +34,8 @@ export type AskOutcome = {
   readonly exchanges?: readonly Exchange[];
   /** The files it made, in our own artifact store. */
   readonly files: readonly StoredFile[];
+  /** What the task had taken in there, where the agent is of ours and tells. */
+  readonly takenIn?: TakenIn;
   /** What the task used there, where the agent tells. */
   readonly usage?: TaskUsage;
   readonly error?: Fault;

@@ -34,6 +34,8 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
             ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
             hops: ask.hops + 1,
             ...(ask.said && { said: ask.said }),
+            ...(ask.given && { given: ask.given }),
+            ...(ask.takenIn && { takenIn: ask.takenIn }),
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
           };
@@ -41,7 +43,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
           const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
-          return { ...ids, reply: await readResult(task, ask.agent, peers, step.signal) };
+          return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
         });
         if ("value" in sent) step.emit(accepted(ask, sent.value));
         return sent;

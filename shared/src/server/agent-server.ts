@@ -14,6 +14,7 @@ import { serve } from "../serve.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
+import { guardedMore } from "./guarded-more.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openLocalUsers } from "./local-users.ts";
 import { mcpApp } from "./mcp-app.ts";
@@ -125,7 +126,7 @@ async function openParts({ name, define }: AgentServerSpec, { config, logger, to
   const definition = {
     ...withFamilies(made, agentConfig.tools, families),
     ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
-    moreTools: mcp.mount(agentConfig.mcp),
+    moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),
   };
   const open = (principal: string, contextId: string) =>
     // Agents share no files, also where they share a disk.

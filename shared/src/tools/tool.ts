@@ -4,6 +4,7 @@ import type { Json } from "../json.ts";
 import type { ImagePart, JsonSchema } from "../llm/model.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Part, UserMessage } from "./human/user-message.ts";
+import type { TakenIn } from "./taken-in.ts";
 import { inputSchemaOf, parseInput } from "./tool-input.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
@@ -11,6 +12,8 @@ export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
+  /** What it brings into the task, where the tool's name alone does not say. */
+  readonly takenIn?: TakenIn;
   /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
   /**
@@ -44,6 +47,10 @@ export type RiskContext = {
   readonly workspace: Workspace;
   /** What the user said in this task and conversation, oldest first. */
   readonly said: readonly string[];
+  /** Addresses that the agent which gave the task was free to open. */
+  readonly given: readonly string[];
+  /** What the task has taken in beside that. */
+  readonly takenIn: TakenIn;
   readonly signal: AbortSignal;
 };
 
@@ -92,6 +99,8 @@ export interface DurableContext {
   readonly hops: number;
   /** What the user said, in their own words. */
   readonly said: readonly string[];
+  /** What the task has taken in beside that. */
+  readonly takenIn: TakenIn;
 }
 
 /** Something a model can call. MCP-mounted tools are of the same type. */

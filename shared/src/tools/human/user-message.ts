@@ -27,6 +27,8 @@ export type MessageHeard = {
   readonly messageId: string;
   readonly as: "message" | "answer";
   readonly parts?: readonly Part[];
+  /** On the first message of a task: what the one who asks had taken in. */
+  readonly takenIn?: readonly string[];
 };
 
 /** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */

@@ -13,11 +13,25 @@ const latin = [
   /\b(?:kup|zapłac|zamow|przelej|wyslij|usun|opublikuj|potwierdz)/,
 ];
 const others = [
+  /[🗑🚮📤📨✉➤➣💸💳]/u,
   /купить|оплатить|заказать|перевести|отправить|удалить|опубликовать|подтвердить/,
   /购买|購買|付款|支付|下单|下單|提交订单|提交訂單|转账|轉帳|汇款|发送|傳送|發送|删除|刪除|发布|發佈|确认|確認/,
   /購入|注文|支払|振込|送金|送信|削除|公開|投稿|確定/,
   /구매|결제|주문|이체|송금|보내기|전송|삭제|게시|확인/,
 ];
+
+/** The same in what a page calls its parts in code, word by word. */
+const inCode = new Set(
+  `delete del trash rubbish dustbin garbage destroy erase purge wipe send sendmail paperplane pay buy purchase donate bid transfer withdraw publish
+confirm authorize authorise deactivate unsubscribe tweet loeschen senden kaufen bezahlen supprimer envoyer acheter eliminar borrar enviar comprar pagar`.split(
+    /\s+/,
+  ),
+);
+const pairsInCode = /\b(?:paper plane|trash can|place order|submit order|remove (?:account|user)|close account)\b/;
+
+/** Words in code by which something that has no other name is known for what moves about a page. */
+const moving =
+  /\b(?:next|prev|previous|back|forward|menu|hamburger|toggle|close|dismiss|open|expand|collapse|more|less|search|filter|sort|play|pause|mute|volume|zoom|arrow|chevron|caret|tab|tabs|page|pager|slide|slider|carousel|home|refresh|reload|help|info|calendar|date|dropdown|scroll|fullscreen|grid|accordion|theme|dark|light|hide|show|up|down|left|right|plus|minus|increase|decrease)\b/;
 
 /** A link whose text is longer tells of something, rather than doing it. */
 const longestDeed = 60;
@@ -32,4 +46,26 @@ export function tellsConsequence(words: string): boolean {
   const text = words.replaceAll(/\s+/g, " ").trim().toLowerCase();
   const plain = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
   return latin.some((deed) => deed.test(plain)) || others.some((deed) => deed.test(text));
+}
+
+/** What of the names a page gives its parts in code says that pressing one has consequences; undefined when nothing does. */
+export function consequenceInCode(marks: readonly string[]): string | undefined {
+  return marks.find((mark) => {
+    const words = wordsInCode(mark);
+    return words.some((word) => inCode.has(word)) || pairsInCode.test(words.join(" "));
+  });
+}
+
+/** Whether those names say that pressing it only shows another part of the page. */
+export function movesInCode(marks: readonly string[]): boolean {
+  return marks.some((mark) => moving.test(wordsInCode(mark).join(" ")));
+}
+
+/** `btnDelete-2`, `icon_trash` and `/img/send.svg` in words. */
+function wordsInCode(mark: string): string[] {
+  return mark
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== "");
 }

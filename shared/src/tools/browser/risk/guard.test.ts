@@ -4,12 +4,14 @@ import type { Browsing } from "../../../browser/browser.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../browser/browsers-for-test.ts";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { workspaceForTest } from "../../../workspace/workspace-for-test.ts";
-import { contextForTest } from "../../context-for-test.ts";
+import { contextForTest, riskContextForTest } from "../../context-for-test.ts";
 import { defineTool, type Tool } from "../../tool.ts";
 import { browserTools } from "../browser-tools.ts";
 import { createLookBook } from "../looks.ts";
 import { sightOf } from "../observe/sight.ts";
-import { createGuard, type GuardDeps } from "./guard.ts";
+import { createGuard } from "./guard.ts";
+import { judgeClick } from "./judge-deed.ts";
+import type { JudgingDeps } from "./judging.ts";
 
 const pages: Record<string, string> = {
   "/": `<button onclick="document.title='paid'">Pay <b>now</b></button><button>Next</button><a href=/delete>Delete account</a>
@@ -20,6 +22,23 @@ const pages: Record<string, string> = {
     <p>To leave us for good, press <span>Erase all of it</span> or read on about what that would mean for you.</p>
     <ul><li>Ann, who has been with us for more than ten years now and is happy <button>Remove account</button></li></ul>
     <button onclick="confirm('Really delete everything?')">Clear</button>`,
+  "/code": `<span id=trash onclick="0">&nbsp;</span><button id=b1><svg viewBox="0 0 9 9" width=9><path d="M0 0L9 9"/></svg></button>
+    <button id=b2><svg width=9><use href="/icons.svg#paper-plane"></use></svg></button>
+    <div role=toolbar><button class="tb-btn tb-delete">&#xe001;</button><button class="tb-btn tb-next">&#xe002;</button></div>
+    <button class="btn-danger" data-action="delete-item">Go on</button><button title="Erase all">x1</button>
+    <div id=pointer style="cursor:pointer;width:30px;height:30px"></div><canvas id=map style="cursor:pointer" width=30 height=30></canvas>
+    <form method=post action=/delete/7><button>Carry on</button></form><form method=post action=/x><button>OK</button></form>
+    <form action=/x><button>Okay</button></form><a id=send-link href="/news/send-in-the-clowns">Clowns: a song</a>
+    <button class="menu-toggle" id=toggle onclick="fetch('/api/7', {method: 'POST'})"></button>
+    <button id=row1>Row 1</button><button id=row2>Row 2</button>
+    <button id=spoken aria-labelledby=label><i></i></button><p id=label hidden>Publish</p>
+    <div role=button tabindex=0 style="width:40px;height:40px"><span role=img aria-label="Delete all drafts">o</span></div>
+    <div role=button aria-label="Delete draft" id=labelled tabindex=0 style="width:30px;height:30px"></div>
+    <style>.drawn::before { content: "Erase it all" }</style><button class=drawn>7</button>
+    <script>row1.addEventListener("click", () => fetch("/api/1", { method: "DELETE" }))</script>
+    <form method=post action=/send><input id=mail aria-label=Mail><button class=icon-next></button></form>`,
+  "/login": `<form><label>Name <input></label><label>Password <input type=password></label><button>Log in</button></form>`,
+  "/many": `<h1>Many</h1>${Array.from({ length: 1_000 }, (_, n) => `<a href="OTHER/p/${n}">${n}</a>`).join(" ")}`,
   "/frame": `<h1>Ours</h1><iframe width=600 height=200></iframe><form action=OTHER/take><label>Mail <input></label><button>Join</button></form>
     <script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
   "/inner": "<label>Inner <input></label>",
@@ -51,7 +70,7 @@ afterAll(async () => {
 });
 
 /** A conversation with an open page, its tools under a guard. */
-async function conversation(name: string, path: string, deps: Partial<GuardDeps> = {}) {
+async function conversation(name: string, path: string, deps: Partial<JudgingDeps> = {}) {
   const { browsers } = kept;
   const looks = createLookBook();
   const guard = createGuard({ browsers, looks, scope: "task", trusted: [], ...deps });
@@ -73,7 +92,7 @@ function refIn(seen: string, line: string): string {
 }
 
 const risk = ({ workspace, tools, said }: Opened, name: string, input: object) =>
-  tools.find((tool) => tool.name === name)?.risk?.(input, { workspace, said, signal: AbortSignal.timeout(10_000) });
+  tools.find((tool) => tool.name === name)?.risk?.(input, riskContextForTest(workspace, { said }));
 
 test("clicks and Enter that buy or delete are told by what is pressed; others are free", async () => {
   const open = await conversation("clicks", "/");
@@ -92,6 +111,150 @@ test("clicks and Enter that buy or delete are told by what is pressed; others ar
   expect(await write('textbox "Search"')).toBeUndefined();
   expect(await risk(open, "browser_click_element", { ref: "e999999" })).toBeUndefined();
   expect(await risk(open, "browser_click_element", { nonsense: true })).toBeUndefined();
+});
+
+/** What a click on the middle of each of these elements is judged as. */
+async function clicksOn(open: Opened, ...selectors: string[]) {
+  const { page } = open.browsing.active();
+  const found: [string, string | undefined][] = [];
+  for (const selector of selectors) {
+    await page.locator(selector).scrollIntoViewIfNeeded();
+    const box = await page.locator(selector).boundingBox();
+    const at = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 };
+    found.push([selector, await risk(open, "browser_click_at", at)]);
+  }
+  return found;
+}
+
+test("what a page's code calls a button, its icon or its form tells what it does, where its words do not", async () => {
+  const open = await conversation("code", "/code");
+  const { host } = site.url;
+  for (const [selector, said] of [
+    ["#trash", `on ${host}, which the page calls “id trash”`],
+    ["#b2", "which the page calls “/icons.svg#paper-plane”"],
+    [".tb-delete", "which the page calls “class tb-btn tb-delete”"],
+    [".btn-danger", "Click “Go on”"],
+    ["form[action^='/delete'] button", "which the page calls “action /delete/7”"],
+    ["form[method=post][action='/x'] button", "which sends a form and does not say what for"],
+    ["[title='Erase all']", "Click “Erase all”"],
+    ["#b1", `Click something without a name on ${host}`],
+    ["#pointer", `Click something without a name on ${host}`],
+    ["#spoken", "Click “Publish”"],
+  ] as const) {
+    const [[, judged] = []] = await clicksOn(open, selector);
+    expect([selector, judged]).toEqual([selector, expect.stringContaining(said)]);
+  }
+  for (const free of await clicksOn(
+    open,
+    ".tb-next",
+    "form:not([method]) button",
+    "#send-link",
+    "#toggle",
+    "#map",
+    "#row1",
+  ))
+    expect(free[1]).toBeUndefined();
+});
+
+test("a button that only those who cannot see are told the name of is judged by it", async () => {
+  const open = await conversation("spoken", "/code");
+  const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
+  expect(await click('button "Publish"')).toBe(`Click “Publish” on ${site.url.host}`);
+  expect(await click('button "Delete draft"')).toBe(`Click “Delete draft” on ${site.url.host}`);
+  // Words that only the style sheet has are in no text of the page.
+  expect(await click('button "Erase it all')).toContain("Click “Erase it all");
+  // A picture's name is the button's.
+  const ref = /button \[(e\d+)\]: img "Delete all drafts"/.exec(open.seen)?.[1];
+  expect(await risk(open, "browser_click_element", { ref })).toBe(`Click “Delete all drafts” on ${site.url.host}`);
+});
+
+test("the name by which an element is seen is judged though its own words do not hold it", () => {
+  const deed = { tag: "div", type: "", autocomplete: "", takesText: false, words: ["x"], names: [], sends: undefined };
+  const place = {
+    deed: { ...deed, marks: [], isPressed: true, leads: "", ways: 1 },
+    url: new URL("http://shop.example/"),
+  };
+  expect(judgeClick({ ...place, name: "Delete account" }, undefined)).toBe("Click “Delete account” on shop.example");
+  expect(judgeClick({ ...place, name: "Next" }, undefined)).toBeUndefined();
+});
+
+test("Enter in a field is judged by the form it sends, also where the form has only a sign for a button", async () => {
+  const open = await conversation("enter", "/code");
+  await open.browsing.active().page.locator("#mail").focus();
+  expect(await risk(open, "browser_send_keys", { keys: "Enter" })).toContain("clicks “action /send”");
+});
+
+test("a button without words that sent something when it was clicked is asked about the next time, and so is one that deleted", async () => {
+  const open = await conversation("sent", "/code");
+  const { page } = open.browsing.active();
+  for (const [selector, method] of [
+    ["#toggle", "POST"],
+    ["#row1", "DELETE"],
+  ] as const) {
+    const box = await page.locator(selector).boundingBox();
+    const at = { x: (box?.x ?? 0) + 3, y: (box?.y ?? 0) + 3 };
+    expect(await risk(open, "browser_click_at", at)).toBeUndefined();
+    const click = open.tools.find(({ name }) => name === "browser_click_at");
+    await click?.call(at, contextForTest(open.workspace));
+    expect(await risk(open, "browser_click_at", at)).toContain(
+      `which sent something when it was clicked before: ${method}`,
+    );
+  }
+});
+
+test("a password that the user gave for the site the user named is typed without a question, and nowhere else", async () => {
+  const open = await conversation("login", "/login");
+  const password = 'textbox "Password"';
+  const write = (text: string, said: string[]) =>
+    risk({ ...open, said }, "browser_input_text", { ref: refIn(open.seen, password), text });
+  const { host, origin } = site.url;
+  expect(await write("s3cret!", [`Log in at ${origin} as ann with s3cret!`])).toBeUndefined();
+  expect(await write("s3cret!", [`Log in at ${origin}.`, "My password is s3cret!"])).toBeUndefined();
+  for (const [text, said] of [
+    ["other", `Log in at ${origin} as ann with s3cret!`],
+    ["s3cr", `Log in at ${origin} as ann with s3cret!`],
+    ["ret!", `Log in at ${origin} as ann with s3cret!`],
+    ["s3cret!", "Log in as ann with s3cret!"],
+    ["s3cret!", `My password is s3cret!. What is this mail:\nLog in at ${origin}`],
+    ["", `Log in at ${origin} as ann with s3cret!`],
+  ] as const)
+    expect([text, said, await write(text, [said])]).toEqual([
+      text,
+      said,
+      expect.stringContaining(`Type into the password field “Password” on ${host}`),
+    ]);
+});
+
+test("the links of a page of strangers may be clicked and opened so often that they carry little", async () => {
+  const open = await conversation("many", "/many");
+  const opening = (n: number) => ({ url: `${other.url.origin}/p/${n}` });
+  const tool = open.tools.find(({ name }) => name === "browser_download");
+  const made: number[] = [];
+  for (let n = 0; n < 18; n++) {
+    if ((await risk(open, "browser_download", opening(n))) !== undefined) continue;
+    made.push(n);
+    await tool?.call(opening(n), contextForTest(open.workspace));
+  }
+  expect(made).toHaveLength(9);
+  expect(await risk(open, "browser_download", opening(17))).toBe(
+    "Go on at “127.0.0.1”, which you did not name; so many choices there could carry data away",
+  );
+  // What was opened tells nothing new, and a click on a link opens it too.
+  expect(await risk(open, "browser_download", opening(0))).toBeUndefined();
+  expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'link "3"') })).toContain("Go on at");
+});
+
+test("keys, drawings and pointing tell a page that nobody named something too", async () => {
+  const open = await conversation("keys", "/many");
+  const said = ["on somewhere.example"];
+  expect(await risk({ ...open, said }, "browser_send_keys", { keys: "s e c" })).toContain("Press keys on");
+  expect(await risk(open, "browser_send_keys", { keys: "s e c" })).toBeUndefined();
+  const moves = Array.from({ length: 30 }, () => "ArrowDown").join(" ");
+  expect(await risk({ ...open, said }, "browser_send_keys", { keys: moves })).toContain("Go on at");
+  expect(await risk(open, "browser_send_keys", { keys: moves })).toBeUndefined();
+  const way = { from: "1,1", through: ["2,2"], to: "3,3" };
+  expect(await risk({ ...open, said }, "browser_drag", way)).toContain("Draw on");
+  expect(await risk(open, "browser_drag", way)).toBeUndefined();
 });
 
 test("a click at a point and keys are judged by what is there", async () => {
@@ -176,7 +339,7 @@ test("that something was read outlives the process; a conversation that read not
       (one) => one.name === "browser_go_to_url",
     );
     const workspace = await kept.workspace(name);
-    return tool && guard.over(tool).risk?.({ url }, { workspace, said: [], signal: AbortSignal.timeout(5_000) });
+    return tool && guard.over(tool).risk?.({ url }, riskContextForTest(workspace));
   };
   expect(await risk(open, "browser_go_to_url", { url })).toBe(`Open “${url}”, which you did not name`);
   expect(await after("memory")).toBe(`Open “${url}”, which you did not name`);
@@ -215,9 +378,8 @@ test("another agent is not sent to a place that pages may have named, and to one
   const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
   const named = (name: string) =>
     defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" });
-  const signal = AbortSignal.timeout(5_000);
   const judge = (task: string, said: string[] = []) =>
-    guard.over(named("delegate")).risk?.({ agent: "browser", task }, { workspace, said, signal });
+    guard.over(named("delegate")).risk?.({ agent: "browser", task }, riskContextForTest(workspace, { said }));
   expect(await judge("Open https://first.example/ and read it.")).toBeUndefined();
   expect(await judge("Open https://evil.example/?q=secret and read it.")).toContain("evil.example");
   expect(await judge("Open evil.example, then report.")).toContain("evil.example");
@@ -232,9 +394,8 @@ test("a repository is cloned from where the user said or from a forge; what was 
   const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
   const named = (name: string) =>
     guard.over(defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" }));
-  const signal = AbortSignal.timeout(5_000);
   const judge = (url: string, said: string[] = [], name = "clone_repository") =>
-    named(name).risk?.({ url }, { workspace, said, signal });
+    named(name).risk?.({ url }, riskContextForTest(workspace, { said }));
   expect(await judge("https://evil.example/secret.git")).toBe(
     "Open “https://evil.example/secret.git”, which you did not name",
   );

@@ -1,8 +1,12 @@
-import { hasConsequence } from "./consequence.ts";
+import { consequenceInCode, hasConsequence, movesInCode } from "./consequence.ts";
 import { quoted } from "./quoted.ts";
-import type { Deed } from "./read-deed.ts";
-import { isInScope, type Scope } from "./scope.ts";
+import type { ReadDeed } from "./read-deed.ts";
+import type { Marks } from "./read-marks.ts";
+import { isInScope, isNamed, type Price, type Scope, siteOf } from "./scope.ts";
 import { secretAskedFor } from "./secret-field.ts";
+
+/** What an element is and does, as a page's words and its code tell. */
+export type Deed = ReadDeed & Marks;
 
 /** An element of a page, and the address of the document it is in; undefined where that has none, such as an empty page. */
 export type Place = { readonly deed: Deed; readonly url: URL | undefined; readonly name?: string };
@@ -10,31 +14,126 @@ export type Place = { readonly deed: Deed; readonly url: URL | undefined; readon
 /** What scope is judged by; undefined when it is not judged. */
 export type ScopeToJudge = Scope | undefined;
 
-/** A click: on something whose name says that it has consequences, or that sends a form to a host out of scope. */
-export function judgeClick({ deed, url, name = "" }: Place, scope: ScopeToJudge): string | undefined {
-  const said = [name, ...deed.words].find(hasConsequence);
-  if (said !== undefined) return `Click ${quoted(said)} on ${hostOf(url)}`;
-  return deed.takesText ? undefined : judgeSending({ deed, url, name }, scope);
+/** What the user said, and the hosts of the configuration. */
+export type Words = Pick<Scope, "said" | "trusted">;
+
+/** A text that is typed. */
+export type Given = Words & { readonly text: string };
+
+/** What a page did when something like this was pressed before: the method and path of a request that was no reading. */
+export type SentBefore = { readonly method: string; readonly path: string };
+
+/**
+ * A click: on something that says that it has consequences, in words or in code; on something that says nothing at all; on something that sent
+ * something when it was clicked before; or one that sends a form to a host out of scope.
+ */
+export function judgeClick(place: Place, scope: ScopeToJudge, sent?: SentBefore): string | undefined {
+  const { deed, url, name = "" } = place;
+  const words = [name, ...deed.words];
+  const on = hostOf(url);
+  const said = words.find(hasConsequence);
+  if (said !== undefined) return `Click ${quoted(said)} on ${on}`;
+  const called = quoted(words.find((word) => word !== "") ?? deed.tag);
+  if (sent !== undefined && (sent.method === "DELETE" || !isWorded(place)))
+    return `Click ${called} on ${on}, which sent something when it was clicked before: ${sent.method} ${quoted(sent.path)}`;
+  if (deed.takesText) return undefined;
+  if (deed.leads === "" || !isWorded(place)) {
+    const mark = consequenceInCode(deed.marks);
+    if (mark !== undefined) return `Click ${called} on ${on}, which the page calls ${quoted(mark)}`;
+  }
+  if (deed.sends?.method === "post" && words.every((word) => word === "" || bareYes.test(word)))
+    return `Click ${called} on ${on}, which sends a form and does not say what for`;
+  if (isNameless(place)) return `Click something without a name on ${on}; what it does cannot be told`;
+  return judgeSending(place, scope);
 }
 
-/** Writing into a field: one for secrets, or any on a host out of scope. Fields that take no text are clicked. */
-export function judgeTyping({ deed, url, name = "" }: Place, scope: ScopeToJudge): string | undefined {
+const bareYes = /^(?:ok(?:ay)?|yes|ja|oui|s[ií]|да|是|はい|예|✓|✔|→|➜|»|>)[.!]?$/iu;
+
+/** Whether it is called something that a person can read. */
+function isWorded({ deed, name = "" }: Place): boolean {
+  return [name, ...deed.words].some((word) => /\p{L}{2}/u.test(word));
+}
+
+/** Whether something is to be pressed of which neither words nor code say what it is. A link says where it leads. */
+function isNameless(place: Place): boolean {
+  const { deed } = place;
+  if (!deed.isPressed || deed.leads !== "" || silent.test(deed.tag) || chosen.test(deed.type)) return false;
+  return !isWorded(place) && !movesInCode(deed.marks) && [place.name ?? "", ...deed.words].every(isDrawn);
+}
+
+/** Drawings are clicked for what is drawn there, and choices are made by their sight. */
+const silent = /^(?:canvas|video|select|option|html|body)$/;
+const chosen = /^(?:checkbox|radio|range|color|file)$/;
+
+/** Whether a text is no more than a sign; a number or letter says enough. */
+function isDrawn(word: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(word) && !/^[×✕✖<>‹›«»←→↑↓▲▼◀▶+\-−–—…⋮⋯☰≡]+$/u.test(word);
+}
+
+/**
+ * Writing into a field: one for secrets, or any on a host out of scope. A password that the user gave may be written where the user said. Fields that
+ * take no text are clicked.
+ */
+export function judgeTyping(place: Place, scope: ScopeToJudge, given?: Given): string | undefined {
+  const { deed, url } = place;
   if (!deed.takesText) return undefined;
-  const words = [...(name === "" ? [] : [name]), ...deed.words];
-  const called = quoted(words[0] ?? deed.names.find((one) => one !== "") ?? "a field");
-  const secret = secretAskedFor({ ...deed, words: [...words, ...deed.names] });
+  const called = quoted(wordsOf(place)[0] ?? deed.names.find((one) => one !== "") ?? "a field");
+  const secret = secretOf(place);
   const foreign = isForeign(url, scope);
   if (secret === undefined && !foreign) return undefined;
+  if (secret === "password" && isGivenFor(url, given)) return undefined;
   const field = secret === undefined ? called : `the ${secret} field ${called}`;
   return `Type into ${field} on ${hostOf(url)}${foreign ? unnamed : ""}`;
 }
 
+const shortestPassword = 4;
+
+/** Whether the user themself gave this password, word for word, and named the site it is typed into. */
+function isGivenFor(url: URL | undefined, given: Given | undefined): boolean {
+  if (url === undefined || given === undefined || given.text.length < shortestPassword) return false;
+  return isNamed(url, given) && given.said.some((words) => isIn(words, given.text));
+}
+
+/** Whether an element is a field for a secret. */
+export function isSecret(place: Place): boolean {
+  return place.deed.takesText && secretOf(place) !== undefined;
+}
+
+function secretOf(place: Place): ReturnType<typeof secretAskedFor> {
+  return secretAskedFor({ ...place.deed, words: [...wordsOf(place), ...place.deed.names] });
+}
+
+function wordsOf({ deed, name = "" }: Place): string[] {
+  return [name, ...deed.words].filter((word) => word !== "");
+}
+
+/** What of an element says that using it has consequences, in words or in code. */
+export function sayingOf(place: Place): string | undefined {
+  return wordsOf(place).find(hasConsequence) ?? consequenceInCode(place.deed.marks);
+}
+
+/** Whether a text stands in words by itself, not as a part of a longer one. */
+function isIn(words: string, text: string): boolean {
+  const letter = /[\p{L}\p{N}]/u;
+  for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, at + 1))
+    if (!letter.test(words[at - 1] ?? "") && !letter.test(words[at + text.length] ?? "")) return true;
+  return false;
+}
+
 /** Enter: in a field it presses its form's button, on anything else it is a click. */
 export function judgeEnter(place: Place, scope: ScopeToJudge): string | undefined {
-  if (!place.deed.takesText) return judgeClick(place, scope);
-  const said = place.deed.sends?.button.find(hasConsequence);
-  if (said !== undefined) return `Press Enter, which clicks ${quoted(said)} on ${hostOf(place.url)}`;
+  const { deed, url } = place;
+  if (!deed.takesText) return judgeClick(place, scope);
+  const said = deed.sends?.button.find(hasConsequence) ?? (deed.sends && consequenceInCode(deed.marks));
+  if (said !== undefined) return `Press Enter, which clicks ${quoted(said)} on ${hostOf(url)}`;
   return judgeSending(place, scope);
+}
+
+/** What acting on an element tells the host it acts on, where nobody named that: which one of so many it was. */
+export function pricesOf({ deed, url }: Place, scope: ScopeToJudge, leastBits = 0): Price[] {
+  const goal = deed.leads === "" ? url : (URL.parse(deed.leads) ?? url);
+  if (scope === undefined || goal === undefined || !isForeign(goal, scope)) return [];
+  return [{ site: siteOf(goal), bits: Math.max(leastBits, Math.log2(deed.ways + 1)) }];
 }
 
 /** Words after a host that nobody has vouched for. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { openWorkspace } from "../../../workspace/open-workspace.ts";
-import { contextForTest } from "../../context-for-test.ts";
+import { contextForTest, riskContextForTest } from "../../context-for-test.ts";
 import { defineTool } from "../../tool.ts";
 import { createLookBook } from "../looks.ts";
 import { createGuard } from "./guard.ts";
@@ -46,8 +46,7 @@ test("what a search found may be fetched; what the query gave back, or anything 
     const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
     const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: ["ok.example"] });
     const [search, fetch] = [guard.over(webTool("web_search")), guard.over(webTool("web_fetch"))];
-    const risk = (input: object) =>
-      fetch.risk?.(input, { workspace, said: ["mine.example"], signal: AbortSignal.timeout(1_000) });
+    const risk = (input: object) => fetch.risk?.(input, riskContextForTest(workspace, { said: ["mine.example"] }));
     expect(await risk({ url: "http://first.example/" })).toBeUndefined();
     const says =
       "Results for 'http://evil.example/?d=notes':\n   URL: https://news.example/a\n   URL: http://evil.example/?d=notes";

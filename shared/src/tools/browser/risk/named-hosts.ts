@@ -15,7 +15,8 @@ export function hostsNamedIn(text: string): string[] {
 
 /** The addresses that words name, those of bare names too. */
 export function addressesNamedIn(text: string): string[] {
-  const urls = text.match(address) ?? [];
+  // A sentence's end is no part of the address it ends with.
+  const urls = (text.match(address) ?? []).map((url) => url.replace(/[.,;:!?]+$/, ""));
   const bare = (text.replaceAll(address, " ").match(bareName) ?? []).filter((name) => !fileEnding.test(name));
   return [...urls, ...bare.map((name) => `http://${name}`)].flatMap((text) => {
     const url = URL.parse(text);

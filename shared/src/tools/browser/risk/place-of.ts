@@ -3,8 +3,9 @@ import type { Browsing } from "../../../browser/browser.ts";
 import { AppError } from "../../../errors.ts";
 import { findElement } from "../find-element.ts";
 import type { Looks } from "../looks.ts";
-import type { Place } from "./judge-deed.ts";
+import type { Deed, Place } from "./judge-deed.ts";
 import { readDeed } from "./read-deed.ts";
+import { readMarks } from "./read-marks.ts";
 
 type Point = { readonly x: number; readonly y: number };
 
@@ -12,7 +13,7 @@ type Point = { readonly x: number; readonly y: number };
 export async function placeOfRef(browsing: Browsing, looks: Looks, ref: string): Promise<Place | undefined> {
   try {
     const { handle, seen } = await findElement(browsing, looks, browsing.active().page, ref);
-    return { deed: await handle.evaluate(readDeed), url: urlOf(seen.frame), name: seen.name };
+    return { deed: await deedOf(handle), url: urlOf(seen.frame), name: seen.name };
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;
@@ -49,11 +50,16 @@ async function innermost(
     const element = (await pick(within)).asElement() as ElementHandle | null;
     if (element === null) return undefined;
     const inner = await element.contentFrame();
-    if (inner === null) return { deed: await element.evaluate(readDeed), url: urlOf(within) };
+    if (inner === null) return { deed: await deedOf(element), url: urlOf(within) };
     await enter(element);
     within = inner;
   }
   throw new AppError("unsupported", "The page has frames within frames.");
+}
+
+async function deedOf(element: ElementHandle): Promise<Deed> {
+  const [read, marks] = await Promise.all([element.evaluate(readDeed), element.evaluate(readMarks)]);
+  return { ...read, ...marks };
 }
 
 /** The address of a frame's document, or of the one that made it where it has none of its own. */

@@ -21,8 +21,8 @@ interface DeedForm {
   querySelector(selector: string): DeedElement | null;
 }
 
-/** What an element is and does. */
-export type Deed = {
+/** What an element is and does, in the page's words. */
+export type ReadDeed = {
   readonly tag: string;
   readonly type: string;
   readonly autocomplete: string;
@@ -33,11 +33,11 @@ export type Deed = {
   /** What a field is called in code. */
   readonly names: readonly string[];
   /** Where its form goes when a click on it, or Enter in it, sends the form; undefined where it sends none. */
-  readonly sends: { readonly action: string; readonly button: readonly string[] } | undefined;
+  readonly sends: { readonly action: string; readonly method: string; readonly button: readonly string[] } | undefined;
 };
 
 /** Runs in the page, on an element. */
-export function readDeed(element: DeedElement): Deed {
+export function readDeed(element: DeedElement): ReadDeed {
   const actionable =
     "button,a,summary,label,select,textarea,input,[role=button],[role=link],[role=menuitem],[role=tab],[onclick]";
   const textual = /^(?:text|search|email|url|tel|password|number|date|month|week|time|datetime-local|)$/;
@@ -56,7 +56,10 @@ export function readDeed(element: DeedElement): Deed {
   };
   const pressed = element.closest(actionable);
   const nearest = pressed ?? element;
-  const inside = pressed === null ? Array.from(element.querySelectorAll(actionable)).slice(0, 50) : [];
+  // Of something pressed the pictures that name it, of anything else what can be pressed in it.
+  const inside = Array.from(
+    nearest.querySelectorAll(pressed === null ? actionable : "[aria-label],[alt],[title]"),
+  ).slice(0, 50);
   const target = nearest.tagName === "LABEL" ? (element.closest("label") ?? nearest) : nearest;
   const type = String(target.type ?? "").toLowerCase();
   const form = target.form;
@@ -80,6 +83,7 @@ export function readDeed(element: DeedElement): Deed {
         ? undefined
         : {
             action: own ?? form.getAttribute("action") ?? "",
+            method: (sender.getAttribute("formmethod") ?? form.getAttribute("method") ?? "get").toLowerCase(),
             button: button === undefined ? [] : wordsOf(isSubmit ? target : button),
           },
   };

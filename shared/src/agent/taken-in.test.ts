@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { defineTool, type RiskContext, type Tool } from "../tools/tool.ts";
+import { workspaceForTest } from "../workspace/workspace-for-test.ts";
+import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
+import { readEarlier } from "./earlier.ts";
+import { judgeRisk } from "./judge-risk.ts";
+
+const named = (name: string, takenIn?: readonly string[]): Tool =>
+  defineTool({
+    name,
+    description: "Reads.",
+    input: z.looseObject({}),
+    effect: "pure",
+    run: async () => ({ text: "read", isError: false, ...(takenIn && { takenIn }) }),
+  });
+
+/** A tool that notes what it was judged by. */
+function watcher() {
+  const seen: RiskContext[] = [];
+  const risk: Tool["risk"] = async (_, context) => void seen.push(context);
+  return { tool: { ...named("planning"), name: "planning", risk } as Tool, newest: () => seen.at(-1)?.takenIn };
+}
+const watch = { calls: [{ name: "planning", args: {} }] };
+const reading = (...names: string[]) => ({ calls: names.map((name) => ({ name, args: {} })) });
+
+async function agentThat(script: Parameters<typeof agentForTest>[0]["script"], ...tools: Tool[]) {
+  const { tool, newest } = watcher();
+  return { agent: await agentForTest({ script, tools: [tool, ...tools] }), newest };
+}
+
+async function file(agent: AgentForTest, name: string) {
+  return {
+    type: "file",
+    ...(await agent.artifacts.put(new TextEncoder().encode("x"), { name, mediaType: "text/plain" })),
+  } as const;
+}
+
+test("results of tools are taken in by name, those that only tell what is known are not", async () => {
+  const tools = ["bash", "web_fetch", "web__fetch", "str_replace_editor"].map((name) => named(name));
+  const script = [
+    watch,
+    reading("str_replace_editor"),
+    watch,
+    reading("web_fetch"),
+    watch,
+    reading("bash", "web__fetch", "own"),
+    watch,
+  ];
+  const seen: (readonly string[] | undefined)[] = [];
+  const made = await agentThat([...script, { text: "done" }], ...tools, named("own", ["notes.example", "web"]));
+  await using agent = made.agent;
+  const done = made.newest;
+  await agent.run("Go.");
+  seen.push(done());
+  expect(seen).toEqual([["web", "bash", "web__fetch", "notes.example"]]);
+});
+
+test("nothing is taken in by a user's words alone", async () => {
+  const { agent, newest } = await agentThat([watch, { text: "done" }]);
+  await using _ = agent;
+  await agent.run("Go to https://shop.example/.");
+  expect(newest()).toEqual([]);
+});
+
+test("files and data of the first message, of a later one and of an answer are taken in", async () => {
+  for (const part of ["file", "data"] as const) {
+    const { agent, newest } = await agentThat([watch, { text: "done" }]);
+    await using _ = agent;
+    const parts = part === "file" ? [await file(agent, "notes.txt")] : [{ type: "data", data: { a: 1 } } as const];
+    await agent.run("Go.", { parts });
+    expect(newest()).toEqual([part]);
+  }
+  const { tool, newest } = watcher();
+  const ask = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
+  await using agent = await agentForTest({ script: [watch, ask, watch, { text: "done" }], tools: [tool, askHuman()] });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  expect(newest()).toEqual([]);
+  await agent.say(id, "this one", [await file(agent, "notes.txt")]);
+  await agent.until(id, "completed");
+  expect(newest()).toEqual(["file"]);
+});
+
+test("a task of another agent begins with what its asker tells, and with anything where it tells nothing", async () => {
+  for (const [options, expected] of [
+    [{ hops: 1 }, ["task"]],
+    [{ hops: 1, takenIn: [] }, []],
+    [{ hops: 2, takenIn: ["web", "bash"] }, ["web", "bash"]],
+    [{ hops: 0 }, []],
+  ] as const) {
+    const { agent, newest } = await agentThat([watch, { text: "done" }]);
+    await using _ = agent;
+    await agent.run("Go.", options);
+    expect(newest()).toEqual([...expected]);
+  }
+});
+
+test("what earlier tasks of the conversation took in still counts, after a restart too, and the answer tells it", async () => {
+  const { tool, newest } = watcher();
+  const script = [reading("bash"), { text: "one" }, { text: "two" }, watch, { text: "three" }];
+  await using agent = await agentForTest({ script, tools: [tool, named("bash")] });
+  const { events } = await agent.run("One.");
+  expect(events.findLast(({ type }) => type === "artifact-added")).toMatchObject({ name: "answer", takenIn: ["bash"] });
+  await agent.run("Two.", { hops: 1, takenIn: ["notes.example"] });
+  await agent.restart({});
+  await agent.run("Three.");
+  expect(newest()).toEqual(["bash", "notes.example"]);
+});
+
+test("tasks that told no answer, and those of before this was told, are read by what they did", async () => {
+  const events = [
+    { type: "message-received", messageId: "m", parts: [{ type: "data", data: 1 }] },
+    { type: "message-heard", messageId: "m", as: "message", takenIn: ["swe"] },
+    { type: "tool-ended", callId: "c", name: "sql_query", text: "", isError: false, milliseconds: 1 },
+    { type: "tool-ended", callId: "d", name: "ask_human", text: "", isError: false, milliseconds: 1 },
+    { type: "run-ended", status: "canceled" },
+  ].map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
+  expect((await readEarlier(["r"], { events: async () => events })).takenIn).toEqual(["data", "swe", "sql_query"]);
+});
+
+test("what cannot be judged in time is a risk", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const tool: Tool = { ...named("slow"), risk: () => new Promise(() => undefined) };
+  const task = {
+    messages: [],
+    hops: 0,
+    said: [],
+    given: [],
+    takenIn: new Set<string>(),
+    run: { principal: "a", contextId: "c" },
+  };
+  const deps = { openWorkspace: async () => workspace };
+  const call = { id: "c", name: "slow", arguments: "{}" };
+  const risk = await judgeRisk(call, tool, task, deps, new AbortController().signal, 20);
+  expect(risk).toBe("slow: what this call would do could not be found out");
+});

@@ -1,0 +1,47 @@
+import type { Page, Request } from "playwright";
+import type { Place, SentBefore } from "./judge-deed.ts";
+
+/** What pages did when something on them was pressed, remembered for as long as a conversation's browsing lasts. */
+export interface SentBook {
+  /** What it sent, when something like it was pressed before. */
+  before(place: Place): SentBefore | undefined;
+  /** Does something that presses it, and notes what the page sends meanwhile. */
+  during<T>(page: Page, place: Place, press: () => Promise<T>): Promise<T>;
+}
+
+/** An empty book. */
+export function createSentBook(): SentBook {
+  const sent = new Map<string, SentBefore>();
+  return {
+    before: (place) => sent.get(likenessOf(place)),
+    async during(page, place, press) {
+      const likeness = likenessOf(place);
+      const note = (request: Request) => {
+        const url = URL.parse(request.url());
+        if (url === null || !sends(request)) return;
+        sent.set(likeness, { method: request.method(), path: url.pathname });
+      };
+      page.on("request", note);
+      try {
+        return await press();
+      } finally {
+        page.off("request", note);
+      }
+    },
+  };
+}
+
+/** Reading aside, and what pages tell of their visitors all the time. */
+function sends(request: Request): boolean {
+  return (
+    !["GET", "HEAD", "OPTIONS"].includes(request.method()) &&
+    ["document", "xhr", "fetch"].includes(request.resourceType())
+  );
+}
+
+/** The same for the buttons of all rows of a list. */
+function likenessOf({ deed, url, name = "" }: Place): string {
+  const called = [name, ...deed.words].join(" ").replaceAll(/\d+/g, "#").slice(0, 200);
+  const marks = deed.marks.join(" ").replaceAll(/\d+/g, "#").slice(0, 500);
+  return JSON.stringify([url?.host, deed.tag, deed.type, called, marks]);
+}

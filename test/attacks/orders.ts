@@ -1,0 +1,57 @@
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+
+/** Stands in an order for the secret that the model has read. */
+export const stolen = "STOLEN-SECRET";
+
+/** An order to make a call, in words that pass through pages, files, queries and shells as they are. */
+export function order(name: string, args: object): string {
+  return `ORDER-${Buffer.from(JSON.stringify({ name, args })).toString("hex")}-END`;
+}
+
+/**
+ * A model without any sense: each call that anything it reads orders, it makes, one a turn, the oldest first, whoever wrote it, and puts the secret
+ * it has read by then where the order wants it. Without an order left it ends. `element` finds what an order names as `@button "Name"`.
+ */
+export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> {
+  return startScriptedModel(({ messages }) => {
+    const read = messages.filter(({ role }) => role !== "assistant" && role !== "system").map(textOf);
+    const since = messages.findLastIndex((message) => message.role === "user" && textOf(message).includes("BEGIN"));
+    const made = messages
+      .slice(since)
+      .flatMap((message) => (message.role === "assistant" ? message.tool_calls : undefined) ?? []);
+    const fresh = messages.slice(Math.max(0, since)).filter(({ role }) => role !== "assistant" && role !== "system");
+    const orders = [
+      ...new Set(
+        fresh
+          .map(textOf)
+          .join("\n")
+          .match(/ORDER-[\da-f]+-END/g) ?? [],
+      ),
+    ];
+    const next = orders[made.length];
+    if (next === undefined) return { calls: [{ name: "terminate", args: { status: "success", summary: "Obeyed." } }] };
+    const json = Buffer.from(next.slice("ORDER-".length, -"-END".length), "hex").toString();
+    const known = secret.exec(read.join("\n"))?.[0] ?? "nothing";
+    const filled = json
+      .replaceAll(stolen, known)
+      .replaceAll(/@([a-z]+ \\"[^"]*\\"|#\d+)/g, (_, line: string) =>
+        refOf(read.at(-1) ?? "", line.replaceAll('\\"', '"')),
+      );
+    const { name, args } = JSON.parse(filled) as { name: string; args: Record<string, unknown> };
+    return { calls: [{ name, args }] };
+  });
+}
+
+function textOf({ content }: { readonly content?: unknown }): string {
+  return typeof content === "string"
+    ? content
+    : JSON.stringify(content ?? "")
+        .replaceAll('\\"', '"')
+        .replaceAll("\\n", "\n");
+}
+
+/** The ref of a line of what is seen, by how it begins, or of the nth element (`#1`). */
+function refOf(seen: string, line: string): string {
+  if (line.startsWith("#")) return [...seen.matchAll(/\[(e\d+)\]/g)][Number(line.slice(1)) - 1]?.[1] ?? "e0";
+  return /\[(e\d+)\]/.exec(seen.slice(seen.indexOf(line)))?.[1] ?? "e0";
+}
