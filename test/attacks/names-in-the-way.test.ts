@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runCommand } from "../../shared/src/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
 
@@ -38,7 +38,11 @@ describe.each(tiers)("tier %s", (tier) => {
   beforeAll(async () => {
     open = await openTier(tier);
   });
-  afterAll(() => open.close());
+  afterAll(async () => {
+    // What has no rights cannot be removed, unless by root.
+    await Bun.spawn(["chmod", "-R", "u+rwX", dirname(open.workspace)]).exited;
+    await open.close();
+  });
 
   test.each(Object.entries(things))(
     "a conversation goes on after a command has made each guarded name %s",

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, lstat, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { unlessMissing } from "../errno.ts";
 
 /**
  * Names in a workspace that something outside the sandbox would read or run later: shells, editors, other agents, this
@@ -81,8 +82,8 @@ export function createProtectedNames(): ProtectedNames {
       const share = shares.get(workspace) ?? openShare(workspace);
       share.users += 1;
       const pinned = await share.pinned;
+      await letOwnerIn(join(workspace, ".git")).catch(unlessMissing);
       await forgetChanged(workspace, pinned);
-      if (pinned.has(".git")) await letOwnerIn(join(workspace, ".git"));
       const names = [...pinned.keys()];
       return {
         names,
@@ -103,6 +104,7 @@ export function createProtectedNames(): ProtectedNames {
 /** Folders before what lies in them, as they are mounted in this order. */
 async function pinNames(workspace: string, placeholders: Set<string>): Promise<Map<string, string>> {
   const pinned = new Map<string, string>();
+  await letOwnerIn(join(workspace, ".git")).catch(unlessMissing);
   for (const name of guardedFiles) {
     const path = join(workspace, name);
     if (await placePlaceholder(path)) placeholders.add(path);
@@ -138,7 +140,8 @@ export async function letOwnerIn(folder: string): Promise<void> {
   try {
     const stats = await held.stat();
     const { mode } = stats;
-    if (stats.isDirectory() && (mode & ownerMayAll) !== ownerMayAll)
+    const ours = process.getuid?.() === 0 || stats.uid === process.getuid?.();
+    if (ours && stats.isDirectory() && (mode & ownerMayAll) !== ownerMayAll)
       await chmod(`/proc/self/fd/${held.fd}`, (mode & 0o7777) | ownerMayAll);
   } finally {
     await held.close();
