@@ -91,6 +91,7 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
     cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
+    cancelMessage: (id, options) => watch(() => client.cancelMessage(id, options), options),
     async *stream(message, options) {
       breaker.check();
       yield* client.stream(message, options);

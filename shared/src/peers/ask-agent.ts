@@ -125,8 +125,8 @@ function givenUp(child: Child, outcome: AskOutcome): Ending {
   return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
 }
 
-function openAsk({ askId, agent, parts, contextId, hops }: Ask): OpenAsk {
-  return { askId, agent, parts, hops: hops + 1, ...(contextId !== undefined && { contextId }) };
+function openAsk({ askId, agent, contextId }: Ask): OpenAsk {
+  return { askId, agent, ...(contextId !== undefined && { contextId }) };
 }
 
 /** The outcome of an ask that did not get as far as a task. */

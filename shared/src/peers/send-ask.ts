@@ -1,4 +1,3 @@
-import type { OutgoingMessage } from "../a2a/client.ts";
 import type { PeerEvent } from "../agent/peer-events.ts";
 import type { Run } from "../durable/run.ts";
 import type { Part } from "../tools/human/user-message.ts";
@@ -31,8 +30,10 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
           const signal = inTime(step.signal, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = {
-            ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
+            messageId: ask.askId,
+            parts: await outgoingParts(ask.parts, peers.artifacts),
             hops: ask.hops + 1,
+            ...(contextId !== undefined && { contextId }),
             ...(ask.said && { said: ask.said }),
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
@@ -49,17 +50,6 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
       { effect: met.ours ? "idempotent" : "once" },
     );
   return met.ours ? patiently(run, ask, attempt) : attempt();
-}
-
-/** The message of an ask; the same at every sending, for its id stands for its content. */
-export async function askMessage(
-  askId: string,
-  parts: readonly Part[],
-  contextId: string | undefined,
-  { artifacts }: Pick<Peers, "artifacts">,
-): Promise<OutgoingMessage> {
-  const outgoing = await outgoingParts(parts, artifacts);
-  return { messageId: askId, parts: outgoing, ...(contextId !== undefined && { contextId }) };
 }
 
 /** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */

@@ -74,7 +74,8 @@ function accept(
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
-    if (known.dedupe_hash === dedupe?.hash) return { row: known, created: false };
+    const knowsKeyAlone = known.dedupe_hash === null || dedupe?.hash === undefined;
+    if (knowsKeyAlone || known.dedupe_hash === dedupe.hash) return { row: known, created: false };
     throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
   }
   const id = request.id ?? Bun.randomUUIDv7();
@@ -90,6 +91,10 @@ function accept(
     now,
   });
   tables.events.append(n, request.events ?? [], now);
+  if (request.canceled === true) {
+    endRun(tables, n, { status: "canceled" }, now);
+    return { row: find(tables, id), created: true };
+  }
   const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
   return { row: taken ?? find(tables, id), created: true };
 }
