@@ -27,7 +27,7 @@ export interface StepContext {
  * unpredictable value inside `step`; between steps it must be deterministic, for after a restart it is executed again
  * from the top with recorded results handed back. Operations are numbered when they are called; branches of `all` and
  * `race` number their own, so that concurrency does not disturb replay. An operation whose kind or name does not match
- * the journal pauses the run with `non_deterministic`.
+ * the journal pauses the run with `non_deterministic`; what a body emits is not compared, for it only tells.
  */
 export interface Run {
   readonly id: string;
@@ -65,7 +65,10 @@ export interface Run {
   all<T>(branches: readonly ((run: Run) => Promise<T>)[]): Promise<T[]>;
   /** The value of the first branch that fulfils or the error of the first that rejects, recorded; the others' signals abort. */
   race<T>(branches: readonly ((run: Run) => Promise<T>)[]): Promise<T>;
-  /** Appends an event to the run's log; on replay an event already there is not appended again. */
+  /**
+   * Appends an event to the run's log; on replay an event already there is not appended again. It is known by its type, and by the operation
+   * before it: code that has changed and tells of something there for the first time does so now, once.
+   */
   emit(event: RunEvent): void;
 }
 

@@ -53,7 +53,7 @@ export class Execution {
     this.options = options;
     this.journal = journal;
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
-    this.root = new Scope("", { sealed: false, stopMs: options.stopMs });
+    this.root = new Scope("", { sealed: false, stopMs: options.stopMs, told: journal.told });
     this.#waiting = new Waiting(this);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.done = promise;

@@ -79,8 +79,7 @@ async function runPoll(execution: Execution, scope: Scope, name: string): Promis
 
 function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
   assertNotReserved(event);
-  const path = scope.nextPath();
-  const known = execution.recall(path, "emit", event.type) !== undefined;
-  if (known || scope.sealed || scope.signal.aborted) return;
+  const path = scope.placeOf(event.type);
+  if (path === undefined || scope.sealed || scope.signal.aborted) return;
   execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
 }
