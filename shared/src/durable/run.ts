@@ -46,8 +46,11 @@ export interface Run {
     fn: (step: StepContext) => Promise<T>,
     options?: { readonly effect?: Effect },
   ): Promise<T>;
-  /** Waits at least `milliseconds` of wall-clock time, across restarts; wakes once. */
-  sleep(milliseconds: number): Promise<void>;
+  /**
+   * Waits at least `milliseconds`, across restarts; wakes once. With `until` it ends as soon as that signal aborts in this process, for which
+   * the run stays in memory.
+   */
+  sleep(milliseconds: number, options?: { readonly until?: AbortSignal | undefined }): Promise<void>;
   /**
    * The next undelivered signal of this name, in order of arrival; waits for it without holding memory. `reason` is shown
    * to observers while the run waits (`input-required`); `events` are committed with the wait.

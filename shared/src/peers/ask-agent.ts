@@ -79,7 +79,7 @@ async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: 
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
   for (let questions = 0; ; ) {
-    const seen = await patiently(run, ask, () => followChild(run, child, from, peers));
+    const seen = await patiently(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
     const { state, question, result, ...followed } = seen.value;

@@ -38,7 +38,9 @@ function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {
 /** Meets the agent that could not be met at once. */
 export function meetAgain(run: Run, ask: Ask, peers: Peers): Promise<Tried<Met>> {
   const patience = { ...ask, patienceMs: ask.meetMs ?? ask.patienceMs };
-  return patiently(run, patience, () => run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }));
+  return patiently(run, patience, peers, () =>
+    run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }),
+  );
 }
 
 function meet(address: PeerAddress, peers: Peers, { signal }: StepContext): Promise<Tried<Met>> {

@@ -18,7 +18,7 @@ export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
 /** Reads the result of a task that has ended, its files into our own store. Harmless to repeat. */
 export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Collected>> {
   const { ask, taskId } = child;
-  return patiently(run, ask, () =>
+  return patiently(run, ask, peers, () =>
     run.step("collect", (step) =>
       tried(async () => {
         const client = await peers.client(ask.agent, step.signal);

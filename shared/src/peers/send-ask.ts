@@ -49,7 +49,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
       },
       { effect: met.ours ? "idempotent" : "once" },
     );
-  return met.ours ? patiently(run, ask, attempt) : attempt();
+  return met.ours ? patiently(run, ask, peers, attempt) : attempt();
 }
 
 /** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */
@@ -69,7 +69,7 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
         }),
       { effect: ours ? "idempotent" : "once" },
     );
-  return ours ? patiently(run, ask, attempt) : attempt();
+  return ours ? patiently(run, ask, peers, attempt) : attempt();
 }
 
 function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {

@@ -18,6 +18,8 @@ export type SleepWait = {
   readonly wakeAt: number;
   /** The wake time on the process's monotonic clock, which no clock change moves. */
   readonly due: number;
+  /** What ends it sooner. */
+  readonly until: AbortSignal | undefined;
   begin: readonly RunEvent[] | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
