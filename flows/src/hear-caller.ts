@@ -39,7 +39,7 @@ async function collect(run: Run, { inbox, hops, said, added }: FlowState): Promi
 }
 
 function clock(run: Run): Promise<number> {
-  return run.step("clock", async () => Date.now(), { effect: "pure" });
+  return run.step("clock", async ({ now }) => now(), { effect: "pure" });
 }
 
 function filesOf({ parts }: UserMessage): Part[] {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import type { MachineClock } from "../durable/embedded/machine-clock.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { modelConfigSchema } from "../llm/config.ts";
 import { createModel } from "../llm/create-model.ts";
@@ -31,8 +32,8 @@ type Options = {
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
-  /** Milliseconds since 1970, as the engine sees them. */
-  readonly clock?: () => number;
+  /** The machine's clocks, as the engine sees them. */
+  readonly clock?: MachineClock;
 };
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */

@@ -16,6 +16,11 @@ export interface StepContext {
   readonly signal: AbortSignal;
   /** `runId/path`: the same at every attempt, so it serves as idempotency key towards others (an A2A messageId, say). */
   readonly key: string;
+  /**
+   * Milliseconds on the clock of runs, for durations and deadlines: what is recorded of it compares in any later step, in any process. It goes
+   * on evenly whatever the machine's clock is set to; where the machine itself was started anew, only that clock can tell what passed.
+   */
+  now(): number;
   /** Keeps an event to be committed in one transaction with this step's result; dropped if the step does not finish. */
   emit(event: RunEvent): void;
   /** Shows something to those who watch right now, in this process (token deltas, live output). Never stored or replayed. */

@@ -20,7 +20,7 @@ export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Col
   const { ask, taskId } = child;
   return patiently(run, ask, peers, () =>
     run.step("collect", (step) =>
-      tried(async () => {
+      tried(step, async () => {
         const client = await peers.client(ask.agent, step.signal);
         const task = await client.get(taskId, { signal: step.signal });
         return readResult(task, ask.agent, peers, step.signal);

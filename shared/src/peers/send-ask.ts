@@ -26,8 +26,8 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
     run.step(
       "send",
       async (step): Promise<Tried<Sent>> => {
-        const sent = await tried(async () => {
-          const signal = inTime(step.signal, ask.endsAt);
+        const sent = await tried(step, async () => {
+          const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = {
             messageId: ask.askId,
@@ -59,8 +59,8 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
     run.step(
       "answer",
       (step) =>
-        tried(async () => {
-          const signal = inTime(step.signal, ask.endsAt);
+        tried(step, async () => {
+          const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
           const outgoing = await outgoingParts(parts, peers.artifacts);

@@ -1,21 +1,24 @@
-import type { Run } from "../durable/run.ts";
+import type { Run, StepContext } from "../durable/run.ts";
 import { type AppError, errorCodes } from "../errors.ts";
 import type { Ask } from "./ask.ts";
 import { expectedFailure } from "./in-time.ts";
 import type { Fault } from "./outcome.ts";
 import type { Peers } from "./peers.ts";
 
-/** What one short step came to, and when: a failure is a value, so that the run decides what follows. Milliseconds since 1970. */
+/** What one short step came to, and when on the clock of runs: a failure is a value, so that the run decides what follows. Milliseconds. */
 export type Tried<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
 
 /** Does the work; an expected failure becomes a value, anything else rejects. */
-export async function tried<Value>(work: () => Promise<Value>): Promise<Tried<Value>> {
+export async function tried<Value>(
+  { now }: Pick<StepContext, "now">,
+  work: () => Promise<Value>,
+): Promise<Tried<Value>> {
   try {
-    return { value: await work(), at: Date.now() };
+    return { value: await work(), at: now() };
   } catch (error) {
     const failure = expectedFailure(error);
     if (failure === undefined) throw error;
-    return { fault: faultOf(failure), at: Date.now() };
+    return { fault: faultOf(failure), at: now() };
   }
 }
 
@@ -24,7 +27,7 @@ export function faultOf({ code, message }: AppError): Fault {
   return { code, message };
 }
 
-/** Which agent is tried again, and until when. Milliseconds; `endsAt` since 1970. */
+/** Which agent is tried again, and until when. Milliseconds; `endsAt` on the clock of runs. */
 export type Patience = Pick<Ask, "agent" | "patienceMs" | "endsAt">;
 
 const longestPauseMs = 15_000;

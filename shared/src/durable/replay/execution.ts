@@ -21,7 +21,7 @@ export type ExecutionOptions = {
   readonly contextId: string;
   readonly store: RunStore;
   readonly log: Log;
-  /** Milliseconds since 1970. */
+  /** The time of runs in milliseconds, which goes on evenly over the lives of all processes. */
   readonly clock: () => number;
   /** How long a step may go on after its abort before it is left behind. */
   readonly stopMs: number;

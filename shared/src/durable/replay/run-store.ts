@@ -21,7 +21,7 @@ export type JournalRow = {
 
 /** What is kept of a run whose every live branch waits. */
 export type Parking = {
-  /** Milliseconds since 1970 when the run goes on without a signal. */
+  /** When, on the clock of runs, it goes on without a signal. Milliseconds. */
   readonly wakeAt?: number;
   readonly signals: readonly string[];
   /** What observers are shown. */
