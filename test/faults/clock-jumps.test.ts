@@ -6,7 +6,7 @@ import { agentServerForTest } from "@manyhands/shared/peers/agent-server-for-tes
 import { gateForTest } from "@manyhands/shared/peers/gate-for-test";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
 
-const preload = resolve(import.meta.dir, "set-clock.ts");
+const preload = resolve(import.meta.dir, "set-clock.fixture.ts");
 const hour = 3_600_000;
 
 /** A gateway whose clock can be set, and the way to its agent. */
