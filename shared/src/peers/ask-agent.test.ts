@@ -80,6 +80,19 @@ test("what an agent says is shown live, in whole lines", async () => {
   expect(asker.progress).toContainEqual(expect.objectContaining({ type: "agent-output", text: "First this.\n" }));
 });
 
+test("a task that is followed in several steps is read on from where the last one ended: no line is told twice", async () => {
+  const names = ["a.txt", "b.txt", "c.txt"];
+  await using helper = await agentServerForTest({
+    script: [...names.map((name) => ({ ...create(name, "x"), delayMs: 700 })), { text: "ok", delayMs: 700 }],
+  });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers), { followMs: 1_000 });
+  const id = await asker.start();
+  await asker.until(id, "completed");
+  const lines = (await asker.events(id)).flatMap((event) => (event.type === "agent-progressed" ? [event.text] : []));
+  expect(lines).toHaveLength(new Set(lines).size);
+  for (const name of names) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+});
+
 test("a conversation with an agent goes on where it was", async () => {
   await using helper = await agentServerForTest({ script: [{ text: "one" }, { text: "two" }] });
   await using asker = await askerForTest(async (run, peers) => {

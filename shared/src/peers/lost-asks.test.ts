@@ -37,6 +37,8 @@ test("runs canceled while their agent was away begin nothing when it comes back"
     await asker.engine.cancel(id);
   }
   gate.loses("SendMessage", false);
+  // Away for longer than a few tries take.
+  await Bun.sleep(1_500);
   gate.open();
   await recalled(asker);
   expect((await helper.tasks()).map(({ status }) => status)).toEqual(Array(5).fill("canceled"));
