@@ -32,8 +32,8 @@ type Options = {
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
-  /** The machine's clocks, as the engine sees them. */
-  readonly clock?: MachineClock;
+  /** Milliseconds that have passed for the engine besides those that really did. */
+  readonly passed?: () => number;
 };
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
@@ -55,6 +55,10 @@ export type AgentForTest = AsyncDisposable & {
   restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };
 
+function clockAhead(passed: () => number): MachineClock {
+  return { boot: "a test's", wall: () => Date.now() + passed(), uptime: () => performance.now() + passed() };
+}
+
 /** Makes one. For tests. */
 export async function agentForTest(options: Options): Promise<AgentForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-"));
@@ -64,7 +68,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   const work = (current: Options) => {
     const engine = createEmbeddedEngine({
       path: join(home, "runs.db"),
-      ...(options.clock && { clock: options.clock }),
+      ...(options.passed && { clock: clockAhead(options.passed) }),
     });
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
     const { approval, risky, modelPauses } = current;

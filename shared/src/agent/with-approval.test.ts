@@ -107,7 +107,7 @@ test("what nobody allowed within a day is not made", async () => {
     script: [{ calls: acts(1) }, { text: "ok" }],
     tools: [tool],
     approval: () => "ask",
-    clock: { wall: () => Date.now() + later, uptime: () => performance.now() + later, boot: "a test's" },
+    passed: () => later,
   });
   const id = await agent.start("Act.");
   await agent.until(id, "waiting");
