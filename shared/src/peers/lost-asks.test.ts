@@ -5,6 +5,7 @@ import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
 import { type AskerForTest, askerForTest } from "./asker-for-test.ts";
 import { badAgentForTest, badTask } from "./bad-agent-for-test.ts";
+import { cancelOpen } from "./cancel-open.ts";
 import { gateForTest } from "./gate-for-test.ts";
 
 const parts: Part[] = [{ type: "text", text: "Pay the bill." }];
@@ -84,6 +85,41 @@ for (const verb of ["race", "all"] as const)
     expect((await helper.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
     expect(helper.model.requests).toHaveLength(0);
   });
+
+test("a branch that settles what it asked leaves what others asked alone", async () => {
+  await using helper = await agentServerForTest({
+    script: ({ messages }) => (JSON.stringify(messages).includes("slowly") ? { text: "paid", delayMs: 1_500 } : never),
+  });
+  await using asker = await askerForTest((run, peers) =>
+    run.all<unknown>([
+      (own) => askAgent(own, { ...to(helper.url), parts: [{ type: "text", text: "slowly" }] }, peers),
+      async (own) => {
+        await own.race<unknown>([
+          (loser) => askAgent(loser, to(helper.url), peers),
+          (winner) =>
+            winner.step("until both are at work", () =>
+              eventually(() => helper.model.requests.length === 2).then(() => 1),
+            ),
+        ]);
+        return cancelOpen(own, peers);
+      },
+    ]),
+  );
+  expect(await asker.run()).toMatchObject([{ state: "completed", answer: "paid" }, 0]);
+  expect((await helper.tasks()).map(({ status }) => status).toSorted()).toEqual(["canceled", "completed"]);
+});
+
+test("a recall that was accepted cancels its run too: the process may have died before it did so itself", async () => {
+  await using helper = await agentServerForTest({ script: () => never });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+  const id = await asker.start();
+  await eventually(() => helper.model.requests.length === 1);
+  const input = { runId: id, why: "canceled" };
+  await asker.engine.start({ kind: "asker/recall", input, principal: "alice", contextId: "c1" });
+  await asker.until(id, "canceled");
+  await recalled(asker);
+  expect((await helper.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
+});
 
 const listed = (id: string, messageId: string, state = "WORKING") =>
   badTask(state, { id, history: [{ messageId, role: "ROLE_USER", parts: [{ text: "x" }] }] });
