@@ -56,6 +56,22 @@ test("planted faults are found", () => {
   expect(manifestFaults(broken)).toEqual(["gateway must not depend on agents/manus"]);
 });
 
+/** Who needs the clock that people set: for what they show or compare with a date, never for how long something takes. */
+const readsWall = [
+  "gateway/src/registry/card-policy.ts",
+  "gateway/src/registry/known-agent.ts",
+  "gateway/src/tasks/task-items.ts",
+  "shared/src/durable/embedded/machine-clock.ts",
+  "shared/src/llm/attempt.ts",
+  "shared/src/tools/code/checkpoints/checkpoint-store.ts",
+  "shared/src/workspace/remove-stale.ts",
+];
+
+test("no duration is taken from a clock that may be set: performance.now within a process, a step's now() beyond", () => {
+  const found = sources.filter(({ path, readsWall }) => readsWall && !/\/(conformance|testing)\//.test(path));
+  expect(found.map(({ path }) => path).toSorted()).toEqual(readsWall);
+});
+
 test("imports of every form are seen, types too", () => {
   const source = `import type { A } from "./a.ts";\nimport {\n  B,\n} from "./b.ts";\nexport { C } from "./c.ts";\nimport "./d.ts";\nawait import("./e.ts");`;
   expect(importsOf(source)).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);

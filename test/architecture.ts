@@ -3,8 +3,8 @@ import { dirname, join, relative, resolve } from "node:path";
 /** The folder of the workspace. */
 const root = resolve(import.meta.dir, "..");
 
-/** A source file: its path relative to the workspace, and what it imports. */
-export type SourceFile = { readonly path: string; readonly imports: readonly string[] };
+/** A source file: its path relative to the workspace, what it imports, and whether it reads the clock that people set. */
+export type SourceFile = { readonly path: string; readonly imports: readonly string[]; readonly readsWall?: boolean };
 
 /** A package of the workspace: its folder and the names its manifest depends on. */
 export type Package = { readonly folder: string; readonly name: string; readonly dependencies: readonly string[] };
@@ -79,7 +79,8 @@ export async function readSources(): Promise<SourceFile[]> {
   for (const folder of ["shared", "agents", "flows", "gateway"])
     for (const path of new Bun.Glob(`${folder}/**/src/**/*.ts`).scanSync({ cwd: root })) {
       if (path.includes("node_modules") || /(?:\.test|-for-test|\.fixture)\.ts$/.test(path)) continue;
-      sources.push({ path, imports: importsOf(await Bun.file(join(root, path)).text()) });
+      const text = await Bun.file(join(root, path)).text();
+      sources.push({ path, imports: importsOf(text), readsWall: /\bDate\.now\b/.test(text) });
     }
   return sources;
 }

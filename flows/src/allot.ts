@@ -1,5 +1,5 @@
 import type { AgentInput } from "@manyhands/shared/agent/task";
-import type { Run } from "@manyhands/shared/durable/run";
+import type { Run, StepContext } from "@manyhands/shared/durable/run";
 import { AppError } from "@manyhands/shared/errors";
 import { type FlowState, type Share, workedMs } from "./flow-state.ts";
 
@@ -14,7 +14,9 @@ export async function allot(run: Run, state: FlowState, deadlineMs: number | und
   const parts = Math.max(1, state.expected, state.branches - state.underWay) + (state.ownCalls ? 1 : 0);
   state.expected = Math.max(0, state.expected - 1);
   state.asks++;
-  const allotment = await run.step("allot", async () => shareOf(state, parts, deadlineMs), { effect: "pure" });
+  const allotment = await run.step("allot", async (step) => shareOf(state, step, parts, deadlineMs), {
+    effect: "pure",
+  });
   const { tokens = 0, usd = 0 } = allotment.budget;
   state.reserved = { tokens: state.reserved.tokens + tokens, usd: state.reserved.usd + usd };
   state.underWay++;
@@ -35,10 +37,10 @@ export function unreserved({ begun: { limits }, spent, reserved }: FlowState): S
   };
 }
 
-function shareOf(state: FlowState, parts: number, deadlineMs = Number.POSITIVE_INFINITY): Allotment {
+function shareOf(state: FlowState, step: StepContext, parts: number, deadlineMs = Number.POSITIVE_INFINITY): Allotment {
   const { limits } = state.begun;
   const left = unreserved(state);
-  const leftMs = Math.ceil(limits.wallMs - workedMs(state));
+  const leftMs = Math.ceil(limits.wallMs - workedMs(state, step));
   const tokens = Math.floor(left.tokens / parts);
   if (state.asks > limits.asks) throw over("step_limit", `${limits.asks} asks of agents`);
   if (tokens < 1) throw over("token_limit", `${limits.tokens} tokens`);

@@ -2,7 +2,7 @@ import { type RecordedReply, recordReply } from "@manyhands/shared/agent/ask-mod
 import { type ModelPauses, patientStep } from "@manyhands/shared/agent/patient-step";
 import { type Account, roomForAnswer } from "@manyhands/shared/agent/spending";
 import { usageOfAnswers } from "@manyhands/shared/agent/task-usage";
-import type { Run } from "@manyhands/shared/durable/run";
+import type { Run, StepContext } from "@manyhands/shared/durable/run";
 import type { Model, ModelRequest } from "@manyhands/shared/llm/model";
 import { estimateTokens } from "@manyhands/shared/llm/tokens";
 import { unreserved } from "./allot.ts";
@@ -25,12 +25,12 @@ export async function askModel(
   const waiting = {
     pauses: modelPauses,
     hasAnswered: state.spent.tokens > 0,
-    leftMs: () => state.begun.limits.wallMs - workedMs(state),
+    leftMs: (step: StepContext) => state.begun.limits.wallMs - workedMs(state, step),
     // The flow's time goes on by itself.
     spent: () => undefined,
   };
   const reply = await patientStep(run, name, waiting, async (step) => {
-    const account = accountOf(state);
+    const account = accountOf(state, step);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
     return recordReply(account, { ...request, maxOutputTokens }, model, step);
@@ -40,7 +40,7 @@ export async function askModel(
 }
 
 /** The flow's budget as a task's: what is set aside for agents at work counts as gone. */
-function accountOf(state: FlowState): Account {
+function accountOf(state: FlowState, step: StepContext): Account {
   const { limits, contextWindow } = state.begun;
   const left = unreserved(state);
   return {
@@ -50,7 +50,7 @@ function accountOf(state: FlowState): Account {
       tokens: limits.tokens - left.tokens,
       usd: limits.usd - left.usd,
       unpriced: state.spent.unpriced,
-      workMs: workedMs(state),
+      workMs: workedMs(state, step),
     },
   };
 }

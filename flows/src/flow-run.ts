@@ -70,7 +70,7 @@ async function begin(
       wallMs: Math.min(own.wallMs, budget.wallMs ?? own.wallMs),
     },
     contextWindow: model.capabilities.contextWindow,
-    startedAt: Date.now(),
+    startedAt: step.now(),
     unpriced: budget.usd !== undefined && !hasPrice(model) ? model.name : null,
   };
 }

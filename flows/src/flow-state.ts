@@ -1,5 +1,6 @@
 import { type AgentInput, takenInAtStart } from "@manyhands/shared/agent/task";
 import { addUsage, noUsage, type TaskUsage } from "@manyhands/shared/agent/task-usage";
+import type { StepContext } from "@manyhands/shared/durable/run";
 import type { Part } from "@manyhands/shared/tools/human/user-message";
 import { sourcesIn } from "@manyhands/shared/tools/taken-in";
 import type { AgentEntry } from "./agents.ts";
@@ -15,7 +16,7 @@ export type FlowLimits = {
   readonly wallMs: number;
 };
 
-/** What was recorded when the flow began. Times in milliseconds since 1970. */
+/** What was recorded when the flow began. Its start is on the clock of runs, in milliseconds. */
 export type Begun = FlowRequest & {
   readonly earlier: Earlier;
   /** The agents the flow works with, and those that a name in its options can mean besides. */
@@ -93,7 +94,7 @@ export function spend(state: FlowState, usage: TaskUsage | undefined): void {
   state.spent = addUsage(state.spent, usage ?? { ...noUsage, unpriced: true });
 }
 
-/** The milliseconds the flow has worked by now. For within a step only. */
-export function workedMs({ begun, pausedMs }: FlowState): number {
-  return Date.now() - begun.startedAt - pausedMs;
+/** The milliseconds the flow has worked by now. */
+export function workedMs({ begun, pausedMs }: FlowState, { now }: Pick<StepContext, "now">): number {
+  return now() - begun.startedAt - pausedMs;
 }

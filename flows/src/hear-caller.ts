@@ -47,7 +47,7 @@ async function collect(run: Run, state: FlowState): Promise<void> {
 }
 
 function clock(run: Run): Promise<number> {
-  return run.step("clock", async () => Date.now(), { effect: "pure" });
+  return run.step("clock", async ({ now }) => now(), { effect: "pure" });
 }
 
 function filesOf({ parts }: UserMessage): Part[] {

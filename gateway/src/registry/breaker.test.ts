@@ -63,3 +63,86 @@ test("a refusal is an answer, and what the caller gives up says nothing", async 
   expect(breaker.state()).toBe("trying");
   expect(await breaker.watch(async () => "well")).toBe("well");
 });
+
+/** A call that ends when it is told to. */
+function pending() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  return {
+    call: () => promise,
+    resolve: () => resolve("well"),
+    fail: () => reject(new AppError("unavailable", "Reset.")),
+  };
+}
+
+test("of many calls that one outage ends, those begun before it opened count for nothing", async () => {
+  const { breaker, clock } = breakerAt();
+  const calls = Array.from({ length: 16 }, pending);
+  const watched = calls.map(({ call }) => breaker.watch(call).catch(() => undefined));
+  for (const { fail } of calls) fail();
+  await Promise.all(watched);
+  expect(() => breaker.check()).toThrow("has failed 2 times in a row (Reset); it is tried again in 1 s.");
+  clock.now = 1_000;
+  expect(await breaker.watch(async () => "well")).toBe("well");
+  expect(breaker.state()).toBe("closed");
+});
+
+test("a late failure of a call from before it opened does not end the one that tries, nor count once it has closed", async () => {
+  const { breaker, clock } = breakerAt();
+  const [late, later] = [pending(), pending()];
+  const watched = [late, later].map(({ call }) => breaker.watch(call).catch(() => "failed"));
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  clock.now = 1_000;
+  const probe = pending();
+  const trying = breaker.watch(probe.call);
+  late.fail();
+  await watched[0];
+  await expect(breaker.watch(async () => "a second one")).rejects.toMatchObject({ code: "unavailable" });
+  probe.resolve();
+  await trying;
+  later.fail();
+  await watched[1];
+  await breaker.watch(broken).catch(() => undefined);
+  expect(breaker.state()).toBe("closed");
+});
+
+test("a good answer to any call closes it at once, before its time is over", async () => {
+  const { breaker } = breakerAt();
+  const early = pending();
+  const watched = breaker.watch(early.call);
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  expect(breaker.state()).toBe("open");
+  early.resolve();
+  await watched;
+  expect(breaker.state()).toBe("closed");
+});
+
+test("looks that find the agent out of order open it, and never make its pause longer", async () => {
+  const { breaker, clock } = breakerAt();
+  for (let n = 0; n < 10; n++) breaker.failed("Refused.");
+  expect([breaker.state(), breaker.reason()]).toEqual(["open", "Refused."]);
+  clock.now = 1_000;
+  expect(breaker.state()).toBe("trying");
+});
+
+test("who waits is woken when its time is over, when the call that tries is given up, and when it closes", async () => {
+  const breaker = createBreaker("maps", { failures: 1, pauseMs: 60, maxPauseMs: 60_000 });
+  const woken = () => {
+    const signal = breaker.retrySignal();
+    return new Promise((resolve) => signal.addEventListener("abort", resolve));
+  };
+  const timeOver = woken();
+  await breaker.watch(broken).catch(() => undefined);
+  await timeOver;
+  const givenUp = woken();
+  const probe = pending();
+  const trying = breaker.watch(probe.call, AbortSignal.abort()).catch(() => undefined);
+  probe.fail();
+  await Promise.all([trying, givenUp]);
+  expect(breaker.state()).toBe("trying");
+  const closed = woken();
+  breaker.succeeded();
+  await closed;
+  const still = breaker.retrySignal();
+  breaker.succeeded();
+  expect([still.aborted, breaker.retrySignal() === still]).toEqual([false, true]);
+});

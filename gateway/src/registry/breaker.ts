@@ -20,22 +20,46 @@ export interface Breaker {
   reason(): string | undefined;
   /** Throws `unavailable`, with the last failure and when it will be tried again, while the agent is left alone. */
   check(): void;
-  /** Makes a call unless the agent is left alone; one that comes when its time is over is the only one until it has ended. */
+  /**
+   * Makes a call unless the agent is left alone; one that comes when its time is over is the only one until it has ended. A failure counts
+   * only where the call began after the breaker last opened or closed: of many calls that one outage ends, none makes the pause longer.
+   */
   watch<Value>(call: () => Promise<Value>, signal?: AbortSignal): Promise<Value>;
+  /** The agent is well, whoever found it so: closes at once. */
   succeeded(): void;
+  /** The agent was found out of order without a call. Never makes a pause longer. */
   failed(reason: string): void;
+  /** Aborted at the next moment at which a call that was refused is worth making again. */
+  retrySignal(): AbortSignal;
 }
 
 /** What says that the agent's server is broken; any other refusal is an answer. */
 export const sick: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "storage_unavailable"]);
 
-/** A breaker that is closed. `now` is the clock, in milliseconds. */
-export function createBreaker(name: string, policy: BreakerPolicy, now: () => number = Date.now): Breaker {
+/** A breaker that is closed. `now` is a clock that is never set, in milliseconds. */
+export function createBreaker(name: string, policy: BreakerPolicy, now = () => performance.now()): Breaker {
   let failures = 0;
+  /** Times it was opened since it was last closed. */
+  let openings = 0;
+  /** Counts its openings and closings: a call tells of the time it began in. */
+  let era = 0;
   let retryAt = 0;
   let trying = false;
   let reason = "";
-  const isOpen = () => failures >= policy.failures;
+  let waiting = new AbortController();
+  const isOpen = () => openings > 0;
+  const wake = () => {
+    const woken = waiting;
+    waiting = new AbortController();
+    woken.abort();
+  };
+  const open = () => {
+    const pauseMs = Math.min(policy.pauseMs * 2 ** openings++, policy.maxPauseMs);
+    retryAt = now() + pauseMs;
+    trying = false;
+    const opened = ++era;
+    setTimeout(() => opened === era && wake(), pauseMs).unref();
+  };
   const check = () => {
     const waitMs = retryAt - now();
     if (!isOpen() || (waitMs <= 0 && !trying)) return;
@@ -45,23 +69,30 @@ export function createBreaker(name: string, policy: BreakerPolicy, now: () => nu
   };
   const succeeded = () => {
     failures = 0;
+    if (!isOpen()) return;
+    openings = 0;
     trying = false;
+    era++;
+    wake();
   };
-  const failed = (why: string) => {
+  const counted = (why: string) => {
     failures++;
-    trying = false;
     reason = why;
-    const doublings = Math.max(0, failures - policy.failures);
-    retryAt = now() + Math.min(policy.pauseMs * 2 ** doublings, policy.maxPauseMs);
+    if (isOpen() || failures >= policy.failures) open();
   };
   return {
     state: () => (!isOpen() ? "closed" : trying || now() >= retryAt ? "trying" : "open"),
     reason: () => (isOpen() ? reason : undefined),
+    retrySignal: () => waiting.signal,
     check,
     succeeded,
-    failed,
+    failed(why) {
+      if (isOpen()) reason = why;
+      else counted(why);
+    },
     async watch(call, signal) {
       check();
+      const begunIn = era;
       const isTry = isOpen();
       if (isTry) trying = true;
       try {
@@ -70,9 +101,13 @@ export function createBreaker(name: string, policy: BreakerPolicy, now: () => nu
         return value;
       } catch (error) {
         // What the caller gives up tells nothing of the agent.
-        if (signal?.aborted === true || !(error instanceof AppError)) trying = isTry ? false : trying;
-        else if (sick.has(error.code)) failed(error.message);
-        else succeeded();
+        const isGivenUp = signal?.aborted === true || !(error instanceof AppError);
+        if (!isGivenUp && !sick.has(error.code)) succeeded();
+        else if (begunIn === era && !isGivenUp) counted(error.message);
+        else if (begunIn === era && isTry) {
+          trying = false;
+          wake();
+        }
         throw error;
       }
     },
@@ -91,6 +126,7 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
     cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
+    cancelMessage: (id, options) => watch(() => client.cancelMessage(id, options), options),
     async *stream(message, options) {
       breaker.check();
       yield* client.stream(message, options);

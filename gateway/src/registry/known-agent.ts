@@ -45,6 +45,10 @@ export interface KnownAgent {
   look(signal: AbortSignal): Promise<void>;
   /** A client to it, with its newest card. Rejects with `unavailable` or, for a card the policy refuses, `forbidden`. */
   connect(signal: AbortSignal): Promise<A2aClient>;
+  /** Milliseconds since it was last looked at, whatever the machine's clock was set to; infinite before the first look. */
+  unseenMs(): number;
+  /** Aborted at the next moment at which asking it again is worthwhile, after it was refused or failed. */
+  retrySignal(): AbortSignal;
 }
 
 const lookMs = 5_000;
@@ -57,6 +61,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
   let client: A2aClient | undefined;
   let problem: { health: "down" | "refused"; reason: string } | undefined;
   let checkedAt: number | undefined;
+  let seen = Number.NEGATIVE_INFINITY;
   const changes: { at: number; what: readonly string[] }[] = [];
 
   const open = async (signal: AbortSignal): Promise<A2aClient> => {
@@ -112,7 +117,10 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
         if (!refused) breaker.failed(reason);
       }
       checkedAt = Date.now();
+      seen = performance.now();
     },
+    unseenMs: () => performance.now() - seen,
+    retrySignal: () => breaker.retrySignal(),
     async connect(signal) {
       if (problem?.health === "refused")
         throw new AppError("forbidden", `${address.name} may not be used: ${problem.reason}`);

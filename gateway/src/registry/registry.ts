@@ -4,7 +4,7 @@ import { AppError } from "@manyhands/shared/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
 import type { CardPolicy } from "./card-policy.ts";
-import { type AgentAddress, type AgentState, knownAgent } from "./known-agent.ts";
+import { type AgentAddress, type AgentState, type KnownAgent, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -31,6 +31,8 @@ export interface Registry {
    * the address, which stays unregistered. Rejects with `unavailable`, or `forbidden` with why it may not be used.
    */
   connect(agent: Pick<AgentAddress, "name" | "url">, signal: AbortSignal): Promise<A2aClient>;
+  /** Aborted at the next moment at which asking an agent again is worthwhile; undefined for one that was never asked. */
+  retrySignal(agent: Pick<AgentAddress, "name" | "url">): AbortSignal | undefined;
   /** What every request to an agent's address carries. */
   headers(url: string): Readonly<Record<string, string>>;
   /** Calls with the name of every agent that is known, and of every one that comes to be, once each. */
@@ -47,7 +49,7 @@ export type RegistryOptions = {
   readonly policy: CardPolicy;
   /** Where an address is reached from here; as it is when left out. */
   readonly inside?: InsideAddress;
-  /** Milliseconds between two looks at an agent that is up; one that is not is looked at every two seconds. */
+  /** Milliseconds between two looks at an agent that is up; one that is not, or is left alone, is looked at every two seconds. */
   readonly everyMs: number;
   readonly breaker?: BreakerPolicy;
   /** Names that flows have, which no agent may take. */
@@ -70,12 +72,19 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps),
   );
   const closing = new AbortController();
-  const look = async (isDue: (state: AgentState) => boolean) => {
+  const look = async (isDue: (agent: KnownAgent) => boolean) => {
     await book.reread();
-    const due = book.all().filter((agent) => isDue(agent.state()));
+    const due = book.all().filter(isDue);
     await Promise.all(due.map((agent) => agent.look(closing.signal)));
   };
-  const isDue = ({ health, checkedAt = 0 }: AgentState) => health !== "up" || Date.now() - checkedAt >= options.everyMs;
+  const isDue = (agent: KnownAgent) => {
+    const { health, breaker } = agent.state();
+    return health !== "up" || breaker !== "closed" || agent.unseenMs() >= options.everyMs;
+  };
+  const registered = ({ name, url }: Pick<AgentAddress, "name" | "url">) => {
+    const known = book.get(name);
+    return known !== undefined && isSameUrl(known.address.url, url) ? known : undefined;
+  };
   let looking: Promise<void> = Promise.resolve();
   const lookAgain = () => {
     looking = looking
@@ -101,11 +110,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       const token = book.tokenFor(url);
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
     },
-    async connect({ name, url }, signal) {
-      const known = book.get(name);
-      if (known !== undefined && isSameUrl(known.address.url, url)) return known.connect(signal);
-      return strangers.connect(url, signal);
-    },
+    connect: async (agent, signal) => registered(agent)?.connect(signal) ?? strangers.connect(agent.url, signal),
+    retrySignal: (agent) => (registered(agent) ?? strangers.get(agent.url))?.retrySignal(),
     refresh: () => look(() => true),
     async close() {
       clearInterval(timer);

@@ -5,6 +5,8 @@ import type { KnownAgent } from "./known-agent.ts";
 export interface Strangers {
   /** A client to the agent at an address; its card is read again when it is older than a minute. Rejects as `KnownAgent.connect`. */
   connect(url: string, signal: AbortSignal): Promise<A2aClient>;
+  /** What is known of an address that was asked before. */
+  get(url: string): KnownAgent | undefined;
 }
 
 const cardAgeMs = 60_000;
@@ -14,13 +16,14 @@ const mostRemembered = 200;
 export function createStrangers(meet: (url: string) => KnownAgent): Strangers {
   const met = new Map<string, KnownAgent>();
   return {
+    get: (url) => met.get(url),
     async connect(url, signal) {
       const agent = met.get(url) ?? meet(url);
       met.delete(url);
       met.set(url, agent);
       const oldest = met.keys().next().value;
       if (met.size > mostRemembered && oldest !== undefined) met.delete(oldest);
-      if (Date.now() - (agent.state().checkedAt ?? 0) > cardAgeMs) await agent.look(signal);
+      if (agent.unseenMs() > cardAgeMs) await agent.look(signal);
       return agent.connect(signal);
     },
   };

@@ -116,6 +116,7 @@ async function open({
       const flow = flows.find((one) => one.name === name);
       return flow === undefined ? configured(registry, name) : { name, url: faceUrl(url, name) };
     },
+    retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
     bounds: { patienceMs: config.gateway.patienceMs },
   });
   const webhooks = openWebhooks(config);

@@ -53,8 +53,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
     exited: child.exited,
     logTail,
     async ready({ timeoutMs, signal }) {
-      const deadline = Date.now() + timeoutMs;
-      while (Date.now() < deadline) {
+      const deadline = performance.now() + timeoutMs;
+      while (performance.now() < deadline) {
         signal?.throwIfAborted();
         if (child.exitCode !== null || child.signalCode !== null)
           throw new AppError("unavailable", `${spec.name} ended before it was ready:\n${await logTail()}`);

@@ -48,11 +48,11 @@ export async function supervise(
   const { signal, policy, report } = options;
   let failures = 0;
   for (let starts = 0; !signal.aborted; starts++) {
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     const server = startServer(spec);
     const reason = await untilDown(server, starts, options);
     if (reason === undefined || signal.aborted) return;
-    failures = Date.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
+    failures = performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
     const hopeless = (await server.exited) === configurationExitCode;
     if (hopeless || failures >= policy.attempts) {
       report({ type: "server-given-up", name: spec.name, reason });

@@ -68,12 +68,38 @@ export async function startTask(
     principal,
     contextId: contextId || crypto.randomUUID(),
     dedupe: {
-      key: JSON.stringify([agent, principal, input.message.messageId]),
+      key: messageKey(agent, principal, input.message.messageId),
       hash: sha256(JSON.stringify([contextId, input.message])),
     },
     events: [messageReceived(input.message)],
   });
   return run;
+}
+
+/**
+ * The task a message began; where it has not come, a canceled one in its place, which is what the sender gets should it come later. Only the
+ * sender's own: the same id from another principal is another message.
+ */
+export async function taskOfMessage(
+  { engine, agent }: Pick<TaskDeps, "engine" | "agent">,
+  messageId: string,
+  principal: string,
+): Promise<RunRecord> {
+  const message: UserMessage = { messageId, parts: [] };
+  const { run } = await engine.start({
+    kind: agent,
+    input: { message, hops: 0 } satisfies AgentInput,
+    principal,
+    contextId: crypto.randomUUID(),
+    dedupe: { key: messageKey(agent, principal, messageId) },
+    events: [messageReceived(message)],
+    canceled: true,
+  });
+  return run;
+}
+
+function messageKey(agent: string, principal: string, messageId: string): string {
+  return JSON.stringify([agent, principal, messageId]);
 }
 
 /** A context is a conversation with its files: only who began it may go on in it. */

@@ -5,7 +5,7 @@ import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { AgentProfile } from "../agent/agent.ts";
 import type { JsonSchema } from "../llm/model.ts";
 import type { SandboxTier } from "../sandbox/sandbox.ts";
-import { agentExtension, journalExtension } from "./extensions.ts";
+import { agentExtension, cancelMessageExtension, journalExtension } from "./extensions.ts";
 
 /** What a running server knows of itself beyond the agent's definition. */
 export type AgentFacts = {
@@ -55,6 +55,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
           ...(facts.sandbox && { sandbox: facts.sandbox }),
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
+        extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ],
     },

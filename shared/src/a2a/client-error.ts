@@ -1,4 +1,4 @@
-import { A2AError, isJsonRpcError } from "@a2a-js/sdk/errors";
+import { A2A_ERROR_CODE, A2AError, isJsonRpcError } from "@a2a-js/sdk/errors";
 import { AppError, type ErrorCode, errorCodes } from "../errors.ts";
 
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -23,9 +23,14 @@ export function callError(error: unknown): AppError {
     error instanceof Error && !(error instanceof A2AError) && error.cause !== undefined ? error.cause : error;
   if (found instanceof AppError) return found;
   if (found instanceof A2AError) {
-    return new AppError(namedCode(found) ?? codes[found.name] ?? "unavailable", found.message, { cause: error });
+    const code = namedCode(found) ?? codes[found.name] ?? (isUnknownMethod(found) ? "unsupported" : "unavailable");
+    return new AppError(code, found.message, { cause: error });
   }
   return new AppError("unavailable", "The agent could not be reached or did not answer in A2A", { cause: error });
+}
+
+function isUnknownMethod(error: A2AError): boolean {
+  return isJsonRpcError(error) && error.envelopeCode === A2A_ERROR_CODE.METHOD_NOT_FOUND;
 }
 
 /** The code in the ErrorInfo of an agent of ours. */

@@ -15,10 +15,11 @@ import { foreignTask, mostSources, type TakenIn } from "../tools/taken-in.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
-import { agentExtension, journalExtension, metadataKeys, mostGiven } from "./extensions.ts";
+import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "./extensions.ts";
+import { findTask } from "./find-task.ts";
 import type { InsideAddress } from "./inside-address.ts";
 import { isSameServer } from "./same-server.ts";
-import { isSettled } from "./task-state.ts";
+import { isSettled, isTerminal } from "./task-state.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 import { textPart } from "./wire-part.ts";
 
@@ -77,6 +78,11 @@ export type A2aClient = {
   answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
   get(taskId: string, options?: CallOptions): Promise<Task>;
   cancel(taskId: string, options?: CallOptions): Promise<Task>;
+  /**
+   * Cancels what a message began whose answer was lost, and never sends it: an agent of ours then begins nothing either when the message comes
+   * later; at any other the task is looked up. Undefined where none is found. Rejects as `cancel` does.
+   */
+  cancelMessage(messageId: string, options?: CallOptions & { readonly contextId?: string }): Promise<Task | undefined>;
 };
 
 /** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
@@ -161,7 +167,8 @@ function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): Abor
 }
 
 function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
-  const ours = card.capabilities?.extensions?.some(({ uri }) => uri === agentExtension) ?? false;
+  const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
+  const ours = offers(agentExtension);
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
@@ -171,6 +178,8 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   });
   const get = (id: string, options: CallOptions = {}) =>
     retrying(retry, options.signal, () => sdk.getTask({ tenant: "", id }, requestOptions(options)));
+  const cancel = (id: string, options: CallOptions = {}, metadata?: Record<string, string>) =>
+    retrying(retry, options.signal, () => sdk.cancelTask({ tenant: "", id, metadata }, requestOptions(options)));
   const peer = { sdk, get, retry, ours, requestOptions };
   const stream: A2aClient["stream"] = (message, options = {}) => {
     const request = sendRequest(message, false);
@@ -195,10 +204,12 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
         await sdk.createTaskPushNotificationConfig(config, requestOptions(options));
       }),
     answer: (taskId, text, options) => send({ taskId, text }, options),
-    cancel: (id, options = {}) =>
-      retrying(retry, options.signal, () =>
-        sdk.cancelTask({ tenant: "", id, metadata: undefined }, requestOptions(options)),
-      ),
+    cancel,
+    async cancelMessage(messageId, { contextId, ...options } = {}) {
+      if (offers(cancelMessageExtension)) return cancel("-", options, { [metadataKeys.messageId]: messageId });
+      const task = await findTask(sdk, retry, messageId, { contextId, ...requestOptions(options) });
+      return task && (isTerminal(task.status?.state ?? 0) ? task : cancel(task.id, options));
+    },
   };
 }
 

@@ -8,6 +8,12 @@ export const journalExtension = "urn:manyhands:journal:1";
 /** The A2A extension whose parameters in the card tell the agent's name, its model and how its commands are confined. */
 export const agentExtension = "urn:manyhands:agent:1";
 
+/**
+ * The A2A extension by which a message that may have been lost is canceled: CancelTask with its id under `messageId` in the metadata cancels
+ * the task it began, or has it begin none, whenever it comes. The request's own `id` is not looked at then.
+ */
+export const cancelMessageExtension = "urn:manyhands:cancel-message:1";
+
 /** Keys of our own in A2A metadata; everything else in there belongs to others and passes through as data. */
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */
@@ -32,6 +38,8 @@ export const metadataKeys = {
   takenIn: "manyhands/takenIn",
   /** On a SendMessage request that is to return immediately: milliseconds it may wait all the same, while the task tells nothing, for its end. */
   wait: "manyhands/wait",
+  /** On a CancelTask request: the id of the message whose task it means, which may not be there yet. */
+  messageId: "manyhands/messageId",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

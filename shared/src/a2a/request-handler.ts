@@ -1,13 +1,14 @@
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { acceptMessage } from "./accept-message.ts";
+import { terminalStatuses } from "../durable/engine.ts";
+import { acceptMessage, taskOfMessage } from "./accept-message.ts";
 import { callFacts, noteFailure, wireOf } from "./call-context.ts";
 import { cancelRun } from "./cancel-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { pushMethods, withoutPush } from "./push/push-methods.ts";
 import { ownRun, type TaskDeps } from "./task-access.ts";
-import { mayWaitMs } from "./task-options.ts";
+import { mayWaitMs, meantMessage } from "./task-options.ts";
 import { isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
 import { untilSettled, watchTask, whileQuiet } from "./watch-task.ts";
@@ -72,10 +73,15 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     }),
     getTask: guard(({ id, historyLength }, context) => current(id, context, historyLength)),
     listTasks: guard((request, context) => listTasks(deps, request, callFacts(context).principal)),
-    cancelTask: guard(async ({ id }, context) => {
+    cancelTask: guard(async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
-      await cancelRun(deps, await ownRun(deps, id, principal), signal);
-      return current(id, context);
+      const messageId = meantMessage(metadata);
+      const run = await (messageId === undefined
+        ? ownRun(deps, id, principal)
+        : taskOfMessage(deps, messageId, principal));
+      // Who knows only the message cannot ask what became of its task: one that has ended is the answer.
+      if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancelRun(deps, run, signal);
+      return current(run.id, context);
     }),
     resubscribe: guardStream(async function* ({ id }: { id: string }, context) {
       const { principal, signal, after, journal } = callFacts(context);

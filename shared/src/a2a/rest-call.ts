@@ -31,6 +31,14 @@ export async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
+/** The JSON object of a request that may have no body. Throws FieldViolationsError. */
+export async function optionalBodyOf(c: Context): Promise<object> {
+  if ((await c.req.arrayBuffer()).byteLength === 0) return {};
+  const body = await bodyOf(c);
+  if (typeof body === "object" && body !== null) return body;
+  throw new FieldViolationsError([{ field: "body", description: "must be an object" }]);
+}
+
 /** The parameters in the address. */
 export function query(c: Context): Record<string, string> {
   return Object.fromEntries(new URL(c.req.url).searchParams);

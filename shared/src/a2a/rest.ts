@@ -12,7 +12,7 @@ import { jsonBody } from "./content-type.ts";
 import type { HttpCall } from "./http-call.ts";
 import { receiverRoutes } from "./push/receiver-routes.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
-import { begin, bodyOf, json, query, type RestDeps } from "./rest-call.ts";
+import { begin, bodyOf, json, optionalBodyOf, query, type RestDeps } from "./rest-call.ts";
 import { seqOf } from "./rpc-frame.ts";
 import { type SseFrame, sseResponse } from "./sse.ts";
 import { AppFailure, restError, toA2AError } from "./wire-error.ts";
@@ -32,9 +32,10 @@ export function restApp(deps: RestDeps): Hono {
     const { call, request } = await sending(deps, c, "SendStreamingMessage");
     return streamed(deps, call, handler.sendMessageStream(request, call.context));
   });
-  app.post("/tasks/:op{[^/]+:cancel}", async (c) => {
+  app.post("/tasks/:op{[^/]+:cancel}", limitedBody(), async (c) => {
     const { call, id } = await naming(deps, c, ":cancel");
-    const task = await handler.cancelTask({ tenant: "", id, metadata: undefined }, call.context);
+    const { metadata } = checked(requestSchemas.CancelTask, { ...(await optionalBodyOf(c)), id });
+    const task = await handler.cancelTask({ tenant: "", id, metadata }, call.context);
     return json(call, Task.toJSON(task));
   });
   // The proto's annotation says GET, the specification's table POST.

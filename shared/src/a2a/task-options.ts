@@ -4,7 +4,7 @@ import type { AgentInput } from "../agent/task.ts";
 import type { JsonSchema } from "../llm/model.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { metadataKeys, mostGiven } from "./extensions.ts";
-import { checked } from "./request-schema.ts";
+import { checked, messageId } from "./request-schema.ts";
 import { takenInSchema } from "./task-taken-in.ts";
 
 /** Agents a task may pass through; a ring of agents that call each other ends here. */
@@ -55,6 +55,13 @@ const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).d
 /** How long a request that is to return immediately may wait for the task to settle. Milliseconds. Throws FieldViolationsError. */
 export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
   return checked(wait, metadata ?? {})[metadataKeys.wait];
+}
+
+const meant = z.object({ [metadataKeys.messageId]: messageId.optional() });
+
+/** The message whose task a CancelTask means, where it names one. Throws FieldViolationsError. */
+export function meantMessage(metadata: Record<string, unknown> | undefined): string | undefined {
+  return checked(meant, metadata ?? {})[metadataKeys.messageId];
 }
 
 /** Whether an answer can be held to this schema. */

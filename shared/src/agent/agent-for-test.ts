@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
+import type { MachineClock } from "../durable/embedded/machine-clock.ts";
 import type { Engine, RunRecord } from "../durable/engine.ts";
 import { modelConfigSchema } from "../llm/config.ts";
 import { createModel } from "../llm/create-model.ts";
@@ -31,8 +32,8 @@ type Options = {
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
-  /** Milliseconds since 1970, as the engine sees them. */
-  readonly clock?: () => number;
+  /** Milliseconds that have passed for the engine besides those that really did. */
+  readonly passed?: () => number;
 };
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
@@ -54,6 +55,10 @@ export type AgentForTest = AsyncDisposable & {
   restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };
 
+function clockAhead(passed: () => number): MachineClock {
+  return { boot: "a test's", wall: () => Date.now() + passed(), uptime: () => performance.now() + passed() };
+}
+
 /** Makes one. For tests. */
 export async function agentForTest(options: Options): Promise<AgentForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-"));
@@ -63,7 +68,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   const work = (current: Options) => {
     const engine = createEmbeddedEngine({
       path: join(home, "runs.db"),
-      ...(options.clock && { clock: options.clock }),
+      ...(options.passed && { clock: clockAhead(options.passed) }),
     });
     const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
     const { approval, risky, modelPauses } = current;

@@ -32,7 +32,7 @@ test("the wait a provider asks for is kept, however long it is", async () => {
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? asked : { text: "ok" }),
     modelPauses,
-    clock: () => Date.now() + later,
+    passed: () => later,
   });
   const id = await agent.start("Go.");
   await agent.until(id, "waiting");
@@ -48,7 +48,7 @@ test("a run that waits for its model goes on waiting after a restart, and asks n
     script: (_, n) => (n === 0 ? busy : { text: "ok" }),
     model: once,
     modelPauses: { firstMs: 60_000, longestMs: 60_000 },
-    clock: () => Date.now() + later,
+    passed: () => later,
   });
   const id = await agent.start("Go.");
   await agent.until(id, "waiting");

@@ -12,8 +12,8 @@ type Waiting = {
   readonly pauses?: ModelPauses | undefined;
   /** Whether the model has answered this run before: one that nobody has reached yet may have a wrong address, and is not waited for. */
   readonly hasAnswered: boolean;
-  /** The milliseconds the run may still take. Asked within steps only. */
-  leftMs(): number;
+  /** The milliseconds the run may still take. */
+  leftMs(step: StepContext): number;
   /** Told of each pause and of the time the attempt before it took. */
   spent(milliseconds: number): void;
 };
@@ -38,7 +38,7 @@ export async function patientStep<T extends { readonly [field: string]: Json | u
       try {
         return await ask(step);
       } catch (error) {
-        const pauseMs = pauseAfter(error, pauses, waiting);
+        const pauseMs = pauseAfter(error, pauses, waiting, step);
         if (pauseMs === undefined) throw error;
         step.emit(notice((error as ModelAway).message, pauseMs));
         return { away: { pauseMs, milliseconds: Math.round(performance.now() - started) } };
@@ -56,13 +56,13 @@ function isAway<T extends object>(recorded: T | Away): recorded is Away {
 }
 
 /** Undefined where there is nothing to wait for, or no time to. */
-function pauseAfter(error: unknown, pauses: number, waiting: Waiting): number | undefined {
+function pauseAfter(error: unknown, pauses: number, waiting: Waiting, step: StepContext): number | undefined {
   if (!(error instanceof ModelAway) || !(error.wasReached || waiting.hasAnswered)) return undefined;
   const { firstMs, longestMs } = waiting.pauses ?? usualPauses;
   const growing = Math.min(longestMs, firstMs * 2 ** pauses);
   // Runs that were turned away together do not come back together.
   const pauseMs = Math.round(Math.max(error.retryAfterMs ?? 0, growing) + Math.random() * growing * 0.2);
-  return pauseMs < waiting.leftMs() ? pauseMs : undefined;
+  return pauseMs < waiting.leftMs(step) ? pauseMs : undefined;
 }
 
 function notice(cause: string, pauseMs: number): AgentEvent {

@@ -166,7 +166,7 @@ test("what nobody allowed within a day is not made", async () => {
     script: [{ calls: acts(1) }, { text: "ok" }],
     tools: [tool],
     approval: () => "ask",
-    clock: () => Date.now() + later,
+    passed: () => later,
   });
   const id = await agent.start("Act.");
   await agent.until(id, "waiting");

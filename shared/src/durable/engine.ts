@@ -62,8 +62,13 @@ export type StartRequest = {
   readonly contextId: string;
   /** Chosen by the engine (UUID v7) when left out. */
   readonly id?: string;
-  /** The principal's same key with the same hash is the same run; with another hash it is refused with `conflict`. */
-  readonly dedupe?: { readonly key: string; readonly hash: string };
+  /**
+   * The principal's same key with the same hash is the same run; with another hash it is refused with `conflict`. A request without a hash
+   * knows the key alone: it finds the run whatever its hash is, and a run that it began is found by any.
+   */
+  readonly dedupe?: { readonly key: string; readonly hash?: string };
+  /** Begins it as canceled, unless `dedupe` finds it: nothing of it is executed, and who starts it later by its key gets the canceled run. */
+  readonly canceled?: boolean;
   /** The run's first events, in the transaction that accepts it. */
   readonly events?: readonly RunEvent[];
 };

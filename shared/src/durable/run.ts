@@ -16,6 +16,11 @@ export interface StepContext {
   readonly signal: AbortSignal;
   /** `runId/path`: the same at every attempt, so it serves as idempotency key towards others (an A2A messageId, say). */
   readonly key: string;
+  /**
+   * Milliseconds on the clock of runs, for durations and deadlines: what is recorded of it compares in any later step, in any process. It goes
+   * on evenly whatever the machine's clock is set to; where the machine itself was started anew, only that clock can tell what passed.
+   */
+  now(): number;
   /** Keeps an event to be committed in one transaction with this step's result; dropped if the step does not finish. */
   emit(event: RunEvent): void;
   /** Shows something to those who watch right now, in this process (token deltas, live output). Never stored or replayed. */
@@ -27,7 +32,7 @@ export interface StepContext {
  * unpredictable value inside `step`; between steps it must be deterministic, for after a restart it is executed again
  * from the top with recorded results handed back. Operations are numbered when they are called; branches of `all` and
  * `race` number their own, so that concurrency does not disturb replay. An operation whose kind or name does not match
- * the journal pauses the run with `non_deterministic`.
+ * the journal pauses the run with `non_deterministic`; what a body emits is not compared, for it only tells.
  */
 export interface Run {
   readonly id: string;
@@ -46,8 +51,11 @@ export interface Run {
     fn: (step: StepContext) => Promise<T>,
     options?: { readonly effect?: Effect },
   ): Promise<T>;
-  /** Waits at least `milliseconds` of wall-clock time, across restarts; wakes once. */
-  sleep(milliseconds: number): Promise<void>;
+  /**
+   * Waits at least `milliseconds`, across restarts; wakes once. With `until` it ends as soon as that signal aborts in this process, for which
+   * the run stays in memory.
+   */
+  sleep(milliseconds: number, options?: { readonly until?: AbortSignal | undefined }): Promise<void>;
   /**
    * The next undelivered signal of this name, in order of arrival; waits for it without holding memory. `reason` is shown
    * to observers while the run waits (`input-required`); `events` are committed with the wait.
@@ -65,7 +73,10 @@ export interface Run {
   all<T>(branches: readonly ((run: Run) => Promise<T>)[]): Promise<T[]>;
   /** The value of the first branch that fulfils or the error of the first that rejects, recorded; the others' signals abort. */
   race<T>(branches: readonly ((run: Run) => Promise<T>)[]): Promise<T>;
-  /** Appends an event to the run's log; on replay an event already there is not appended again. */
+  /**
+   * Appends an event to the run's log; on replay an event already there is not appended again. It is known by its type, and by the operation
+   * before it: code that has changed and tells of something there for the first time does so now, once.
+   */
   emit(event: RunEvent): void;
 }
 

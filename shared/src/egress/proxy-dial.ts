@@ -39,7 +39,7 @@ export async function addressesOf(url: URL, deps: DialDeps): Promise<readonly st
 
 /** A connection to the first address that answers. Rejects with `timeout` or `unavailable`. */
 export async function dialFirst(addresses: readonly string[], port: number, connectMs: number): Promise<Socket> {
-  const deadline = Date.now() + connectMs;
+  const deadline = performance.now() + connectMs;
   let failure: unknown;
   for (const host of addresses)
     try {
@@ -55,7 +55,7 @@ export function dialUpstream({ url }: Upstream, connectMs: number): Promise<Sock
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const secure = url.protocol === "https:";
   const port = Number(url.port || (secure ? 443 : 80));
-  const deadline = Date.now() + connectMs;
+  const deadline = performance.now() + connectMs;
   if (!secure) return opened(connect({ host, port }), "connect", deadline);
   return opened(tls.connect({ host, port, servername: isIP(host) === 0 ? host : "" }), "secureConnect", deadline);
 }
@@ -69,7 +69,7 @@ function opened<S extends Socket>(socket: S, event: "connect" | "secureConnect",
     };
     const timer = setTimeout(
       () => fail(new AppError("timeout", "The connection was not made in time.")),
-      Math.max(0, deadline - Date.now()),
+      Math.max(0, deadline - performance.now()),
     );
     socket.once("error", (cause) => fail(new AppError("unavailable", `No connection: ${cause.message}`, { cause })));
     socket.once(event, () => {

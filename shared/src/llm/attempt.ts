@@ -3,7 +3,6 @@ import { isCompleteObject } from "./arguments.ts";
 import { withDistinctIds } from "./call-ids.ts";
 import type { Traits } from "./capabilities.ts";
 import { classify } from "./classify.ts";
-import type { Clock } from "./clock.ts";
 import type { CompletionChunk } from "./completion-chunk.ts";
 import type { ModelConfig } from "./config.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -16,7 +15,7 @@ import { watch, within } from "./watchdog.ts";
 import { chatParams } from "./wire.ts";
 
 /** What every attempt at one model shares. */
-export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint; readonly clock: Clock };
+export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint };
 
 /** How an attempt ended; `cut` when the stream stopped without saying why, and the reply is what had come by then. */
 export type AttemptResult = { readonly reply: ModelReply; readonly cut: boolean };
@@ -26,13 +25,13 @@ export type AttemptResult = { readonly reply: ModelReply; readonly cut: boolean 
  * behind it.
  */
 export async function* attempt(
-  { config, endpoint, clock }: AttemptScope,
+  { config, endpoint }: AttemptScope,
   request: ModelRequest,
   traits: Traits,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult> {
   const closing = new AbortController();
-  const guard = (error: unknown) => classify(error, config.apiKey, clock.now());
+  const guard = (error: unknown) => classify(error, config.apiKey, Date.now());
   const params = chatParams(traits.tools ? request : asPromptRequest(request), config, traits);
   try {
     const opening = endpoint.open(params, AbortSignal.any([signal, closing.signal])).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time as retries and limits see it; tests give their own. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since some moment, never set. */
   now(): number;
   /** Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -10,7 +10,7 @@ export interface Clock {
 
 /** The machine's clock. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.now(),
   async sleep(ms, signal) {
     try {
       await sleep(ms, undefined, { signal });

@@ -27,6 +27,7 @@ export type ModelDeps = {
 };
 
 type Scope = AttemptScope & {
+  readonly clock: Clock;
   readonly limiter: Limiter;
   readonly imageRule: ImageRule;
   readonly random: () => number;

@@ -37,9 +37,10 @@ const staleMs = 5_000;
 
 /** Does the work while nobody else, of this process or another, does work under the same lock. */
 async function inTurn(lock: string, work: () => Promise<void>): Promise<void> {
-  while (!(await taken(lock))) {
+  for (let seen = { mtimeMs: 0, at: 0 }; !(await taken(lock)); ) {
     const held = await stat(lock).catch(unlessMissing);
-    if (held !== undefined && Date.now() - held.mtimeMs > staleMs) await rm(lock, { recursive: true, force: true });
+    if (held !== undefined && held.mtimeMs !== seen.mtimeMs) seen = { mtimeMs: held.mtimeMs, at: performance.now() };
+    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });
     else await Bun.sleep(5);
   }
   try {

@@ -80,6 +80,19 @@ test("what an agent says is shown live, in whole lines", async () => {
   expect(asker.progress).toContainEqual(expect.objectContaining({ type: "agent-output", text: "First this.\n" }));
 });
 
+test("a task that is followed in several steps is read on from where the last one ended: no line is told twice", async () => {
+  const names = ["a.txt", "b.txt", "c.txt"];
+  await using helper = await agentServerForTest({
+    script: [...names.map((name) => ({ ...create(name, "x"), delayMs: 700 })), { text: "ok", delayMs: 700 }],
+  });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers), { followMs: 1_000 });
+  const id = await asker.start();
+  await asker.until(id, "completed");
+  const lines = (await asker.events(id)).flatMap((event) => (event.type === "agent-progressed" ? [event.text] : []));
+  expect(lines).toHaveLength(new Set(lines).size);
+  for (const name of names) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+});
+
 test("a conversation with an agent goes on where it was", async () => {
   await using helper = await agentServerForTest({ script: [{ text: "one" }, { text: "two" }] });
   await using asker = await askerForTest(async (run, peers) => {
@@ -218,14 +231,64 @@ test("a task that went through too many agents asks none", async () => {
   expect(await helper.tasks()).toHaveLength(0);
 });
 
-test("an agent that cannot be reached is tried for a while, and then that is the outcome", async () => {
-  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { origin } = closed.url;
-  await closed.stop(true);
-  await using asker = await askerForTest((run, peers) => askAgent(run, to(origin), peers));
+test("an agent that cannot be reached is tried for as long as the patience lasts, and then that is the outcome", async () => {
+  let tries = 0;
+  using away = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      tries++;
+      return new Response(null, { status: 503 });
+    },
+  });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(away.url.origin), peers), {
+    patienceMs: 900,
+  });
+  const from = performance.now();
   const id = await asker.start();
   const { output } = await asker.until(id, "completed");
   expect(output).toMatchObject({ state: "failed", error: { code: "unavailable" }, taskId: "" });
+  expect(performance.now() - from).toBeGreaterThanOrEqual(900);
+  // Each of the three attempts looks for the card three times.
+  expect(tries).toBeGreaterThanOrEqual(9);
+});
+
+test("a deadline shorter than the patience ends the trying", async () => {
+  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { origin } = closed.url;
+  await closed.stop(true);
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(origin, { deadlineMs: 700 }), peers), {
+    patienceMs: 60_000,
+  });
+  const from = performance.now();
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
+  expect(performance.now() - from).toBeLessThan(8_000);
+});
+
+test("an agent that asks twice in one task gets both answers, each to its own question", async () => {
+  const asks = (inquire: string) => ({ calls: [{ name: "ask_human", args: { inquire } }] });
+  await using helper = await agentServerForTest({
+    script: [asks("Which year?"), asks("Which month?"), { text: "ok" }],
+  });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
+  const id = await asker.start();
+  for (const [n, answer] of ["2026", "May"].entries()) {
+    await eventually(async () => (await asker.events(id)).filter((e) => e.type === "question-asked").length === n + 1);
+    await asker.say(id, answer);
+  }
+  const { output } = await asker.until(id, "completed");
+  expect(output).toMatchObject({
+    answer: "ok",
+    exchanges: [
+      { question: "Which year?", answer: [{ text: "2026" }] },
+      { question: "Which month?", answer: [{ text: "May" }] },
+    ],
+  });
+  const heard = helper.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
+  expect(heard?.map(({ content }) => content)).toEqual([
+    expect.stringContaining("2026"),
+    expect.stringContaining("May"),
+  ]);
 });
 
 test("what an aborted branch had asked is canceled by the branch's parent", async () => {

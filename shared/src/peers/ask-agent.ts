@@ -79,7 +79,7 @@ async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: 
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
   for (let questions = 0; ; ) {
-    const seen = await patiently(run, ask, () => followChild(run, child, from, peers));
+    const seen = await patiently(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
     const { state, question, result, ...followed } = seen.value;
@@ -125,8 +125,8 @@ function givenUp(child: Child, outcome: AskOutcome): Ending {
   return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
 }
 
-function openAsk({ askId, agent, parts, contextId, hops }: Ask): OpenAsk {
-  return { askId, agent, parts, hops: hops + 1, ...(contextId !== undefined && { contextId }) };
+function openAsk({ askId, agent, contextId }: Ask): OpenAsk {
+  return { askId, agent, ...(contextId !== undefined && { contextId }) };
 }
 
 /** The outcome of an ask that did not get as far as a task. */

@@ -6,6 +6,7 @@ import type * as z from "zod";
 import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
 import { agentServerForTest } from "./agent-server-for-test.ts";
 import type { askerSettings } from "./asker-child-for-test.ts";
+import { badAgentForTest, badArtifact, badTask } from "./bad-agent-for-test.ts";
 
 /** Runs a process that asks until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof askerSettings>): Promise<boolean> {
@@ -115,3 +116,26 @@ test("an asker killed around any durable write while two agents ask: each is ans
   });
   expect(crashes).toBeGreaterThan(15);
 }, 120_000);
+
+test("an asker killed around any durable write: an agent of another make never gets the message twice, and what is not known is said", async () => {
+  const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
+  const outcomes = new Set<string>();
+  for (let n = 1; ; n++) {
+    using agent = badAgentForTest({}, { SendMessage: () => ({ task: badTask("WORKING") }), GetTask: () => done });
+    const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
+    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const { run } = await engine.start({ kind: "asker", input: null, principal: "p", contextId: "c" });
+    const settings = { home, url: agent.url, mode: "plain" } as const;
+    const isCrashed = await crashed({ ...settings, crashAt: `${n}` });
+    if (isCrashed) await crashed(settings);
+    const outcome = (await engine.get(run.id))?.output as { state: string; error?: { code: string } } | undefined;
+    const came = outcome?.error?.code ?? outcome?.state ?? "nothing";
+    outcomes.add(came);
+    const sent = agent.count("SendMessage");
+    expect([n, sent <= 1, came === "interrupted" || sent === 1]).toEqual([n, true, true]);
+    await engine.close();
+    await rm(home, { recursive: true, force: true });
+    if (!isCrashed) break;
+  }
+  expect([...outcomes].toSorted()).toEqual(["completed", "interrupted"]);
+}, 90_000);

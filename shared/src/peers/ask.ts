@@ -33,7 +33,7 @@ export type AskRequest = {
 export type Ask = AskRequest & {
   readonly askId: string;
   readonly patienceMs: number;
-  /** Milliseconds since 1970. */
+  /** When it is given up, on the clock of runs. Milliseconds. */
   readonly endsAt: number | undefined;
 };
 

@@ -16,7 +16,7 @@ export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?
 export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
   const begin = async (step: StepContext) => {
     const { hops, patienceMs } = peers.bounds;
-    const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: Date.now() };
+    const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: step.now() };
     step.emit(asked(request, step.key));
     const refused = request.hops + 1 > hops ? tooManyHops(request, hops) : null;
     const met = refused === null ? await meet(request.agent, peers, step) : null;
@@ -38,12 +38,14 @@ function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {
 /** Meets the agent that could not be met at once. */
 export function meetAgain(run: Run, ask: Ask, peers: Peers): Promise<Tried<Met>> {
   const patience = { ...ask, patienceMs: ask.meetMs ?? ask.patienceMs };
-  return patiently(run, patience, () => run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }));
+  return patiently(run, patience, peers, () =>
+    run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }),
+  );
 }
 
-function meet(address: PeerAddress, peers: Peers, { signal }: StepContext): Promise<Tried<Met>> {
-  return tried(async () => {
-    const { card, ours } = await peers.client(address, signal);
+function meet(address: PeerAddress, peers: Peers, step: StepContext): Promise<Tried<Met>> {
+  return tried(step, async () => {
+    const { card, ours } = await peers.client(address, step.signal);
     const protocol = card.supportedInterfaces[0]?.protocolVersion ?? "";
     return { title: shortLine(card.name, 60) || address.name, ours, protocol: shortLine(protocol, 20) };
   });

@@ -1,3 +1,4 @@
+import type { Task } from "@a2a-js/sdk";
 import type { A2aClient } from "../a2a/client.ts";
 import { taskUsage } from "../a2a/task-usage.ts";
 import type { TaskUsage } from "../agent/task-usage.ts";
@@ -5,7 +6,6 @@ import { AppError } from "../errors.ts";
 import { expectedFailure } from "./in-time.ts";
 import type { OpenAsk } from "./open-asks.ts";
 import type { Peers } from "./peers.ts";
-import { askMessage } from "./send-ask.ts";
 
 /** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
 export type CalledOff = { readonly done: boolean; readonly usage?: TaskUsage };
@@ -15,15 +15,14 @@ const longestMs = 5_000;
 
 /**
  * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
- * the message was lost, an agent of ours is sent it once more, which brings its task to light or begins it, and that is cancelled. Harmless to repeat.
+ * the message was lost, its task is cancelled by the message's id, and the message is never sent again to learn it. Harmless to repeat.
  */
 export async function callOff(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<CalledOff> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
   try {
     const client = await peers.client(ask.agent, signal);
-    const taskId = ask.taskId ?? (client.ours ? await find(ask, peers, signal) : "");
-    if (taskId === "") return { done: true };
-    const usage = taskUsage(await cancelled(client, taskId, signal));
+    const task = await cancelled(client, ask, signal);
+    const usage = task && taskUsage(task);
     return { done: true, ...(usage !== undefined && { usage }) };
   } catch (error) {
     caller.throwIfAborted();
@@ -34,19 +33,18 @@ export async function callOff(ask: OpenAsk, peers: Peers, caller: AbortSignal): 
   }
 }
 
-/** The task after its cancellation, or as it had ended before. */
-async function cancelled(client: A2aClient, taskId: string, signal: AbortSignal) {
+/** The task after its cancellation, or as it had ended before; none where the agent knows of none. */
+async function cancelled(
+  client: A2aClient,
+  { askId, taskId, contextId }: OpenAsk,
+  signal: AbortSignal,
+): Promise<Task | undefined> {
+  if (taskId === undefined)
+    return client.cancelMessage(askId, { signal, ...(contextId !== undefined && { contextId }) });
   try {
     return await client.cancel(taskId, { signal });
   } catch (error) {
     if (error instanceof AppError && error.code === "run_ended") return client.get(taskId, { signal });
     throw error;
   }
-}
-
-async function find({ askId, agent, parts, contextId, hops }: OpenAsk, peers: Peers, signal: AbortSignal) {
-  const client = await peers.client(agent, signal);
-  const message = { ...(await askMessage(askId, parts, contextId, peers)), hops };
-  const { task } = await client.submit(message, { signal });
-  return task.id;
 }

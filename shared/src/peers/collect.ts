@@ -20,9 +20,9 @@ export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
 /** Reads the result of a task that has ended, its files into our own store. Harmless to repeat. */
 export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Collected>> {
   const { ask, taskId } = child;
-  return patiently(run, ask, () =>
+  return patiently(run, ask, peers, () =>
     run.step("collect", (step) =>
-      tried(async () => {
+      tried(step, async () => {
         const client = await peers.client(ask.agent, step.signal);
         const task = await client.get(taskId, { signal: step.signal });
         return readResult(task, ask.agent, client, peers, step.signal);

@@ -50,11 +50,11 @@ const rarelyMs = 60_000;
 export function followChild(run: Run, child: Child, from: Followed, peers: Peers): Promise<Tried<Seen>> {
   const { ask } = child;
   const attempt = (step: StepContext) =>
-    tried(async (): Promise<Seen> => {
-      const signal = inTime(step.signal, ask.endsAt);
+    tried(step, async (): Promise<Seen> => {
+      const signal = inTime(step, ask.endsAt);
       const client = await peers.client(ask.agent, signal);
       const started = performance.now();
-      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child))));
+      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child, step))));
       const notes = childNotes(ask, from, step);
       const look = { notes, signal, ends };
       const seen = await (child.ours
@@ -141,6 +141,6 @@ function kindIn(update: TaskUpdate): QuestionAsked["kind"] | undefined {
   return event.kind === "approval" ? "approval" : "question";
 }
 
-function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: Child): number {
-  return Math.min(endsAt - Date.now(), 2 ** 31 - 1);
+function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: Child, { now }: StepContext): number {
+  return Math.min(endsAt - now(), 2 ** 31 - 1);
 }

@@ -1,12 +1,13 @@
+import type { StepContext } from "../durable/run.ts";
 import { AppError } from "../errors.ts";
 
 /** How long a step may outlast its ask's deadline: enough to learn that the task ended just before. */
 const graceMs = 2_000;
 
-/** The signal, aborted with a TimeoutError too soon after `endsAt` (milliseconds since 1970), so that no agent that hangs holds up its asker. */
-export function inTime(signal: AbortSignal, endsAt: number | undefined): AbortSignal {
+/** The step's signal, aborted with a TimeoutError soon after `endsAt` (on the clock of runs), so that no agent that hangs holds up its asker. */
+export function inTime({ signal, now }: StepContext, endsAt: number | undefined): AbortSignal {
   if (endsAt === undefined) return signal;
-  const leftMs = Math.max(0, endsAt - Date.now()) + graceMs;
+  const leftMs = Math.max(0, endsAt - now()) + graceMs;
   return AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
 }
 

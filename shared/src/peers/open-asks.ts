@@ -1,15 +1,12 @@
 import type { PeerEvent } from "../agent/peer-events.ts";
 import type { RunEvent } from "../durable/run.ts";
-import type { Part } from "../tools/human/user-message.ts";
 import type { PeerAddress } from "./peers.ts";
 
 /** An ask whose task at another agent may be at work; without `taskId` it is not known whether the agent ever had the message. */
 export type OpenAsk = {
   readonly askId: string;
   readonly agent: PeerAddress;
-  readonly parts: readonly Part[];
   readonly contextId?: string;
-  readonly hops: number;
   readonly taskId?: string;
 };
 
@@ -20,8 +17,8 @@ export function openAsks(events: readonly RunEvent[]): OpenAsk[] {
     const event = each as PeerEvent;
     const known = open.get(event.askId);
     if (event.type === "agent-asked") {
-      const { askId, agent: name, url, parts, contextId, hops } = event;
-      open.set(askId, { askId, agent: { name, url }, parts, hops, ...(contextId !== undefined && { contextId }) });
+      const { askId, agent: name, url, contextId } = event;
+      open.set(askId, { askId, agent: { name, url }, ...(contextId !== undefined && { contextId }) });
     } else if (event.type === "agent-accepted" && known !== undefined) {
       open.set(event.askId, { ...known, taskId: event.taskId });
     } else if (event.type === "agent-answered" && event.left !== true) {

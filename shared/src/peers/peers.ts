@@ -36,6 +36,8 @@ const defaultBounds: AskBounds = {
 export type Peers = {
   /** The agent at this address; its card is read again when it is older than a minute. Rejects as `createA2aClient`. */
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
+  /** Aborted at the next moment at which an agent that failed is worth asking again, where something watches over it. */
+  retrySignal(address: PeerAddress): AbortSignal | undefined;
   /** A request to the agent's own server beside A2A: for its files. */
   readonly fetch: Fetch;
   /** Where an address is reached from here. */
@@ -55,6 +57,7 @@ export type Peers = {
 export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /** A client to an agent that something else watches over, a registry say; undefined for one that is met here. */
   connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
+  retrySignal?(address: PeerAddress): AbortSignal | undefined;
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
   /** The agent that is known by this name now. A run remembers where an agent was when it asked it, in another life perhaps. */
   known?(name: string): PeerAddress | undefined;
@@ -75,6 +78,7 @@ export function createPeers(options: PeersOptions): Peers {
     engine,
     artifacts,
     headers,
+    retrySignal: (address) => options.retrySignal?.(address),
     fetch: inner,
     inside,
     bounds: { ...defaultBounds, ...options.bounds },

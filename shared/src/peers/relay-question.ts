@@ -43,12 +43,12 @@ function inWords(title: string, { kind, text }: NonNullable<Seen["question"]>): 
   return `${title} wants to be authorized before it goes on. Do what it needs, then answer here; what you answer is sent to it.\n\n${what}`;
 }
 
-/** Waits for its turn to ask; answers when it had it, in milliseconds since 1970. */
+/** Waits for its turn to ask; answers when it had it, on the clock of runs. */
 async function takeFloor(run: Run, { ask }: Child, since: number, { floor }: Peers): Promise<number | undefined> {
   for (let at = since; ask.endsAt === undefined || at < ask.endsAt; ) {
     const turn = await run.step(
       "take the floor",
-      async ({ signal }) => ({ taken: await floor.take(run.id, ask.askId, floorMs, signal), at: Date.now() }),
+      async ({ signal, now }) => ({ taken: await floor.take(run.id, ask.askId, floorMs, signal), at: now() }),
       { effect: "pure" },
     );
     at = turn.at;

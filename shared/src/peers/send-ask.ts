@@ -1,4 +1,3 @@
-import type { OutgoingMessage } from "../a2a/client.ts";
 import type { PeerEvent } from "../agent/peer-events.ts";
 import type { Run } from "../durable/run.ts";
 import type { Part } from "../tools/human/user-message.ts";
@@ -27,12 +26,14 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
     run.step(
       "send",
       async (step): Promise<Tried<Sent>> => {
-        const sent = await tried(async () => {
-          const signal = inTime(step.signal, ask.endsAt);
+        const sent = await tried(step, async () => {
+          const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = {
-            ...(await askMessage(ask.askId, ask.parts, contextId, peers)),
+            messageId: ask.askId,
+            parts: await outgoingParts(ask.parts, peers.artifacts),
             hops: ask.hops + 1,
+            ...(contextId !== undefined && { contextId }),
             ...(ask.said && { said: ask.said }),
             ...(ask.given && { given: ask.given }),
             ...(ask.takenIn && { takenIn: ask.takenIn }),
@@ -50,18 +51,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
       },
       { effect: met.ours ? "idempotent" : "once" },
     );
-  return met.ours ? patiently(run, ask, attempt) : attempt();
-}
-
-/** The message of an ask; the same at every sending, for its id stands for its content. */
-export async function askMessage(
-  askId: string,
-  parts: readonly Part[],
-  contextId: string | undefined,
-  { artifacts }: Pick<Peers, "artifacts">,
-): Promise<OutgoingMessage> {
-  const outgoing = await outgoingParts(parts, artifacts);
-  return { messageId: askId, parts: outgoing, ...(contextId !== undefined && { contextId }) };
+  return met.ours ? patiently(run, ask, peers, attempt) : attempt();
 }
 
 /** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */
@@ -71,8 +61,8 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
     run.step(
       "answer",
       (step) =>
-        tried(async () => {
-          const signal = inTime(step.signal, ask.endsAt);
+        tried(step, async () => {
+          const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
           const outgoing = await outgoingParts(parts, peers.artifacts);
@@ -81,7 +71,7 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
         }),
       { effect: ours ? "idempotent" : "once" },
     );
-  return ours ? patiently(run, ask, attempt) : attempt();
+  return ours ? patiently(run, ask, peers, attempt) : attempt();
 }
 
 function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {

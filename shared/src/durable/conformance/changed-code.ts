@@ -16,13 +16,40 @@ const changed: Readonly<Record<string, Body>> = {
   "another name": async (run) => run.step("load", async () => "changed"),
   "another kind": async (run) => run.signal("fetch"),
   "an operation put before": async (run) => {
-    run.emit({ type: "begun" });
+    await run.poll("note");
     return run.step("fetch", async () => "changed");
   },
   "branches in the place of a step": async (run) => run.all([async (branch) => branch.step("fetch", async () => 1)]),
   "an end before what was done": async (run) => run.step("fetch", async () => "changed"),
   "a failure before what was done": async () => {
     throw new Error("changed");
+  },
+};
+
+/** What a body tells at each of its places. */
+type Telling = Readonly<Record<"before" | "between" | "within" | "behind", readonly string[]>>;
+const nothing: Telling = { before: [], between: [], within: [], behind: [] };
+const telling: Telling = { before: ["a"], between: ["b", "b", "c"], within: ["d"], behind: ["e"] };
+
+/** What code told until the run waited, what other code tells from then on, and what is there in the end. */
+const retold: Readonly<Record<string, { first: Telling; now: Telling; all: readonly string[] }>> = {
+  "what the code before told": { first: telling, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
+  more: { first: nothing, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
+  less: { first: telling, now: nothing, all: ["a", "b", "b", "c", "d"] },
+  "one more of the same": {
+    first: telling,
+    now: { ...telling, between: ["b", "b", "b", "c"] },
+    all: ["a", "b", "b", "b", "c", "d", "e"],
+  },
+  "the same in another order, with something new among it": {
+    first: telling,
+    now: { ...telling, between: ["c", "x", "b", "b"] },
+    all: ["a", "b", "b", "c", "d", "e", "x"],
+  },
+  "something else": {
+    first: telling,
+    now: { before: ["x"], between: ["y"], within: ["z"], behind: ["z"] },
+    all: ["a", "b", "b", "c", "d", "x", "y", "z", "z"],
   },
 };
 
@@ -54,6 +81,40 @@ export function changedCodeCases(cases: Cases): void {
           "run-resumed",
           "run-ended",
         ]);
+      });
+    }
+
+    for (const [what, { first: told, now: tells, all }] of Object.entries(retold)) {
+      test(`code that tells ${what} goes on, and every event is there once`, async () => {
+        const teller = (lists: Telling) => async (run: Run) => {
+          const tell = (own: Run, types: readonly string[]) => {
+            for (const type of types) own.emit({ type });
+          };
+          tell(run, lists.before);
+          await run.step("fetch", async () => 1);
+          tell(run, lists.between);
+          await run.all([
+            async (own) => {
+              tell(own, lists.within);
+              return own.signal("go");
+            },
+            async (own) => own.signal("more"),
+          ]);
+          tell(run, lists.behind);
+          return run.step("write", async () => "written");
+        };
+        const first = cases.working(teller(told));
+        const run = await start(first);
+        await until(first, run.id, "waiting");
+        await first.close();
+        for (const name of ["go", "more"]) {
+          const next = cases.working(teller(tells));
+          await next.deliver(run.id, name, null);
+          await until(next, run.id, name === "go" ? "waiting" : "completed");
+          await next.close();
+        }
+        const types = (await cases.open().events(run.id)).map(({ event }) => event.type);
+        expect(types.toSorted()).toEqual([...all, "run-ended"].toSorted());
       });
     }
 

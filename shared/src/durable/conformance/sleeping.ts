@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Run } from "../run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** Sleeps, short ones in memory and long ones parked. */
@@ -35,6 +36,31 @@ export function sleepingCases(cases: Cases): void {
       expect((await until(second, run.id, "completed")).output).toBe("woken");
       expect(performance.now() - begun).toBeGreaterThanOrEqual(1199);
       expect(executions).toBe(2);
+    });
+
+    test("a sleep ends when it is woken, once, and elsewhere when its time is over", async () => {
+      const waker = new AbortController();
+      let executions = 0;
+      const sleeper = (until: AbortSignal) => async (run: Run) => {
+        executions++;
+        await run.sleep(60_000, { until });
+        await run.signal("go");
+        return "woken";
+      };
+      const engine = cases.working(sleeper(waker.signal));
+      const [run, left] = [await start(engine), await start(engine)];
+      await Bun.sleep(50);
+      expect((await engine.get(run.id))?.status).toBe("running");
+      await engine.cancel(left.id);
+      await until(engine, left.id, "canceled");
+      waker.abort();
+      await until(engine, run.id, "waiting");
+      await engine.close();
+      // What woke it is not there any more, and it does not sleep again.
+      const second = cases.working(sleeper(new AbortController().signal));
+      await second.deliver(run.id, "go", null);
+      expect((await until(second, run.id, "completed")).output).toBe("woken");
+      expect(executions).toBe(3);
     });
 
     test("a length that is no length is an error of the body", async () => {

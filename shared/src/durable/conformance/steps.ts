@@ -23,6 +23,23 @@ export function stepCases(cases: Cases): void {
       });
     });
 
+    test("all events of a step are there, in their order and without a gap, before and behind those of others", async () => {
+      const types = Array.from({ length: 7 }, (_, n) => `told-${n}`);
+      const engine = cases.working(async (run) => {
+        for (const name of ["one", "two"])
+          await run.step(name, async (step) => {
+            for (const type of types) step.emit({ type });
+            return null;
+          });
+        return null;
+      });
+      const run = await start(engine);
+      await until(engine, run.id, "completed");
+      const events = await engine.events(run.id);
+      expect(events.map(({ event }) => event.type)).toEqual([...types, ...types, "run-ended"]);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    });
+
     test("a step's AppError reaches the body with its code, anything else as internal", async () => {
       const engine = cases.working(async (run) => {
         const codes: string[] = [];

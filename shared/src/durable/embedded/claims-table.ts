@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Moment } from "./run-clock.ts";
 import type { RunRow } from "./runs-table.ts";
 
 /** What a worker asks of `runs`: which it may take, which it holds, when the next sleep is over. */
@@ -6,14 +7,14 @@ export function claimsTable(db: Database) {
   const claimable = `kind IN (SELECT value FROM json_each(?1))
     AND (status = 'queued' OR (status = 'waiting' AND due <= ?2))`;
   // A worker that was declared dead meanwhile gets nothing: from there nobody would take it over.
-  const own = `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?2,
+  const own = `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5,
        due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL
      WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)`;
   const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
-  const claim = db.query<RunRow, [string, number, string, number]>(
+  const claim = db.query<RunRow, [string, number, string, number, number]>(
     `${own} AND n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?4) RETURNING *`,
   );
-  const take = db.query<RunRow, [number, number, string]>(`${own} AND n = ?1 RETURNING *`);
+  const take = db.query<RunRow, [number, null, string, null, number]>(`${own} AND n = ?1 RETURNING *`);
   const nextDue = db.query<{ due: number | null }, []>(
     "SELECT min(due) AS due FROM runs WHERE status = 'waiting' AND due IS NOT NULL",
   );
@@ -24,14 +25,15 @@ export function claimsTable(db: Database) {
     "UPDATE runs SET status = 'queued', owner = NULL, due = ?, updated_at = ? WHERE owner = ?",
   );
   return {
-    any: (kinds: string, now: number) => any.get(kinds, now) !== null,
+    any: (kinds: string, { steady }: Moment) => any.get(kinds, steady) !== null,
     /** Makes the oldest claimable runs this worker's, under a new epoch each. */
-    claim: (kinds: string, owner: string, limit: number, now: number) => claim.all(kinds, now, owner, limit),
+    claim: (kinds: string, owner: string, limit: number, { wall, steady }: Moment) =>
+      claim.all(kinds, steady, owner, limit, wall),
     /** Makes this run the worker's; null when the worker was declared dead. For one that was accepted in the same transaction. */
-    take: (n: number, owner: string, now: number) => take.get(n, now, owner),
+    take: (n: number, owner: string, { wall }: Moment) => take.get(n, null, owner, null, wall),
     nextDue: () => nextDue.get()?.due ?? undefined,
     owned: (owner: string) => owned.all(owner),
     /** Makes everything a worker holds claimable. */
-    handBack: (owner: string, now: number) => void handBack.run(now, now, owner),
+    handBack: (owner: string, { wall, steady }: Moment) => void handBack.run(steady, wall, owner),
   };
 }

@@ -5,6 +5,8 @@ import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
 import { intake } from "./intake.ts";
 import { Live } from "./live.ts";
+import { type MachineClock, machineClock } from "./machine-clock.ts";
+import { RunClock } from "./run-clock.ts";
 import { recordOf } from "./runs-table.ts";
 import { Watch } from "./watch.ts";
 import { Worker } from "./worker.ts";
@@ -19,8 +21,8 @@ export type EmbeddedEngineOptions = {
   readonly pollMs?: number;
   /** How long a step may go on after its abort before it is left behind. Default 5 s. */
   readonly stopMs?: number;
-  /** Milliseconds since 1970. */
-  readonly clock?: () => number;
+  /** The machine's clocks; for tests of what becomes of runs when they are set. */
+  readonly clock?: MachineClock;
   readonly log?: Log;
   /** For tests of what survives a crash. */
   readonly crashAt?: CrashPoint;
@@ -35,7 +37,8 @@ const lastWritesMs = 1000;
  * file of a newer version; a file that cannot be opened shows in `health` and is tried again until it can.
  */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
-  const { log = silentLog, clock = Date.now, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;
+  const { log = silentLog, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;
+  const clock = new RunClock(options.clock ?? machineClock(), log);
   const live = new Live();
   const changedElsewhere = () => {
     live.anyChanged();
@@ -45,6 +48,10 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     path: options.path,
     log,
     ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
+    onOpened: (tables) => {
+      const reading = tables.clock.read();
+      if (reading !== null) clock.goOn(reading);
+    },
     onRecovered: changedElsewhere,
   });
   const watch = new Watch({

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { StoredEvent } from "../engine.ts";
 import type { RunEvent } from "../run.ts";
+import type { Moment } from "./run-clock.ts";
 
 /** Statements over `events`: one gapless sequence a run, its last number kept in the run's row. */
 export function eventsTable(db: Database) {
@@ -15,12 +16,12 @@ export function eventsTable(db: Database) {
   );
   return {
     /** Returns the last number given, 0 when there was nothing to append. */
-    append(run: number, events: readonly RunEvent[], now: number): number {
+    append(run: number, events: readonly RunEvent[], { wall }: Moment): number {
       if (events.length === 0) return 0;
-      const last = number.get(events.length, now, run)?.last_event;
+      const last = number.get(events.length, wall, run)?.last_event;
       if (last === undefined) throw new Error("Events need a run.");
       let seq = last - events.length;
-      for (const event of events) insert.run(run, ++seq, now, JSON.stringify(event));
+      for (const event of events) insert.run(run, ++seq, wall, JSON.stringify(event));
       return last;
     },
     after(run: { readonly n: number; readonly id: string }, seq: number, limit: number): StoredEvent[] {

@@ -1,6 +1,8 @@
 import { AppError } from "../../errors.ts";
 import type { Log } from "../log.ts";
 import { isGone, ownIdentity } from "./process-identity.ts";
+import type { RunClock } from "./run-clock.ts";
+import type { Tables } from "./tables.ts";
 import type { WorkerRow } from "./workers-table.ts";
 import type { Writer } from "./writer.ts";
 
@@ -11,7 +13,7 @@ const looksPerBeat = 4;
 export type HeartbeatOptions = {
   readonly writer: Writer;
   readonly log: Log;
-  readonly clock: () => number;
+  readonly clock: RunClock;
   readonly leaseMs: number;
   /** Others declared this worker dead: everything it held is theirs. */
   readonly onDeclaredDead: () => void;
@@ -77,14 +79,22 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { writer, onDeclaredDead } = this.#options;
-    if (this.#registered && (await writer.offer((tables) => tables.workers.beat(this.#id)))) return;
+    const { writer, clock, onDeclaredDead } = this.#options;
+    clock.notice();
+    const alive = (tables: Tables) => {
+      tables.clock.put(clock.reading());
+      return tables.workers.beat(this.#id);
+    };
+    if (this.#registered && (await writer.offer(alive))) return;
     if (this.#registered) {
       this.#registered = false;
       this.#id = crypto.randomUUID();
       onDeclaredDead();
     }
-    await writer.offer((tables) => tables.workers.insert(this.#id, this.#identity));
+    await writer.offer((tables) => {
+      tables.clock.put(clock.reading());
+      tables.workers.insert(this.#id, this.#identity);
+    });
     this.#registered = true;
     this.#options.onClaimable();
   }
@@ -98,7 +108,7 @@ export class Heartbeat {
       this.#seen.delete(worker.id);
       const removed = await this.#options.writer.offer((tables) => {
         const unmoved = tables.workers.removeUnmoved(worker.id, worker.beat);
-        if (unmoved) tables.claims.handBack(worker.id, this.#options.clock());
+        if (unmoved) tables.claims.handBack(worker.id, this.#options.clock.moment());
         return unmoved;
       });
       if (removed)

@@ -2,6 +2,7 @@ import { AppError } from "../../errors.ts";
 import { type Engine, type StartRequest, terminalStatuses } from "../engine.ts";
 import { endRun } from "./endings.ts";
 import type { Live } from "./live.ts";
+import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./runs-table.ts";
 import type { Tables } from "./tables.ts";
 import type { Worker } from "./worker.ts";
@@ -11,7 +12,7 @@ export type IntakeDeps = {
   readonly writer: Writer;
   readonly live: Live;
   readonly worker: Worker;
-  readonly clock: () => number;
+  readonly clock: RunClock;
 };
 
 /** What the outside asks of runs. Each is one transaction, refused while the storage does not work. */
@@ -21,7 +22,7 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
     async start(request) {
       const place = worker.reserve(request.kind);
       try {
-        const { row, created } = await writer.offer((tables) => accept(tables, request, clock(), place?.owner));
+        const { row, created } = await writer.offer((tables) => accept(tables, request, clock.moment(), place?.owner));
         if (created && row.owner !== null) place?.begin(row);
         else if (created && place === undefined) worker.wake();
         return { run: recordOf(row), created };
@@ -36,8 +37,8 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
         if (tables.signals.has(run.n, name, id)) return undefined;
         if (terminalStatuses.includes(run.status)) throw ended(run);
         tables.signals.insert(run.n, name, id, JSON.stringify(payload));
-        const seq = tables.events.append(run.n, options?.events ?? [], clock());
-        tables.states.wake(run.n, name, clock());
+        const seq = tables.events.append(run.n, options?.events ?? [], clock.moment());
+        tables.states.wake(run.n, name, clock.moment());
         return { seq };
       });
       if (kept === undefined) return "duplicate";
@@ -46,7 +47,7 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
       return "stored";
     },
     async cancel(runId) {
-      const seq = await writer.offer((tables) => cancel(tables, runId, clock()));
+      const seq = await writer.offer((tables) => cancel(tables, runId, clock.moment()));
       if (seq > 0) live.committed(runId, seq);
       worker.canceled(runId);
     },
@@ -55,8 +56,8 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
         const run = find(tables, runId);
         if (terminalStatuses.includes(run.status)) throw ended(run);
         if (run.status !== "paused") return 0;
-        tables.states.queue(run.n, clock());
-        return tables.events.append(run.n, [{ type: "run-resumed" }], clock());
+        tables.states.queue(run.n, clock.moment());
+        return tables.events.append(run.n, [{ type: "run-resumed" }], clock.moment());
       });
       if (seq > 0) live.committed(runId, seq);
       worker.wake();
@@ -68,13 +69,14 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
 function accept(
   tables: Tables,
   request: StartRequest,
-  now: number,
+  now: Moment,
   owner: string | undefined,
 ): { row: RunRow; created: boolean } {
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
-    if (known.dedupe_hash === dedupe?.hash) return { row: known, created: false };
+    const knowsKeyAlone = known.dedupe_hash === null || dedupe?.hash === undefined;
+    if (knowsKeyAlone || known.dedupe_hash === dedupe.hash) return { row: known, created: false };
     throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
   }
   const id = request.id ?? Bun.randomUUIDv7();
@@ -87,15 +89,19 @@ function accept(
     input: JSON.stringify(request.input),
     dedupeKey: dedupe?.key ?? null,
     dedupeHash: dedupe?.hash ?? null,
-    now,
+    ...now,
   });
   tables.events.append(n, request.events ?? [], now);
+  if (request.canceled === true) {
+    endRun(tables, n, { status: "canceled" }, now);
+    return { row: find(tables, id), created: true };
+  }
   const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
   return { row: taken ?? find(tables, id), created: true };
 }
 
 /** Ends a run nobody executes at once; one that is executed is ended by whoever does. */
-function cancel(tables: Tables, runId: string, now: number): number {
+function cancel(tables: Tables, runId: string, now: Moment): number {
   const run = find(tables, runId);
   if (run.status === "canceled") return 0;
   if (terminalStatuses.includes(run.status)) throw ended(run);

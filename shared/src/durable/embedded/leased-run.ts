@@ -9,6 +9,7 @@ import {
 } from "../replay/run-store.ts";
 import type { RunEvent } from "../run.ts";
 import { endRun } from "./endings.ts";
+import type { Moment, RunClock } from "./run-clock.ts";
 import type { Lease } from "./states-table.ts";
 import { storageFailure } from "./storage-error.ts";
 import type { Tables } from "./tables.ts";
@@ -17,7 +18,7 @@ import type { Writer } from "./writer.ts";
 export type LeasedRunOptions = {
   readonly lease: Lease;
   readonly writer: Writer;
-  readonly clock: () => number;
+  readonly clock: RunClock;
   /** Called after a commit that appended events, with the last number given. */
   readonly onEvents: (seq: number) => void;
 };
@@ -32,7 +33,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
   let fault: { readonly error: unknown } | undefined;
 
   async function write<T>(
-    entry: (tables: Tables, now: number, canceled: boolean) => { value: T; seq: number },
+    entry: (tables: Tables, now: Moment, canceled: boolean) => { value: T; seq: number },
     how?: { readonly patient?: boolean; readonly afterFault?: boolean },
   ): Promise<T> {
     const { value, seq } = await writer.write((tables) => {
@@ -40,7 +41,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
       if (held === null) throw new LeaseLost("Another worker owns the run.");
       if (fault !== undefined && how?.afterFault !== true) throw fault.error;
       try {
-        return entry(tables, clock(), held.cancel_requested === 1);
+        return entry(tables, clock.moment(), held.cancel_requested === 1);
       } catch (error) {
         if (storageFailure(error) === undefined) fault ??= { error };
         throw error;
@@ -100,7 +101,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
   };
 }
 
-function record(tables: Tables, n: number, row: JournalRow, events: readonly RunEvent[], now: number): number {
+function record(tables: Tables, n: number, row: JournalRow, events: readonly RunEvent[], now: Moment): number {
   tables.journal.put(n, row);
   return tables.events.append(n, events, now);
 }
@@ -109,7 +110,7 @@ function wait(
   tables: Tables,
   n: number,
   request: WaitRequest,
-  now: number,
+  now: Moment,
   canceled: boolean,
 ): { value: WaitAnswer; seq: number } {
   let seq = 0;

@@ -33,14 +33,15 @@ export type NewRun = {
   readonly input: string;
   readonly dedupeKey: string | null;
   readonly dedupeHash: string | null;
-  readonly now: number;
+  readonly wall: number;
+  readonly steady: number;
 };
 
 /** Statements that add and find runs. */
 export function runsTable(db: Database) {
   const insert = db.query<{ n: number }, [NewRun]>(
     `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, status, due, created_at, updated_at)
-     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $now, $now, $now) RETURNING n`,
+     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $wall, $wall) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
   const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");

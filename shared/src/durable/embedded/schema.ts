@@ -72,6 +72,15 @@ const migrations: readonly string[] = [
 
   CREATE TABLE probe (room BLOB) STRICT;
   `,
+  `
+  CREATE TABLE clock (
+    n INTEGER PRIMARY KEY,
+    boot TEXT NOT NULL,
+    uptime REAL NOT NULL,
+    wall REAL NOT NULL,
+    steady REAL NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Brings a new or older file up to date; refuses one that a newer version wrote (`config_invalid`). */

@@ -1,13 +1,14 @@
 import type { Database } from "bun:sqlite";
 import type { RunStatus } from "../engine.ts";
 import type { Parking, RecordedError } from "../replay/run-store.ts";
+import type { Moment } from "./run-clock.ts";
 
 /** Who may write a run: the worker that claimed it, at that claim. */
 export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };
 
 const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL";
 
-/** Statements that move a run from one status to the next; `n` is its key, `now` milliseconds since 1970. */
+/** Statements that move a run from one status to the next; `n` is its key. What is due is on the steady clock. */
 export function statesTable(db: Database) {
   const held = db.query<{ cancel_requested: number }, [number, string, number]>(
     "SELECT cancel_requested FROM runs WHERE n = ? AND owner = ? AND epoch = ?",
@@ -35,17 +36,17 @@ export function statesTable(db: Database) {
   return {
     /** Null unless this lease still holds the run. */
     held: (lease: Lease) => held.get(lease.n, lease.owner, lease.epoch),
-    park(n: number, { wakeAt, signals, shown }: Parking, now: number): void {
-      park.run(now, wakeAt ?? null, JSON.stringify(signals), shown?.signal ?? null, shown?.reason ?? null, n);
+    park(n: number, { wakeAt, signals, shown }: Parking, { wall }: Moment): void {
+      park.run(wall, wakeAt ?? null, JSON.stringify(signals), shown?.signal ?? null, shown?.reason ?? null, n);
     },
     /** Makes the run claimable. */
-    queue: (n: number, now: number) => void queue.run(now, now, n),
+    queue: (n: number, { wall, steady }: Moment) => void queue.run(steady, wall, n),
     /** Makes the run claimable if it waits for this signal. */
-    wake: (n: number, signal: string, now: number) => void wake.run(now, now, n, signal),
-    pause: (n: number, error: RecordedError, now: number) => void pause.run(JSON.stringify(error), now, n),
-    end(n: number, status: RunStatus, result: { output?: string; error?: RecordedError }, now: number): void {
-      end.run(status, result.output ?? null, result.error === undefined ? null : JSON.stringify(result.error), now, n);
+    wake: (n: number, signal: string, { wall, steady }: Moment) => void wake.run(steady, wall, n, signal),
+    pause: (n: number, error: RecordedError, { wall }: Moment) => void pause.run(JSON.stringify(error), wall, n),
+    end(n: number, status: RunStatus, result: { output?: string; error?: RecordedError }, { wall }: Moment): void {
+      end.run(status, result.output ?? null, result.error === undefined ? null : JSON.stringify(result.error), wall, n);
     },
-    requestCancel: (n: number, now: number) => void requestCancel.run(now, n),
+    requestCancel: (n: number, { wall }: Moment) => void requestCancel.run(wall, n),
   };
 }

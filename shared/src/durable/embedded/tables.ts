@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
+import { clockTable } from "./clock-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { journalTable } from "./journal-table.ts";
 import { listing } from "./listing.ts";
@@ -18,6 +19,7 @@ export function prepareTables(db: Database) {
     events: eventsTable(db),
     signals: signalsTable(db),
     workers: workersTable(db),
+    clock: clockTable(db),
     listing: listing(db),
   };
 }

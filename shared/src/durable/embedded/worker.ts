@@ -7,6 +7,7 @@ import { endRun } from "./endings.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
 import type { Live } from "./live.ts";
+import type { Moment, RunClock } from "./run-clock.ts";
 import type { RunRow } from "./runs-table.ts";
 import type { Lease } from "./states-table.ts";
 import type { Tables } from "./tables.ts";
@@ -18,7 +19,7 @@ export type WorkerOptions = {
   readonly live: Live;
   readonly watch: Watch;
   readonly log: Log;
-  readonly clock: () => number;
+  readonly clock: RunClock;
   readonly leaseMs: number;
   readonly stopMs: number;
 };
@@ -117,7 +118,7 @@ export class Worker {
 
   /** Time has passed: a sleep may be over. */
   tick(): void {
-    if (this.#nextDue !== undefined && this.#options.clock() >= this.#nextDue) this.wake();
+    if (this.#nextDue !== undefined && this.#options.clock.now() >= this.#nextDue) this.wake();
   }
 
   /** Other processes changed something: runs may be cancelled, signalled, taken over, or new. */
@@ -191,10 +192,10 @@ export class Worker {
     const room = roomOf(crew);
     const any = await writer.read((tables) => {
       this.#nextDue = tables.claims.nextDue();
-      return tables.claims.any(kinds, clock());
+      return tables.claims.any(kinds, clock.moment());
     });
     if (!any) return [];
-    const { rows, ended } = await writer.offer((tables) => claim(tables, kinds, owner, room, clock()));
+    const { rows, ended } = await writer.offer((tables) => claim(tables, kinds, owner, room, clock.moment()));
     for (const { id, seq } of ended) live.committed(id, seq);
     return rows;
   }
@@ -209,7 +210,7 @@ export class Worker {
       const journal = await Journal.load(store);
       const progress = (event: RunEvent) => live.progress(row.id, event);
       const about = { runId: row.id, principal: row.principal, contextId: row.context_id };
-      const execution = new Execution(journal, { ...about, store, log, clock, stopMs, progress });
+      const execution = new Execution(journal, { ...about, store, log, clock: () => clock.now(), stopMs, progress });
       this.#held.set(row.id, { execution, lease });
       if (this.#draining) execution.drain();
       if ((await store.standing()) === "canceled") execution.cancel();
@@ -229,7 +230,7 @@ export class Worker {
 }
 
 /** Claims runs; those that were cancelled while nobody executed them end here. */
-function claim(tables: Tables, kinds: string, owner: string, limit: number, now: number) {
+function claim(tables: Tables, kinds: string, owner: string, limit: number, now: Moment) {
   const claimed = tables.claims.claim(kinds, owner, limit, now);
   const ended = claimed
     .filter((run) => run.cancel_requested === 1)

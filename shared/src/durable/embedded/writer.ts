@@ -25,6 +25,8 @@ export type WriterOptions = {
   readonly path: string;
   readonly log: Log;
   readonly crashAt?: CrashPoint;
+  /** Called whenever the store was opened, before anything else is done in it. */
+  readonly onOpened?: (tables: Tables) => void;
   /** Called when the storage works again after a failure. */
   readonly onRecovered: () => void;
 };
@@ -51,7 +53,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options;
     try {
-      this.#connection = openConnection(options.path);
+      this.#open();
     } catch (error) {
       if (error instanceof AppError) throw error;
       this.#failed(error);
@@ -176,8 +178,16 @@ export class Writer {
 
   #open(): Connection {
     if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
-    this.#connection ??= openConnection(this.#options.path);
-    return this.#connection;
+    if (this.#connection !== undefined) return this.#connection;
+    const connection = openConnection(this.#options.path);
+    try {
+      this.#options.onOpened?.(connection.tables);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    this.#connection = connection;
+    return connection;
   }
 
   #failed(error: unknown): void {

@@ -1,5 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { createEmbeddedEngine, type EmbeddedEngineOptions } from "../embedded/embedded-engine.ts";
+import type { MachineClock } from "../embedded/machine-clock.ts";
+import type { Engine } from "../engine.ts";
 import type { Run } from "../run.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";
@@ -9,44 +11,168 @@ setDefaultTimeout(30_000);
 const hour = 3_600_000;
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 
-for (const jump of [hour, -hour]) {
-  test(`a clock that jumps by ${jump / hour} h during a sleep: the run wakes once, and no worker takes another's runs`, async () => {
-    using store = scratch();
-    let offset = 0;
-    const clock = () => Date.now() + offset;
-    let woken = 0;
-    let worked = 0;
-    const definition = {
-      kind: "k",
-      async execute(run: Run) {
-        await run.all([
-          async (own) => {
-            await own.sleep(2 * hour);
-            return own.step("woken", async () => ++woken);
-          },
-          async (own) => {
-            await own.signal("go");
-            return own.step("work", () => Bun.sleep(500).then(() => ++worked));
-          },
-        ]);
-        return null;
+/** The clocks of a machine whose time a test lets pass, and whose wall clock it sets. */
+function machine() {
+  const own = { passed: 0, set: 0, boot: "first", booted: 0 };
+  const real = performance.now();
+  const passed = () => performance.now() - real + own.passed;
+  const clock = (): MachineClock => ({
+    boot: own.boot,
+    wall: () => Math.floor(1_900_000_000_000 + passed() + own.set),
+    uptime: () => passed() - own.booted,
+  });
+  return {
+    clock,
+    pass(ms: number) {
+      own.passed += ms;
+    },
+    set(ms: number) {
+      own.set += ms;
+    },
+    /** The machine is started anew: what it counts begins again. */
+    reboot() {
+      own.boot = `${own.boot}, again`;
+      own.booted = passed();
+    },
+  };
+}
+
+/** A kind of run that sleeps for two hours, and does a step of half a second when it is told to. */
+function sleeper() {
+  const done = { worked: 0, woken: 0 };
+  const execute = async (run: Run) => {
+    await run.all([
+      async (own) => {
+        await own.sleep(2 * hour);
+        return own.step("woken", async () => ++done.woken);
       },
-    };
-    const open = () => createEmbeddedEngine({ path: store.path, pollMs: 10, leaseMs: 200, clock });
-    const engines = [open(), open()] as const;
-    for (const engine of engines) engine.work([definition]);
-    const { run } = await engines[0].start(request);
-    await until(async () => (await engines[0].get(run.id))?.status === "waiting");
-    await engines[0].deliver(run.id, "go", null);
-    await until(async () => (await engines[0].get(run.id))?.status === "running");
-    offset += jump;
-    await until(async () => (await engines[0].get(run.id))?.status === "waiting");
-    expect([worked, woken]).toEqual([1, 0]);
-    offset += 2 * hour - jump;
-    await until(async () => (await engines[0].get(run.id))?.status === "completed");
-    offset -= 2 * hour;
+      async (own) => {
+        await own.signal("go");
+        return own.step("work", () => Bun.sleep(500).then(() => ++done.worked));
+      },
+    ]);
+    return null;
+  };
+  return { done, definition: { kind: "k", execute } };
+}
+
+function open(options: EmbeddedEngineOptions, ...definitions: Parameters<Engine["work"]>[0]): Engine {
+  const engine = createEmbeddedEngine({ pollMs: 10, leaseMs: 200, ...options });
+  engine.work(definitions);
+  return engine;
+}
+
+const is = (engine: Engine, id: string, status: string) => until(async () => (await engine.get(id))?.status === status);
+
+for (const jump of [hour, -hour, 5 * hour]) {
+  test(`a clock set by ${jump / hour} h during a sleep: the run wakes once, when its time has passed, and no worker takes another's runs`, async () => {
+    using store = scratch();
+    const { clock, pass, set } = machine();
+    const { done, definition } = sleeper();
+    const one = open({ path: store.path, clock: clock() }, definition);
+    const other = open({ path: store.path, clock: clock() }, definition);
+    const { run } = await one.start(request);
+    await is(one, run.id, "waiting");
+    await one.deliver(run.id, "go", null);
+    await is(one, run.id, "running");
+    set(jump);
+    await is(one, run.id, "waiting");
+    pass(2 * hour - 60_000);
     await Bun.sleep(100);
-    expect([worked, woken]).toEqual([1, 1]);
-    for (const engine of engines) await engine.close();
+    expect([done.worked, done.woken]).toEqual([1, 0]);
+    pass(60_000);
+    await is(one, run.id, "completed");
+    set(-jump);
+    await Bun.sleep(100);
+    expect([done.worked, done.woken]).toEqual([1, 1]);
+    for (const engine of [one, other]) await engine.close();
   });
 }
+
+for (const jump of [hour, -hour, -300 * hour]) {
+  test(`a clock set by ${jump / hour} h between two lives: what was left of a sleep is left, what passed has passed, and it is told once`, async () => {
+    using store = scratch();
+    const { clock, pass, set } = machine();
+    const { done, definition } = sleeper();
+    const first = open({ path: store.path, clock: clock() }, definition);
+    const { run } = await first.start(request);
+    await first.deliver(run.id, "go", null);
+    await until(() => done.worked === 1);
+    await is(first, run.id, "waiting");
+    pass(hour);
+    await first.close();
+    set(jump);
+    pass(hour / 2);
+    const told: string[] = [];
+    const log = { warn: (_: object, message: string) => void told.push(message), error: () => undefined };
+    const second = open({ path: store.path, clock: clock(), log }, definition);
+    pass(hour / 2 - 60_000);
+    await Bun.sleep(150);
+    expect(done.woken).toBe(0);
+    pass(60_000);
+    await is(second, run.id, "completed");
+    expect(done.woken).toBe(1);
+    const seconds = Math.abs(jump) / 1000;
+    expect(told).toEqual([
+      expect.stringContaining(`This machine's clock was set ${jump > 0 ? "forward" : "back"} by ${seconds} s.`),
+    ]);
+    await second.close();
+  });
+}
+
+test("over a new start of the machine its wall clock tells what passed, and nothing did where that went back", async () => {
+  for (const [setBack, left] of [
+    [0, hour / 2],
+    [-10 * hour, hour],
+  ] as const) {
+    using store = scratch();
+    const { clock, pass, set, reboot } = machine();
+    const { done, definition } = sleeper();
+    const first = open({ path: store.path, clock: clock() }, definition);
+    const { run } = await first.start(request);
+    await first.deliver(run.id, "go", null);
+    await until(() => done.worked === 1);
+    await is(first, run.id, "waiting");
+    pass(hour);
+    // A worker records both clocks five times in its lease.
+    await Bun.sleep(200);
+    await first.close();
+    pass(hour / 2);
+    set(setBack);
+    reboot();
+    const second = open({ path: store.path, clock: clock() }, definition);
+    await second.get(run.id);
+    pass(left - 60_000);
+    await Bun.sleep(150);
+    expect([left, done.woken]).toEqual([left, 0]);
+    pass(60_000);
+    await is(second, run.id, "completed");
+    await second.close();
+  }
+});
+
+test("what a step reads of the clock goes on evenly, in the next process too", async () => {
+  using store = scratch();
+  const { clock, pass, set } = machine();
+  const readings: number[] = [];
+  const execute = async (run: Run) => {
+    for (const name of ["one", "two"]) {
+      readings.push(await run.step("read", async ({ now }) => now()));
+      await run.signal(name);
+    }
+    return null;
+  };
+  for (const name of ["one", "two"]) {
+    const engine = open({ path: store.path, clock: clock() }, { kind: "k", execute });
+    const { run } = await engine.start({ ...request, dedupe: { key: "k", hash: "h" } });
+    await is(engine, run.id, "waiting");
+    pass(hour);
+    set(-5 * hour);
+    await engine.deliver(run.id, name, null);
+    await is(engine, run.id, name === "one" ? "waiting" : "completed");
+    await engine.close();
+  }
+  const [first = 0, again = 0, second = 0] = readings;
+  expect(again).toBe(first);
+  expect(Math.abs(second - first - hour)).toBeLessThan(2_000);
+});

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { AppError } from "../../errors.ts";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import type { Run } from "../run.ts";
 import { scratch } from "../testing/scratch.ts";
@@ -115,3 +116,33 @@ test("a run accepted by a worker that was declared dead meanwhile is not its own
   expect((await engine.get(run.id))?.status).toBe("completed");
   await engine.close();
 });
+
+for (const ends of ["completes", "fails"])
+  test(`a run cancelled elsewhere whose body ${ends} before anybody here noticed ends as canceled`, async () => {
+    using store = scratch();
+    const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000, leaseMs: 3_600_000 });
+    const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    engine.work([
+      {
+        kind: "k",
+        async execute() {
+          begun.resolve();
+          await goOn.promise;
+          if (ends === "fails") throw new AppError("stuck", "no");
+          return "done";
+        },
+      },
+    ]);
+    const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+    await begun.promise;
+    await elsewhere.cancel(run.id);
+    goOn.resolve();
+    await until(async () => ["completed", "failed", "canceled"].includes((await elsewhere.get(run.id))?.status ?? ""));
+    const { status, output, error } = (await elsewhere.get(run.id)) ?? {};
+    expect([status, output, error]).toEqual(["canceled", undefined, undefined]);
+    const events = (await elsewhere.events(run.id)).map(({ event }) => event);
+    expect(events).toEqual([{ type: "run-ended", status: "canceled" }]);
+    for (const one of [engine, elsewhere]) await one.close();
+  });

@@ -82,7 +82,7 @@ async function faultsOf(engine: Engine, id: string, effectCounts: () => Map<stri
   if (!Bun.deepEquals(names.toSorted(), errandEvents.toSorted())) faults.push(`told ${names}`);
   if (names.at(-1) !== "run-ended") faults.push(`told more after its end: ${names}`);
   if (events.some((event, index) => event.seq !== index + 1)) faults.push("has a gap in its events");
-  const charges = effectCounts().get(`${id}/7`) ?? 0;
+  const charges = effectCounts().get(`${id}/6`) ?? 0;
   if (charges > 1) faults.push(`charged ${charges} times`);
   if (charges === 0 && output?.includes('"charged":"charged"')) faults.push("never charged");
   return faults.map((fault) => `run ${id} ${fault}`);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
 import { errand, errandEvents } from "../testing/errand.ts";
 import { scratch } from "../testing/scratch.ts";
-import { spawnWorker, working } from "../testing/spawn-worker.ts";
+import { spawnWorker, type WorkerProcess, working } from "../testing/spawn-worker.ts";
 import { until } from "../testing/until.ts";
 
 /** The run's state and whole record, to be compared before and after. */
@@ -11,6 +11,15 @@ function everything(path: string): string {
   using db = new Database(path, { readonly: true });
   const tables = ["runs", "journal", "events", "signals"].map((table) => db.query(`SELECT * FROM ${table}`).all());
   return JSON.stringify(tables);
+}
+
+/** Has processes stand still while none of them is in a transaction: one that stood still with the store's lock would stop everybody. */
+function stop(path: string, ...workers: readonly WorkerProcess[]): void {
+  using db = new Database(path);
+  db.run("PRAGMA busy_timeout = 5000");
+  db.run("BEGIN IMMEDIATE");
+  for (const worker of workers) worker.kill("SIGSTOP");
+  db.run("ROLLBACK");
 }
 
 test("a worker that stood still past its lease writes nothing of its old runs when it wakes, and then works on", async () => {
@@ -24,7 +33,7 @@ test("a worker that stood still past its lease writes nothing of its old runs wh
     await engine.deliver(run.id, "note", "n");
     await engine.deliver(run.id, "answer", "yes");
     await until(() => store.effectCounts().size >= 2);
-    zombie.kill("SIGSTOP");
+    stop(path, zombie);
 
     const stopped = performance.now();
     engine.work([errand(effects, 1)]);
@@ -64,7 +73,7 @@ test("workers that stood still together do not take each other's runs when they 
     const { run } = await engine.start({ kind: "errand", input: null, principal: "p", contextId: "c" });
     await engine.deliver(run.id, "answer", "yes");
     await until(() => store.effectCounts().size >= 2);
-    for (const worker of workers) worker.kill("SIGSTOP");
+    stop(path, ...workers);
     await Bun.sleep(1000);
     for (const worker of workers) {
       worker.kill("SIGCONT");

@@ -21,7 +21,7 @@ export type ExecutionOptions = {
   readonly contextId: string;
   readonly store: RunStore;
   readonly log: Log;
-  /** Milliseconds since 1970. */
+  /** The time of runs in milliseconds, which goes on evenly over the lives of all processes. */
   readonly clock: () => number;
   /** How long a step may go on after its abort before it is left behind. */
   readonly stopMs: number;
@@ -53,7 +53,7 @@ export class Execution {
     this.options = options;
     this.journal = journal;
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
-    this.root = new Scope("", { sealed: false, stopMs: options.stopMs });
+    this.root = new Scope("", { sealed: false, stopMs: options.stopMs, told: journal.told });
     this.#waiting = new Waiting(this);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.done = promise;

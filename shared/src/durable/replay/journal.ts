@@ -1,5 +1,6 @@
 import { AppError } from "../../errors.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
+import { Told } from "./told.ts";
 
 /**
  * What a run did before, handed out operation by operation. Rows leave memory as they are handed out, so what remains at
@@ -8,9 +9,12 @@ import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 export class Journal {
   readonly #rows = new Map<string, JournalRow>();
   readonly #closed = new Set<string>();
+  /** The events it emitted, which are not compared. */
+  readonly told: Told;
 
   private constructor(rows: readonly JournalRow[]) {
-    for (const row of rows) this.#rows.set(row.path, row);
+    this.told = new Told(rows);
+    for (const row of rows) if (row.kind !== "emit") this.#rows.set(row.path, row);
   }
 
   static async load(store: RunStore): Promise<Journal> {

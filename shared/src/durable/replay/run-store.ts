@@ -10,7 +10,7 @@ export type RecordedError = { readonly code: ErrorCode; readonly message: string
 
 /** One operation of a run. `out` is JSON text, absent for undefined; a sleep keeps its wake time in it. */
 export type JournalRow = {
-  /** "3", or "4/0/2": the third operation of the first branch of operation 4. */
+  /** "3", or "4/0/2": the third operation of the first branch of operation 4. An event's is "3.0": the first after operation 3. */
   readonly path: string;
   readonly kind: OperationKind;
   readonly name: string;
@@ -21,7 +21,7 @@ export type JournalRow = {
 
 /** What is kept of a run whose every live branch waits. */
 export type Parking = {
-  /** Milliseconds since 1970 when the run goes on without a signal. */
+  /** When, on the clock of runs, it goes on without a signal. Milliseconds. */
   readonly wakeAt?: number;
   readonly signals: readonly string[];
   /** What observers are shown. */

@@ -1,4 +1,5 @@
 import type { RunEvent } from "../run.ts";
+import { placeBefore, type Told } from "./told.ts";
 
 /** A durable wait that has not been answered yet. */
 export type SignalWait = {
@@ -17,6 +18,8 @@ export type SleepWait = {
   readonly wakeAt: number;
   /** The wake time on the process's monotonic clock, which no clock change moves. */
   readonly due: number;
+  /** What ends it sooner. */
+  readonly until: AbortSignal | undefined;
   begin: readonly RunEvent[] | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
@@ -41,10 +44,16 @@ export class Scope {
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<() => void>();
   readonly #stopMs: number;
+  readonly #told: Told;
   #next = 0;
+  #place: string;
+  /** Events emitted at the place that no version did before. */
+  #emitted = 0;
 
-  constructor(prefix: string, options: { readonly sealed: boolean; readonly stopMs: number }) {
+  constructor(prefix: string, options: { readonly sealed: boolean; readonly stopMs: number; readonly told: Told }) {
     this.#prefix = prefix;
+    this.#place = placeBefore(prefix);
+    this.#told = options.told;
     this.sealed = options.sealed;
     this.#stopMs = options.stopMs;
   }
@@ -55,12 +64,22 @@ export class Scope {
 
   /** The next operation's place in the journal. */
   nextPath(): string {
-    return `${this.#prefix}${this.#next++}`;
+    let path = "";
+    do path = `${this.#prefix}${this.#next++}`;
+    while (this.#told.passes(path));
+    this.#place = path;
+    this.#emitted = 0;
+    return path;
+  }
+
+  /** The place of an event that is emitted now; undefined when it was emitted before. */
+  placeOf(type: string): string | undefined {
+    return this.#told.take(this.#place, type) ? undefined : this.#told.next(this.#place, this.#emitted++);
   }
 
   /** A scope for one branch of the operation at `path`. */
   branch(path: string, index: number, sealed: boolean): Scope {
-    return new Scope(`${path}/${index}/`, { sealed: this.sealed || sealed, stopMs: this.#stopMs });
+    return new Scope(`${path}/${index}/`, { sealed: this.sealed || sealed, stopMs: this.#stopMs, told: this.#told });
   }
 
   /** Stops the steps in flight and rejects the waits, here and below. Steps that do not stop in time are left behind. */

@@ -18,7 +18,7 @@ export function scopedRun(execution: Execution, scope: Scope): Run {
     // What the caller's T promises, its own function and its journal keep: the engine hands through.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
       minded(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
-    sleep: (milliseconds) => minded(runSleep(execution, scope, milliseconds)),
+    sleep: (milliseconds, options) => minded(runSleep(execution, scope, milliseconds, options?.until)),
     signal: <T extends Json>(name: string, options?: Parameters<Run["signal"]>[1]) =>
       minded(runSignal(execution, scope, name, options ?? {})) as Promise<T>,
     poll: <T extends Json>(name: string) => minded(runPoll(execution, scope, name)) as Promise<readonly T[]>,
@@ -34,7 +34,12 @@ function minded<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-async function runSleep(execution: Execution, scope: Scope, milliseconds: number): Promise<void> {
+async function runSleep(
+  execution: Execution,
+  scope: Scope,
+  milliseconds: number,
+  until: AbortSignal | undefined,
+): Promise<void> {
   if (!(milliseconds >= 0 && milliseconds < Number.POSITIVE_INFINITY)) {
     throw new RangeError(`Cannot sleep for ${milliseconds} ms.`);
   }
@@ -44,7 +49,7 @@ async function runSleep(execution: Execution, scope: Scope, milliseconds: number
   if (row?.state === "done") return;
   await execution.admit(scope, path);
   const wakeAt = row?.out === undefined ? execution.options.clock() + Math.ceil(milliseconds) : Number(row.out);
-  await execution.waiting.sleep(scope, { path, wakeAt, begun: row !== undefined });
+  await execution.waiting.sleep(scope, { path, wakeAt, begun: row !== undefined, until });
 }
 
 async function runSignal(
@@ -79,8 +84,7 @@ async function runPoll(execution: Execution, scope: Scope, name: string): Promis
 
 function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
   assertNotReserved(event);
-  const path = scope.nextPath();
-  const known = execution.recall(path, "emit", event.type) !== undefined;
-  if (known || scope.sealed || scope.signal.aborted) return;
+  const path = scope.placeOf(event.type);
+  if (path === undefined || scope.sealed || scope.signal.aborted) return;
   execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
 }

@@ -50,6 +50,7 @@ async function attempt(execution: Execution, scope: Scope, started: JournalRow, 
   const context: StepContext = {
     signal: scope.signal,
     key: `${execution.options.runId}/${started.path}`,
+    now: () => execution.options.clock(),
     emit(event) {
       assertNotReserved(event);
       if (open) events.push(event);

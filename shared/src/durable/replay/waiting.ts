@@ -41,15 +41,21 @@ export class Waiting {
     });
   }
 
-  sleep(scope: Scope, spec: { path: string; wakeAt: number; begun: boolean }): Promise<void> {
-    const { path, wakeAt } = spec;
+  async sleep(
+    scope: Scope,
+    spec: { path: string; wakeAt: number; begun: boolean; until: AbortSignal | undefined },
+  ): Promise<void> {
+    const { path, wakeAt, until } = spec;
+    const check = () => this.#execution.check();
+    until?.addEventListener("abort", check, { once: true });
     const due = performance.now() + Math.max(0, wakeAt - this.#execution.options.clock());
-    return this.#wait(scope, (resolve, reject) => {
+    const ended = this.#wait<void>(scope, (resolve, reject) => {
       const wait: SleepWait = {
         kind: "sleep",
         path,
         wakeAt,
         due,
+        until,
         begin: spec.begun ? undefined : [],
         resolve: () => {
           scope.waits.delete(wait);
@@ -59,6 +65,7 @@ export class Waiting {
       };
       scope.waits.add(wait);
     });
+    await ended.finally(() => until?.removeEventListener("abort", check));
   }
 
   /** For an operation whose race or `all` was over before it got a result: rejects when its scope aborts. */
@@ -92,9 +99,10 @@ export class Waiting {
       return true;
     }
     const signals = waits.filter((wait) => wait.kind === "signal");
-    const sleeps = waits.filter((wait) => wait.kind === "sleep").toSorted((a, b) => a.due - b.due);
-    const left = (sleeps[0]?.due ?? Number.POSITIVE_INFINITY) - performance.now();
-    const park = blocked && left > (signals.length === 0 ? napMs : 0);
+    const sleeps = waits.filter((wait) => wait.kind === "sleep").toSorted((a, b) => dueOf(a) - dueOf(b));
+    const left = (sleeps[0] === undefined ? Number.POSITIVE_INFINITY : dueOf(sleeps[0])) - performance.now();
+    const mayPark = blocked && sleeps.every((wait) => wait.until === undefined);
+    const park = mayPark && left > (signals.length === 0 ? napMs : 0);
     const begins = [...signals, ...sleeps].some((wait) => wait.begin !== undefined);
     if (begins || park || (this.#nudged && signals.length > 0)) {
       const asked = this.#ask(signals, sleeps, park);
@@ -167,6 +175,10 @@ export class Waiting {
     this.#execution.check();
     return new Promise(begin);
   }
+}
+
+function dueOf({ due, until }: SleepWait): number {
+  return until?.aborted === true ? Number.NEGATIVE_INFINITY : due;
 }
 
 function startedRow(wait: SignalWait | SleepWait): JournalRow {

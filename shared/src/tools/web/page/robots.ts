@@ -26,7 +26,7 @@ export function createRobots(egress: Egress): Robots {
     async admit(url, signal) {
       if (url.pathname === "/robots.txt") return;
       let rules = sites.get(url.origin);
-      if (rules === undefined || rules.until < Date.now()) {
+      if (rules === undefined || rules.until < performance.now()) {
         rules = await askFor(url.origin, egress, signal);
         sites.delete(url.origin);
         sites.set(url.origin, rules);
@@ -48,8 +48,8 @@ async function askFor(origin: string, egress: Egress, signal: AbortSignal): Prom
     maxBytes: 1_000_000,
   });
   // A failing server is asked again soon.
-  if (answer.status >= 500) return { until: Date.now() + 60_000, allows: () => false };
+  if (answer.status >= 500) return { until: performance.now() + 60_000, allows: () => false };
   const text = answer.status < 300 ? new TextDecoder().decode(answer.body) : "";
   const robot = robotsParser(url, text);
-  return { until: Date.now() + keptMs, allows: (address) => robot.isAllowed(address, robotName) ?? true };
+  return { until: performance.now() + keptMs, allows: (address) => robot.isAllowed(address, robotName) ?? true };
 }

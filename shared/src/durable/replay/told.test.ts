@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { silentLog } from "../log.ts";
+import type { Run } from "../run.ts";
+import { emptyState, MemoryRunStore } from "../testing/memory-run-store.ts";
+import { Execution } from "./execution.ts";
+import { Journal } from "./journal.ts";
+import type { JournalRow } from "./run-store.ts";
+
+const step = (path: string, name: string): JournalRow => ({ path, kind: "step", name, state: "done", out: "1" });
+const emit = (path: string, name: string): JournalRow => ({ path, kind: "emit", name, state: "done" });
+
+/** A journal as versions wrote it that numbered events like operations. */
+const numbered: readonly JournalRow[] = [
+  emit("0", "begun"),
+  step("1", "one"),
+  emit("2", "told"),
+  emit("3", "told"),
+  { path: "4", kind: "all", name: "2", state: "started" },
+  emit("4/0/0", "within"),
+  step("4/0/1", "branch"),
+  step("4/1/0", "branch"),
+  ...Array.from({ length: 9 }, (_, n) => step(`${5 + n}`, "many")),
+  emit("14", "late"),
+];
+
+/** Executes a body on the numbered journal to its end: what was executed and emitted, and under which paths. */
+async function goOn(telling: (run: Run, place: string) => void) {
+  const store = new MemoryRunStore(emptyState());
+  for (const row of numbered.toReversed()) store.state.journal.set(row.path, row);
+  const executed: string[] = [];
+  const about = { runId: "r", principal: "p", contextId: "c" };
+  const bounds = { log: silentLog, clock: () => 0, stopMs: 100, progress: () => undefined };
+  const execution = new Execution(await Journal.load(store), { ...about, ...bounds, store });
+  const work = (run: Run, name: string) => run.step(name, async ({ key }) => executed.push(key));
+  execution.start(
+    {
+      kind: "k",
+      async execute(run) {
+        telling(run, "start");
+        await work(run, "one");
+        telling(run, "one");
+        await run.all([
+          async (own) => {
+            telling(own, "branch");
+            return work(own, "branch");
+          },
+          async (own) => work(own, "branch"),
+        ]);
+        for (let n = 0; n < 9; n++) await work(run, "many");
+        telling(run, "many");
+        await work(run, "new");
+        return null;
+      },
+    },
+    null,
+  );
+  const outcome = await execution.done;
+  return { outcome, executed, events: store.state.events.map(({ type }) => type), paused: store.state.paused };
+}
+
+const before: Readonly<Record<string, readonly string[]>> = {
+  start: ["begun"],
+  one: ["told", "told"],
+  branch: ["within"],
+  many: ["late"],
+};
+
+function tell(run: Run, types: readonly string[] = []): void {
+  for (const type of types) run.emit({ type });
+}
+
+test("a journal whose events are numbered goes on with the code that wrote it, and nothing is told or done again", async () => {
+  const went = await goOn((run, place) => tell(run, before[place]));
+  expect(went).toEqual({ outcome: "ended", executed: ["r/15"], events: [], paused: undefined });
+});
+
+test("a journal whose events are numbered goes on with code that tells nothing", async () => {
+  expect(await goOn(() => undefined)).toMatchObject({ outcome: "ended", executed: ["r/15"], events: [] });
+});
+
+test("a journal whose events are numbered goes on with code that tells more, and only what is new is told", async () => {
+  const went = await goOn((run, place) => {
+    run.emit({ type: `new at ${place}` });
+    tell(run, before[place]);
+    run.emit({ type: "told" });
+  });
+  const news = ["start", "one", "branch", "many"].flatMap((place) => [`new at ${place}`, "told"]);
+  expect(went).toMatchObject({ outcome: "ended", executed: ["r/15"], events: news });
+});

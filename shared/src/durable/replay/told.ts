@@ -1,0 +1,73 @@
+import type { JournalRow } from "./run-store.ts";
+
+/** What was emitted at one place: the types not asked for again yet, and how many rows are the place's own. */
+type Place = { readonly types: string[]; own: number };
+
+/**
+ * The events that a run emitted before, each at its place: behind the operation that came before it in its scope. Telling is no part of what
+ * a body does, so code that tells more, less or something else goes on, and the rows of what it tells have no number of their own. Those
+ * that older versions wrote do, and are passed over where operations are counted.
+ */
+export class Told {
+  readonly #places = new Map<string, Place>();
+  readonly #numbered = new Set<string>();
+
+  /** Takes the rows of a journal: all of them, for an older emit's place follows from the operations around it. */
+  constructor(rows: readonly JournalRow[]) {
+    const last = new Map<string, string>();
+    for (const { path, kind, name } of rows.toSorted((a, b) => numberOf(a.path) - numberOf(b.path))) {
+      const scope = scopeOf(path);
+      if (kind !== "emit") last.set(scope, path);
+      else if (isOwn(path)) this.#add(path.slice(0, path.lastIndexOf(".")), name).own++;
+      else {
+        this.#numbered.add(path);
+        this.#add(last.get(scope) ?? placeBefore(scope), name);
+      }
+    }
+  }
+
+  /** Whether an older version gave this number to an event; asked once. */
+  passes(path: string): boolean {
+    return this.#numbered.delete(path);
+  }
+
+  /** Whether an event of this type, that nobody asked for yet, was emitted there. */
+  take(place: string, type: string): boolean {
+    const types = this.#places.get(place)?.types ?? [];
+    const index = types.indexOf(type);
+    if (index >= 0) types.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** The path of the next row there, when `more` were added since the journal was read. */
+  next(place: string, more: number): string {
+    return `${place}.${(this.#places.get(place)?.own ?? 0) + more}`;
+  }
+
+  #add(path: string, type: string): Place {
+    const place = this.#places.get(path) ?? { types: [], own: 0 };
+    this.#places.set(path, place);
+    place.types.push(type);
+    return place;
+  }
+}
+
+/** The place of what a scope emits before its first operation. */
+export function placeBefore(scope: string): string {
+  return `${scope}-`;
+}
+
+/** "4/0/" of "4/0/2". */
+function scopeOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+/** Puts operations in order within their scope, and an event with a row of its own in the order of its place's. */
+function numberOf(path: string): number {
+  const end = path.slice(scopeOf(path).length);
+  return Number(isOwn(path) ? end.slice(end.lastIndexOf(".") + 1) : end);
+}
+
+function isOwn(path: string): boolean {
+  return path.includes(".");
+}
