@@ -9,7 +9,7 @@ import type { Json } from "../json.ts";
 import { messageSignal } from "../tools/human/user-message.ts";
 import { createArtifactStore } from "../workspace/artifact-store.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
-import { type AskBounds, createPeers, type Peers } from "./peers.ts";
+import { type AskBounds, createPeers, type PeerAddress, type Peers } from "./peers.ts";
 import { recalling, recallingEngine, recallRun } from "./recall.ts";
 
 /** Runs that ask other agents, on a real engine in a folder that goes away with `await using`. */
@@ -27,15 +27,21 @@ export type AskerForTest = AsyncDisposable & {
   say(id: string, text: string): Promise<void>;
 };
 
-/** Makes one whose runs do `body`. */
+/** Makes one whose runs do `body`; `known` tells where agents are now. */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,
   bounds: Partial<AskBounds> = {},
+  known?: (name: string) => PeerAddress | undefined,
 ): Promise<AskerForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const own = createEmbeddedEngine({ path: join(home, "runs.db") });
-  const peers = createPeers({ engine: own, artifacts, bounds: { patienceMs: 300, ...bounds } });
+  const peers = createPeers({
+    engine: own,
+    artifacts,
+    bounds: { patienceMs: 300, ...bounds },
+    ...(known && { known }),
+  });
   const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
   own.work([recalling(definition, peers), recallRun("asker", peers)]);
   const engine = recallingEngine(own, "asker");

@@ -278,6 +278,24 @@ test("links to other servers are not followed, nor redirects, nor files that bre
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
 });
 
+test("an agent of this machine that got another port since is asked there, and its files are taken from there", async () => {
+  const get = (path: string) => new Response(path === "/new.txt" ? "moved along" : "no");
+  using agent = badAgentForTest(
+    { get },
+    {
+      SendMessage: () => ({ task: working }),
+      GetTask: () => withFiles(link(`${agent.url}/new.txt`, { filename: "new.txt" })),
+    },
+  );
+  const before = { name: "bad", url: "http://127.0.0.1:9" };
+  await using asker = await askerForTest(
+    (run, peers) => askAgent(run, { agent: before, parts, hops: 0 }, peers),
+    { followMs: 400 },
+    (name) => (name === "bad" ? { name, url: agent.url } : undefined),
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", files: [{ name: "new.txt", size: 11 }] });
+});
+
 test("a link to a server that the agent's card names besides its own is not followed", async () => {
   const asked: string[] = [];
   const get = (path: string) => {

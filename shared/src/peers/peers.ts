@@ -38,6 +38,8 @@ export type Peers = {
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
   /** Aborted at the next moment at which an agent that failed is worth asking again, where something watches over it. */
   retrySignal(address: PeerAddress): AbortSignal | undefined;
+  /** Where an agent is now that was asked at this address, in another life perhaps. */
+  at(address: PeerAddress): PeerAddress;
   /** A request to the agent's own server beside A2A: for its files. */
   readonly fetch: Fetch;
   /** Where an address is reached from here. */
@@ -81,6 +83,7 @@ export function createPeers(options: PeersOptions): Peers {
     retrySignal: (address) => options.retrySignal?.(address),
     fetch: inner,
     inside,
+    at: (address) => whereNow(address, options),
     bounds: { ...defaultBounds, ...options.bounds },
     floor: createFloor(),
     underWay: createUnderWay(),

@@ -90,7 +90,7 @@ async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredF
 }
 
 async function openFile(url: string, name: string, { address, peers, signal }: Source) {
-  if (!isSameServer(url, peers.inside(address.url))) {
+  if (!isSameServer(url, peers.inside(peers.at(address).url))) {
     throw new AppError("forbidden", `The file ${name} is not on the agent's own server; its link was not followed.`);
   }
   try {
