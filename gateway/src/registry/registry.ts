@@ -77,10 +77,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     const due = book.all().filter(isDue);
     await Promise.all(due.map((agent) => agent.look(closing.signal)));
   };
-  const isDue = (agent: KnownAgent) => {
-    const { health, breaker } = agent.state();
-    return health !== "up" || breaker !== "closed" || agent.unseenMs() >= options.everyMs;
-  };
+  const isDue = (agent: KnownAgent) => !isWell(agent) || agent.unseenMs() >= options.everyMs;
   const registered = ({ name, url }: Pick<AgentAddress, "name" | "url">) => {
     const known = book.get(name);
     return known !== undefined && isSameUrl(known.address.url, url) ? known : undefined;
@@ -138,6 +135,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
   }
+}
+
+function isWell(agent: KnownAgent): boolean {
+  const { health, breaker } = agent.state();
+  return health === "up" && breaker === "closed";
 }
 
 function sameIn(book: AgentBook, { url, name, token }: NewAgent) {
