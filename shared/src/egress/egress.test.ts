@@ -83,7 +83,10 @@ test("silence ends at the time limit, an abort with its own reason", async () =>
 test("redirects are followed, checked at every hop and counted", async () => {
   const found = await get(`${base}/to?url=/there`);
   expect(found.url.href).toBe(`${base}/there`);
+  const before = seen.length;
   expect(await codeOf(get(`${base}/loop`))).toBe("unavailable");
+  expect(seen.length - before).toBe(6);
+  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("unavailable");
   for (const target of [
     "http://10.0.0.1/",
     "http://169.254.169.254/",
