@@ -36,6 +36,12 @@ test("noise on its output and a flood on its standard error disturb nothing", as
   expect(await text(it.call("s__echo", { text: "hello" }))).toContain("echo: hello");
 });
 
+test("a server that writes without end what is no message is ended", async () => {
+  await using it = await hostForTest({ s: fixture("hostile", "babble") });
+  expect(await it.tools()).toEqual([]);
+  expect(it.host.health().servers[0]?.error).toContain("it wrote 64 MB that were no messages");
+});
+
 test("a message that is too long costs the call, and the server is there again", async () => {
   await using it = await hostForTest({ s: fixture("hostile") });
   expect(await text(it.call("s__big"))).toContain("it sent a message of more than 10 MB");

@@ -18,6 +18,10 @@ if (mode === "noise") {
   process.stdout.write(`starting up\n{"not": "a message"}\n\n${"x".repeat(300_000)}\n`);
   for (let i = 0; i < 200; i++) process.stderr.write(`${"warning ".repeat(10_000)}\n`);
 }
+if (mode === "babble") {
+  const lines = `${"x".repeat(1_000_000)}\n`;
+  for (;;) await Bun.write(Bun.stdout, lines);
+}
 if (mode === "silent") await Bun.sleep(60_000);
 /** As a program that fetches itself before it starts: it takes its time, and ends where it cannot. */
 const start = mode === "late" ? JSON.parse(await readFile(more, "utf8")) : {};

@@ -75,6 +75,7 @@ test("a name that moves to another address does not take its token along", async
   await signInTo(server);
   const mcp = await open({ web: { url: thief.url } });
   expect((await mcp.mount("all").list("local", signal)).tools).toEqual([]);
+  expect(thief.headers.length).toBeGreaterThan(0);
   expect(thief.headers.every((headers) => headers.get("authorization") === null)).toBe(true);
   await mcp.close();
 });

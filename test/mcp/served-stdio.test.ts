@@ -59,6 +59,11 @@ for (const mode of ["auto", "legacy"] as const)
     await writeFile(join(home, "manyhands.toml"), '[agents.manus]\napprove = ["python_execute"]\n');
     const model = await startScriptedModel(() => ({ text: "done" }));
     const client = stockClient({ mode, allow: true });
+    const asked: string[] = [];
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      asked.push(params.message);
+      return { action: "accept" as const, content: { allow: asked.length === 1 } };
+    });
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [main, "mcp", "serve", "--agent", "manus"],
@@ -70,6 +75,10 @@ for (const mode of ["auto", "legacy"] as const)
       await client.connect(transport);
       const made = await client.callTool({ name: "python_execute", arguments: { code: "print(6 * 7)" } });
       expect(textOf(made)).toContain("42");
+      expect(asked).toEqual([expect.stringContaining("print(6 * 7)")]);
+      const refused = await client.callTool({ name: "python_execute", arguments: { code: "print(5 * 11)" } });
+      expect([asked.length, refused.isError]).toEqual([2, true]);
+      expect(textOf(refused)).not.toContain("55");
     } finally {
       await client.close();
       await model.close();

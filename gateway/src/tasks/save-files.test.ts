@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isProtected } from "@manyhands/shared/workspace/protected-names";
 import { saveFiles } from "./save-files.ts";
 
 async function savedAs(...names: string[]): Promise<string[]> {
@@ -58,4 +59,33 @@ test("no name leads out of the folder, hides in it or meets another", async () =
     "c-2",
   ]);
   expect(await savedAs("..", "a/\u001b[2J.md")).toEqual(["file", "a/_[2J.md"]);
+});
+
+test("no file is named as what shells, editors, runtimes or this system read by themselves", async () => {
+  const trusted = [
+    ".envrc",
+    ".env",
+    ".bashrc",
+    ".git",
+    ".gitconfig",
+    ".npmrc",
+    ".vscode/settings.json",
+    ".git/hooks/post-checkout",
+    "a/.Envrc",
+    "manyhands.toml",
+    "Manyhands.TOML",
+    "bunfig.toml",
+    "mcp.json",
+    "sub/bunfig.toml",
+    "manyhands.toml.",
+    "bunfig.toml ",
+    "mcp.json::$DATA",
+  ];
+  const saved = await savedAs(...trusted);
+  expect(saved.slice(0, 3)).toEqual(["_envrc", "_env", "_bashrc"]);
+  for (const path of saved) {
+    expect(isProtected(path)).toBe(false);
+    expect(path).not.toMatch(/(?:^|\/)\.|[. :]$/);
+  }
+  expect(await savedAs("a.test.ts", "README", "notes.toml")).toEqual(["a.test.ts", "README", "notes.toml"]);
 });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import type { AgentEvent } from "@manyhands/shared/agent/events";
+import { isProtected } from "@manyhands/shared/workspace/protected-names";
 import type { FilePart, FileSource } from "./agent-client.ts";
 
 type Artifact = Extract<AgentEvent, { type: "artifact-added" }>;
@@ -10,7 +11,7 @@ export type SavedFile = { readonly path: string; readonly bytes: number };
 
 /**
  * Writes the files of these artifacts, and other text than answers, into `folder`, which it makes when there is one. Names are an agent's: their folders are made below it,
- * so that what refers to another file finds it, never outside it or hidden, and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
+ * so that what refers to another file finds it, never outside it or hidden or as programs look for by themselves, and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
  */
 export async function saveFiles(
   artifacts: readonly Artifact[],
@@ -45,12 +46,21 @@ function filesOf({ name, parts }: Artifact): Content[] {
   });
 }
 
+/** A part of a path that is not hidden, that every file system takes as it is, and that no program looks for by itself. */
+function harmless(segment: string): string {
+  const shown = segment
+    .replace(/[\p{C}:]/gu, "_")
+    .slice(0, 200)
+    .replace(/^\s*\./, "_")
+    .replace(/[\s.]+$/, "");
+  return isProtected(shown) ? `_${shown}` : shown;
+}
+
 /** A path below a folder that is not taken yet, without anything a file system, a terminal or another program would obey. */
 function freePath(name: string, taken: Set<string>): string {
-  const segments = name.split(/[/\\]/).map((segment) => segment.replace(/\p{C}/gu, "_").slice(0, 200));
-  const kept = segments.filter((segment) => !/^[\s.]*$/.test(segment));
-  const plain = kept.at(-1) ?? "file";
-  const folders = kept.slice(-9, -1).map((folder) => folder.replace(/^\./, "_"));
+  const kept = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
+  const [plain = "file", ...outwards] = kept.slice(-9).map(harmless).reverse();
+  const folders = outwards.reverse();
   while (folders.some((_, at) => taken.has(join(...folders.slice(0, at + 1)).toLowerCase()))) folders.pop();
   const path = (last: string) => join(...folders, last);
   let free = plain;

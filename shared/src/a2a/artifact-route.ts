@@ -3,12 +3,19 @@ import { AppError } from "../errors.ts";
 import type { ArtifactStore } from "../workspace/workspace.ts";
 import { AppFailure } from "./wire-error.ts";
 
-/** Types a browser may show in place; anything else, above all HTML and SVG, is only ever saved. */
-const shown = /^(text\/(plain|csv|markdown)|application\/(json|pdf)|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
+/** Types a browser may show in place; anything else, above all HTML, SVG and scripts, is bytes that are only ever saved. */
+const shown = /^(text\/(plain|csv|markdown)|application\/json|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
+
+/** So that no browser runs a file, as a page, a script or anything else of the origin it is served at. */
+const inert = {
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "Cross-Origin-Resource-Policy": "same-site",
+  "X-Content-Type-Options": "nosniff",
+};
 
 /**
  * `GET /artifacts/{sha256}/{name}`: a stored file. Who knows a content's hash may have it; the type follows from the name asked
- * for, so nothing served here may run as a page of ours.
+ * for, and is never one that a browser executes.
  */
 export function artifactApp(artifacts: ArtifactStore, identify: (request: Request) => Promise<string> | string): Hono {
   const app = new Hono();
@@ -16,13 +23,15 @@ export function artifactApp(artifacts: ArtifactStore, identify: (request: Reques
     await identify(c.req.raw);
     const { sha256, name } = c.req.param();
     const etag = `"${sha256}"`;
-    const headers = new Headers({ ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
+    const headers = new Headers({ ...inert, ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
     const content = await artifacts.get(sha256);
     if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
     if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
-    const type = Bun.file(name).type;
-    headers.set("Content-Type", type);
-    headers.set("Content-Disposition", `${shown.test(type) ? "inline" : "attachment"}; ${fileName(name)}`);
+    // A path with a NUL is none to the runtime.
+    const { type } = Bun.file(name.replaceAll("\0", "_"));
+    const isShown = shown.test(type);
+    headers.set("Content-Type", isShown ? type : "application/octet-stream");
+    headers.set("Content-Disposition", `${isShown ? "inline" : "attachment"}; ${fileName(name.toWellFormed())}`);
     headers.set("Content-Length", String(content.size));
     return new Response(content, { headers });
   });

@@ -109,7 +109,7 @@ export async function createA2aClient(address: string, options: A2aClientOptions
   const { inside = (named: string) => named } = options;
   const url = inside(address);
   const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
-  const inner = onlyTo(url, options.fetch ?? fetch);
+  const inner: Fetch = options.fetch ?? fetch;
   const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
   const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
   // The SDK's resolver knows no signal.
@@ -150,16 +150,6 @@ function interfacesAt(
     "forbidden",
     `The card at ${new URL(url).origin} says that its agent is at ${place}, another server: nothing is sent there. If it is meant, use its address.`,
   );
-}
-
-/** A fetch that calls one server, whatever it is told. */
-function onlyTo(url: string, inner: Fetch): Fetch {
-  return (input, init) => {
-    const target = input instanceof Request ? input.url : input;
-    if (isSameServer(target, url)) return inner(input, init);
-    const places = `${new URL(target).origin} is not the server of the agent at ${new URL(url).origin}.`;
-    return Promise.reject(new AppError("forbidden", places));
-  };
 }
 
 function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {

@@ -83,7 +83,10 @@ test("silence ends at the time limit, an abort with its own reason", async () =>
 test("redirects are followed, checked at every hop and counted", async () => {
   const found = await get(`${base}/to?url=/there`);
   expect(found.url.href).toBe(`${base}/there`);
+  const before = seen.length;
   expect(await codeOf(get(`${base}/loop`))).toBe("unavailable");
+  expect(seen.length - before).toBe(6);
+  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("unavailable");
   for (const target of [
     "http://10.0.0.1/",
     "http://169.254.169.254/",
@@ -138,6 +141,28 @@ test("credentials do not follow to another origin", async () => {
   await get(`${base}/to?url=${other}`, { headers: { authorization: "Bearer key" } }, egress);
   expect(seen.at(-2)?.authorization).toBe("Bearer key");
   expect(seen.at(-1)).toMatchObject({ path: "/secret", authorization: null });
+});
+
+test("credentials do not follow to another port of the same host either, and do within the origin", async () => {
+  const elsewhere: (string | null)[] = [];
+  const other = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      elsewhere.push(request.headers.get("authorization"), request.headers.get("cookie"));
+      return new Response("there");
+    },
+  });
+  try {
+    const wider = createEgress({ ...policy, allow: [...policy.allow, `127.0.0.1:${other.port}`] });
+    const headers = { authorization: "Bearer key", cookie: "a=1" };
+    await get(`${base}/to?url=${encodeURIComponent(`http://127.0.0.1:${other.port}/x`)}`, { headers }, wider);
+    expect(elsewhere).toEqual([null, null]);
+    await get(`${base}/to?url=${encodeURIComponent(`${base}/secret`)}`, { headers }, wider);
+    expect(seen.at(-1)).toMatchObject({ path: "/secret", authorization: "Bearer key" });
+  } finally {
+    await other.stop(true);
+  }
 });
 
 test("a proxy is used when there is one, and the policy holds before it", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type EgressProxy, proxyGreeting, startEgressProxy } from "./proxy.ts";
 import type { ProxiedRequest, ProxyUser } from "./proxy-access.ts";
@@ -158,6 +159,7 @@ test("with an upstream proxy everything goes there, with its credentials, and th
   try {
     const options = { through: chained, until: "GET " };
     expect(await exchange(request(`GET http://${host}/a`, mine), options)).toStartWith("HTTP/1.1 200");
+    expect(seen.at(-1)).toBe(`GET /a null ${host}`);
     const tunnel = `${request(`CONNECT ${host}`, mine)}GET /b HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
     expect(await exchange(tunnel, options)).toContain("HTTP/1.1 200 OK");
     expect(beyond.map(({ method, target }) => `${method} ${target}`)).toEqual([
@@ -237,4 +239,21 @@ test("a server whose head never ends is given up", async () => {
   expect(await statusOf(exchange(request(`GET http://${target}/`, mine), { through: lax }))).toBe(502);
   await lax.close();
   await new Promise((closed) => server.close(closed));
+});
+
+test("a proxy on the way is told the target as its host, and not its own name", async () => {
+  const asked: (string | undefined)[] = [];
+  const upstream = createHttpServer((request, response) => {
+    asked.push(request.url, request.headers.host);
+    response.end("by proxy");
+  });
+  await new Promise<void>((listening) => upstream.listen(0, "127.0.0.1", listening));
+  const server = `127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const through = await startEgressProxy({ policy, upstream: { server } });
+  const mine = through.admit(() => undefined);
+  expect(await exchange(request(`GET http://${host}/a`, mine), { through, until: "by proxy" })).toContain("by proxy");
+  expect(asked).toEqual([`http://${host}/a`, host]);
+  await through.close();
+  upstream.closeAllConnections();
+  await new Promise((closed) => upstream.close(closed));
 });

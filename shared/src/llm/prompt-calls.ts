@@ -66,7 +66,7 @@ export async function* hideCalls(
 function visibleLength(text: string): number {
   const at = [callFence, "<tool_call>"].map((mark) => text.indexOf(mark)).filter((index) => index !== -1);
   if (at.length > 0) return text.slice(0, Math.min(...at)).trimEnd().length;
-  return text.replace(/\s*[`<][^\n]{0,12}$|\s+$/, "").length;
+  return text.replace(/[`<][^\n]{0,12}$/, "").trimEnd().length;
 }
 
 function readCall(body: string): ToolCall | undefined {

@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
+import type { Answer } from "./answer.ts";
 import { type ChatMessage, textOf } from "./chat-protocol.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel } from "./create-model.ts";
 import type { ModelEvent, ModelRequest } from "./model.ts";
-import { takeCalls } from "./prompt-calls.ts";
+import { hideCalls, takeCalls } from "./prompt-calls.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "./scripted-model.ts";
 
 let server: ScriptedModel | undefined;
@@ -133,4 +134,16 @@ test.each(written)("%s is taken as a call", (_, text, call) => {
 test("several calls keep their order", () => {
   const text = ["a", "b", "c"].map((name) => block(`{"name": "${name}", "arguments": {}}`)).join("\nthen\n");
   expect(takeCalls(text, []).toolCalls.map((call) => call.name)).toEqual(["a", "b", "c"]);
+});
+
+test("an answer of blanks is passed on in time that grows with its length", async () => {
+  const blanks = " ".repeat(100_000);
+  async function* answer(): AsyncGenerator<Exclude<ModelEvent, { type: "retry" | "reply" }>, Answer> {
+    for (const text of [blanks, blanks, "x"]) yield { type: "text-delta", text };
+    return { text: `${blanks}${blanks}x`, toolCalls: [] } as unknown as Answer;
+  }
+  const begun = performance.now();
+  const told = await Array.fromAsync(hideCalls(answer(), []));
+  expect(told.map((delta) => (delta.type === "text-delta" ? delta.text : "")).join("")).toBe(`${blanks}${blanks}x`);
+  expect(performance.now() - begun).toBeLessThan(1_000);
 });

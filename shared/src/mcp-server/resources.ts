@@ -35,9 +35,10 @@ const json = "application/json";
 export function runResources(deps: CallDeps): Resources {
   const { runs, engine, artifacts } = deps;
   const own = async (uri: string, principal: string): Promise<RunRecord | undefined> => {
-    const [, id] = /^manyhands:\/\/runs\/([^/]+)$/.exec(uri) ?? [];
+    // Ids of runs need no escaping, so what is escaped is none.
+    const [, id] = /^manyhands:\/\/runs\/([^/%]+)$/.exec(uri) ?? [];
     if (id === undefined) return undefined;
-    return runs.own(decodeURIComponent(id), principal).catch((error: unknown) => {
+    return runs.own(id, principal).catch((error: unknown) => {
       if (error instanceof AppError && error.code === "not_found") return undefined;
       throw error;
     });

@@ -21,7 +21,7 @@ test.skipIf(!linux)(
   },
 );
 
-test.skipIf(!linux)("a connection of another user is refused, one of root is not", async () => {
+test.skipIf(!linux)("a connection of another user, or of nobody any more, is refused, one of root is not", async () => {
   const owner = await openSocketOwner();
   if (owner === undefined) throw new Error("the kernel does not tell");
   const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
@@ -31,7 +31,9 @@ test.skipIf(!linux)("a connection of another user is refused, one of root is not
   expect((await fetch(ofAnother.url)).status).toBe(401);
   const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
   expect((await fetch(ofRoot.url)).status).toBe(200);
-  await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop()]);
+  const ofNobody = serve(fetchOk, { port: 0, guard: guardOf(() => undefined, self) });
+  expect((await fetch(ofNobody.url)).status).toBe(401);
+  await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop(), ofNobody.stop()]);
 });
 
 test.skipIf(!linux)(

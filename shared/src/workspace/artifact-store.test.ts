@@ -31,6 +31,25 @@ test("content comes back by its hash, and the same content is kept once", async 
   expect(await (await store.get(first.sha256))?.text()).toBe("hello");
 });
 
+test("the hash is of the whole content, in however many pieces it comes", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const pieces = ["he", "", "l", "lo"].map((piece) => new TextEncoder().encode(piece));
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces.shift();
+      if (piece === undefined) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
+  const stored = await store.put(stream, { name: "a.csv" });
+  expect(stored).toMatchObject({
+    sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    size: 5,
+  });
+  expect(await (await store.get(stored.sha256))?.text()).toBe("hello");
+});
+
 test("what is not here, or no hash at all, is undefined", async () => {
   await using folder = await folderForTest();
   await writeFile(join(folder.path, "secret"), "s");

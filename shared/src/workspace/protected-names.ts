@@ -11,14 +11,19 @@ const protectedNames = new Set([
   ".kshrc",
   ".login",
   ".mcp.json",
+  ".npmrc",
+  ".pnpmfile.cjs",
   ".profile",
   ".ripgreprc",
   ".tcshrc",
+  ".yarnrc",
+  ".yarnrc.yml",
   ".zlogin",
   ".zlogout",
   ".zprofile",
   ".zshenv",
   ".zshrc",
+  "bunfig.toml",
   "manyhands.toml",
   "mcp.json",
 ]);
@@ -37,7 +42,7 @@ const protectedFolders = [
 
 /**
  * Whether a path, relative to a workspace, names something that another program would run or obey later, outside the sandbox: hooks,
- * shell start-up files, editor and agent settings, our own configuration. Tools refuse to write there. Give it the real path: it
+ * shell start-up files, settings of editors, agents, runtimes and package managers that name code, our own configuration. Tools refuse to write there. Give it the real path: it
  * does not look at the disk. Case does not matter, since it does not on every disk.
  */
 export function isProtected(relativePath: string): boolean {

@@ -1,7 +1,13 @@
 import { resolve } from "node:path";
 import { AppError } from "../../errors.ts";
 import { ownScriptArgv } from "../../sandbox/own-script.ts";
-import { type DatabaseReply, type DatabaseRequest, databaseReply } from "./database-protocol.ts";
+import {
+  changedByStatement,
+  type DatabaseReply,
+  type DatabaseRequest,
+  databaseReply,
+  outOfMemory,
+} from "./database-protocol.ts";
 import { watchMemory } from "./memory-watch.ts";
 
 /** A running database, for one question at a time. */
@@ -15,7 +21,6 @@ export interface DatabaseProcess {
 
 /** How much longer than the statement's own limit an answer may take: an interrupt is looked at between chunks of work only. */
 const graceMs = 5_000;
-const outOfMemory = 77;
 const mostMemoryBytes = 2 * 2 ** 30;
 
 /** The root of the workspace that our packages and what they import lie below. */
@@ -44,19 +49,30 @@ export function startDatabase(folder: string): DatabaseProcess {
     async ask(request) {
       child.stdin.write(`${JSON.stringify(request)}\n`);
       child.stdin.flush();
-      let late = false;
+      let [late, strange] = [false, false];
       const timer = setTimeout(() => {
         late = true;
         child.kill("SIGKILL");
       }, request.timeoutMs + graceMs);
       try {
         const { value, done } = await lines.next();
-        if (done !== true) return databaseReply.parse(JSON.parse(value));
+        const reply = done === true ? undefined : replyIn(value);
+        if (reply !== undefined) return reply;
+        // It may be about to say more of the kind: nothing of it can be told from a reply.
+        if (done !== true) {
+          strange = true;
+          child.kill("SIGKILL");
+        }
       } finally {
         clearTimeout(timer);
       }
       const exitCode = await child.exited;
       if (late) return { ok: false, message: "stopped", timeout: true };
+      if (exitCode === changedByStatement || strange)
+        throw new AppError(
+          "rejected",
+          "The statement changed how the database works, so a new one takes its place; its tables are gone. Statements read and change data.",
+        );
       throw new AppError(
         "unavailable",
         greedy || exitCode === outOfMemory
@@ -70,6 +86,15 @@ export function startDatabase(folder: string): DatabaseProcess {
       await child.exited;
     },
   };
+}
+
+/** The reply in a line; undefined for a line that is none. */
+function replyIn(line: string): DatabaseReply | undefined {
+  try {
+    return databaseReply.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {

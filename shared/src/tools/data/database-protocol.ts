@@ -1,5 +1,9 @@
 import * as z from "zod";
 
+/** What the process ends with: it took more memory than it may, or a statement changed how it works. */
+export const outOfMemory = 77;
+export const changedByStatement = 78;
+
 /** One request to the database's process: a line of JSON. */
 export const databaseRequest = z.strictObject({
   sql: z.string(),

@@ -1,13 +1,19 @@
 import { createInterface } from "node:readline";
 import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter } from "@duckdb/node-api";
-import { type Column, type DatabaseReply, type DatabaseRequest, databaseRequest } from "./database-protocol.ts";
+import {
+  type Column,
+  changedByStatement,
+  type DatabaseReply,
+  type DatabaseRequest,
+  databaseRequest,
+  outOfMemory,
+} from "./database-protocol.ts";
 import { createForeignTables } from "./foreign/foreign-tables.ts";
 import { openLocked } from "./open-locked.ts";
 
 /** Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
 
 const mostMemoryBytes = 2 * 2 ** 30;
-const outOfMemory = 77;
 
 // What the database's own limit does not count (the text of a line, for one) must not take the machine along.
 setInterval(() => {
@@ -17,13 +23,14 @@ setInterval(() => {
 const [, , folder = "/"] = process.argv;
 // Not started there: what lies in a workspace is nothing this runtime is to read its settings from.
 process.chdir(folder);
-const connection = await openLocked(folder);
+const { connection, isAsOpened } = await openLocked(folder);
 const foreign = createForeignTables(connection, folder);
 const lines = createInterface({ input: process.stdin });
 // The server is gone, also in the middle of a query.
 lines.once("close", () => process.exit(0));
 for await (const line of lines) {
   const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
+  if (!(await isAsOpened())) process.exit(changedByStatement);
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
 

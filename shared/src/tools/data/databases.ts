@@ -1,6 +1,7 @@
 import { AppError } from "../../errors.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { createKeyedQueue } from "../keyed-queue.ts";
+import { admitSql } from "./admit-sql.ts";
 import { type DatabaseProcess, startDatabase } from "./database-process.ts";
 import type { QueryResult } from "./database-protocol.ts";
 
@@ -15,7 +16,7 @@ export type QueryOptions = {
 /** Databases of conversations, each a process of its own in the conversation's workspace: started when needed, ended when idle. */
 export interface Databases {
   /**
-   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects with `rejected` and the database's own words,
+   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects with `rejected` as `admitSql` does or with the database's own words,
    * with `timeout`, and with `unavailable` when the process ended, most often for memory.
    */
   query(workspace: Workspace, sql: string, options: QueryOptions): Promise<QueryResult>;
@@ -51,6 +52,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
     query: (workspace, sql, { signal, ...bounds }) =>
       inTurn(workspace.root, async () => {
         signal.throwIfAborted();
+        await admitSql(workspace, sql);
         const slot = slotOf(workspace.root);
         const abort = () => void drop(workspace.root);
         signal.addEventListener("abort", abort);

@@ -5,9 +5,11 @@ const threads = 2;
 
 /**
  * A database in memory that reads and writes files below `folder` only, loads and fetches no extension, never spills to disk, and whose settings are
- * locked. Symlinks are followed before a path is judged.
+ * locked. Symlinks are followed before a path is judged. `isAsOpened` says whether no statement has changed how it works.
  */
-export async function openLocked(folder: string): Promise<DuckDBConnection> {
+export async function openLocked(
+  folder: string,
+): Promise<{ readonly connection: DuckDBConnection; isAsOpened(): Promise<boolean> }> {
   const instance = await DuckDBInstance.create(":memory:", { threads: String(threads), memory_limit: memoryLimit });
   const connection = await instance.connect();
   const settings = [
@@ -20,5 +22,17 @@ export async function openLocked(folder: string): Promise<DuckDBConnection> {
     "lock_configuration = true",
   ];
   for (const setting of settings) await connection.run(`SET ${setting}`);
-  return connection;
+  // Of its own, for the other may be in a transaction that was aborted.
+  const observer = await instance.connect();
+  return { connection, isAsOpened: () => logsNothing(observer) };
+}
+
+/** Logging is the one thing that a statement can switch on in spite of the lock: it writes where replies go, or refuses every statement. */
+async function logsNothing(connection: DuckDBConnection): Promise<boolean> {
+  try {
+    const reader = await connection.runAndReadAll("SELECT current_setting('enable_logging')::INTEGER");
+    return reader.getRows()[0]?.[0] === 0;
+  } catch {
+    return false;
+  }
 }

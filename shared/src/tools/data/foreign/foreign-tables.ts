@@ -43,7 +43,10 @@ async function pathOf(folder: string, { file, kind }: ForeignName): Promise<stri
   const path = await realpath(resolve(folder, file)).catch(() => undefined);
   if (path === undefined || !path.startsWith(folder + sep)) return undefined;
   if (!(await stat(path)).isFile()) return undefined;
-  return kind === "workbook" || (await isSqlite(path)) ? path : undefined;
+  if (kind === "workbook" || (await isSqlite(path))) return path;
+  // What ends in `.db` may be anything.
+  if (/\.sqlite3?$/i.test(file)) throw new Error(`${file} could not be read: it is no SQLite file.`);
+  return undefined;
 }
 
 async function read(path: string, size: number, named: ForeignName, goOn: () => void): Promise<ForeignTable> {

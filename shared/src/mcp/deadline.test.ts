@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { createDeadline, type Deadline } from "./deadline.ts";
+
+const never = new AbortController().signal;
+
+/** Milliseconds until a deadline's end, `beat` being called every few of them; fails after a second. */
+async function endOf(deadline: Deadline, beat: () => void = () => undefined): Promise<number> {
+  const begun = performance.now();
+  const beating = setInterval(beat, 10);
+  try {
+    while (!deadline.signal.aborted && performance.now() - begun < 1_000) await Bun.sleep(5);
+    expect(deadline.signal.aborted).toBe(true);
+    return performance.now() - begun;
+  } finally {
+    clearInterval(beating);
+    deadline.end();
+  }
+}
+
+test("silence ends a call, and progress puts the end off", async () => {
+  expect(await endOf(createDeadline("slow", 50, 10_000, never))).toBeLessThan(500);
+  const deadline = createDeadline("busy", 100, 10_000, never);
+  const begun = performance.now();
+  while (performance.now() - begun < 300) {
+    deadline.go();
+    await Bun.sleep(10);
+  }
+  expect(deadline.signal.aborted).toBe(false);
+  deadline.end();
+});
+
+test("progress without end does not put the end off for ever", async () => {
+  const deadline = createDeadline("endless", 100, 200, never);
+  expect(await endOf(deadline, () => deadline.go())).toBeGreaterThanOrEqual(190);
+  expect(deadline.signal.reason).toMatchObject({ code: "timeout", message: expect.stringContaining("endless") });
+});
+
+test("the time stands still while a person is asked, and goes on where it was", async () => {
+  const deadline = createDeadline("asking", 100, 150, never);
+  deadline.pause();
+  await Bun.sleep(250);
+  expect(deadline.signal.aborted).toBe(false);
+  deadline.go();
+  const left = await endOf(deadline, () => deadline.go());
+  expect(left).toBeGreaterThanOrEqual(130);
+});
+
+test("a call that is called off ends with the caller's own reason", () => {
+  const caller = new AbortController();
+  const deadline = createDeadline("any", 1_000, 1_000, caller.signal);
+  caller.abort(new Error("called off"));
+  expect(deadline.signal.reason.message).toBe("called off");
+  deadline.end();
+});
