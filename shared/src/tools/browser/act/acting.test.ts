@@ -41,6 +41,8 @@ const desk = await startDesk({
     <button onclick="location = '/report'">Report</button>`,
   "/data.csv": () => new Response("a,b\n1,2\n", { headers: { "content-type": "text/plain" } }),
   "/report": () => new Response("report", { headers: { "content-disposition": "attachment; filename=report.txt" } }),
+  "/says": `<form onsubmit="said.textContent = 'Saved as MH-7'; return false"><input required aria-label=Mail type=email><button>Save</button></form>
+    <p role=status id=said>Ready</p><p role=alert hidden>never shown</p><button onclick="document.title = 'x'">Quiet</button>`,
   "/named": () =>
     new Response("x", {
       headers: { "content-type": "text/plain", "content-disposition": 'inline; filename="autumn report.txt"' },
@@ -331,4 +333,15 @@ test("what is selected and copied is told, and is not called nothing", async () 
   );
   await see("/two");
   expect((await desk.call("send_keys", { keys: "Shift" })).text).toContain("Nothing in the page changed.");
+});
+
+test("what a page says to an act is in its result: alerts, states and what is wrong with a field, and nothing that stood there before", async () => {
+  await see("/says");
+  const save = () => desk.call("click_element", { ref: ref('button "Save"') });
+  expect((await save()).text).toMatch(/The page says:\n<web-content from="[^"]+\/says">\nMail: .+\n<\/web-content>/);
+  await desk.call("input_text", { ref: ref("Mail"), text: "ann@example.com" });
+  const { text } = await save();
+  expect(text).toMatch(/<web-content from="[^"]+">\nSaved as MH-7\n<\/web-content>/);
+  expect(text).not.toContain("never shown");
+  expect((await desk.call("click_element", { ref: ref('button "Quiet"') })).text).not.toContain("The page says");
 });

@@ -1,4 +1,5 @@
 import type { Browsing } from "../../../browser/browser.ts";
+import { asData } from "../../web/as-data.ts";
 import type { Changes } from "../in-page/watch-changes.ts";
 import { tellNotices } from "../looks.ts";
 import type { Hand } from "./browser-tool.ts";
@@ -30,6 +31,8 @@ export async function followUp(
       `A ${dialog.kind} dialog opened and holds the page up: ${message}. Answer it with browser_handle_dialog.`,
     );
   }
+  if (changes !== undefined && changes.said.length > 0)
+    said.push(`The page says:\n${asData(now.url, changes.said.join("\n"))}`);
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");
   if (said.length === 0 && notices.length === 0 && changes?.changed === false)
     said.push("Nothing in the page changed.");

@@ -59,7 +59,7 @@ async function findElements({ browsing, looks }: Hand, page: Page, refs: readonl
 }
 
 /** A document that is gone has changed. */
-const gone: Changes = { changed: true, copied: false };
+const gone: Changes = { changed: true, copied: false, said: [] };
 
 /** Begins to watch a document, and answers how to end it: with what came of it. */
 async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {

@@ -54,6 +54,7 @@ export interface PageElement extends PageNode {
   readonly innerText?: string;
   readonly type?: string;
   readonly value?: unknown;
+  readonly validationMessage?: string;
   readonly href?: string;
   readonly checked?: boolean;
   readonly disabled?: boolean;

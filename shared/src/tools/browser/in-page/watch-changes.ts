@@ -7,14 +7,32 @@ declare const document: PageDocument & {
 declare const MutationObserver: PageObserver;
 
 /** Notices whether anything in a document changes. */
-export type ChangeWatch = { changed: boolean; copied: boolean; noticed: () => void; stop(): void };
+export type ChangeWatch = {
+  changed: boolean;
+  copied: boolean;
+  noticed: () => void;
+  /** Ends it; answers what the page announced meanwhile. */
+  stop(): string[];
+};
 
-/** What came of a watch: whether anything changed, and whether something was copied or cut. */
-export type Changes = { readonly changed: boolean; readonly copied: boolean };
+/** What came of a watch: whether anything changed, whether something was copied or cut, and what alerts, states and fields that are wrong say now. */
+export type Changes = { readonly changed: boolean; readonly copied: boolean; readonly said: readonly string[] };
 
 /** Runs in the page: begins to watch it. */
 export function watchChanges(): ChangeWatch {
   const ended = new AbortController();
+  const announcing =
+    "[role=alert],[role=alertdialog],[role=status],[aria-live=polite],[aria-live=assertive],output,dialog[open]";
+  const announced = () =>
+    new Map(
+      Array.from(document.querySelectorAll(announcing))
+        .slice(0, 30)
+        .filter((element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
+        .map((element) => [element, (element.innerText ?? "").replace(/\s+/g, " ").trim().slice(0, 300)] as const),
+    );
+  const before = announced();
+  const wrong: string[] = [];
   const change = () => {
     watch.changed = true;
     watch.noticed();
@@ -34,6 +52,13 @@ export function watchChanges(): ChangeWatch {
     watch.noticed();
   };
   for (const kind of ["copy", "cut"]) document.addEventListener(kind, copy, options);
+  const invalid = ({ target }: { readonly target: unknown }) => {
+    const field = target as PageElement;
+    const name = field.getAttribute("aria-label") ?? field.labels?.[0]?.textContent ?? field.getAttribute("name") ?? "";
+    if (wrong.length < 10) wrong.push(`${name.trim() || "a field"}: ${field.validationMessage ?? "is not valid"}`);
+    change();
+  };
+  document.addEventListener("invalid", invalid, options);
   const focused = ({ target }: { readonly target: unknown }) => {
     const element = target as PageElement;
     if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(element.tagName) || element.isContentEditable === true) change();
@@ -47,6 +72,8 @@ export function watchChanges(): ChangeWatch {
       if (observer.takeRecords().length > 0) watch.changed = true;
       observer.disconnect();
       ended.abort();
+      const fresh = [...announced()].filter(([element, text]) => text !== "" && before.get(element) !== text);
+      return [...new Set([...fresh.map(([, text]) => text), ...wrong])].slice(0, 10);
     },
   };
   return watch;
@@ -57,8 +84,8 @@ export function endWatch(watch: ChangeWatch, withinMs: number): Promise<Changes>
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
-      watch.stop();
-      resolve({ changed: watch.changed, copied: watch.copied });
+      const said = watch.stop();
+      resolve({ changed: watch.changed, copied: watch.copied, said });
     };
     const timer = setTimeout(end, withinMs);
     watch.noticed = end;
