@@ -126,7 +126,11 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
     cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
-    cancelMessage: (id, options) => watch(() => client.cancelMessage(id, options), options),
+    async cancelMessage(id, options) {
+      // An agent that can't take a message may well answer that it knows of none: that says nothing of whether it is back.
+      breaker.check();
+      return client.cancelMessage(id, options);
+    },
     async *stream(message, options) {
       breaker.check();
       yield* client.stream(message, options);
