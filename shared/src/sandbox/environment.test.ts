@@ -5,7 +5,7 @@ test("the environment holds what it is built of and what is named, and nothing o
   const kept = { ...process.env };
   Object.assign(process.env, { OPENAI_API_KEY: "canary", HTTP_PROXY: "canary", LD_PRELOAD: "", HOME: "/canary" });
   try {
-    const environment = sandboxEnvironment("/work", "/work/.tmp", { NAMED: "yes", TERM: "xterm" });
+    const environment = sandboxEnvironment("/ws", "/ws/.tmp", { NAMED: "yes", TERM: "xterm" });
     expect(Object.keys(environment).sort()).toEqual(
       [
         "GIT_CONFIG_NOSYSTEM",
@@ -19,7 +19,7 @@ test("the environment holds what it is built of and what is named, and nothing o
         "TMPDIR",
       ].sort(),
     );
-    expect(environment).toMatchObject({ HOME: "/work", TMPDIR: "/work/.tmp", NAMED: "yes", TERM: "xterm" });
+    expect(environment).toMatchObject({ HOME: "/ws", TMPDIR: "/ws/.tmp", NAMED: "yes", TERM: "xterm" });
     expect(JSON.stringify(environment)).not.toContain("canary");
   } finally {
     for (const name of ["OPENAI_API_KEY", "HTTP_PROXY", "LD_PRELOAD", "HOME"])
