@@ -137,6 +137,29 @@ test("live output of a call is bounded", () => {
   expect(text).toEndWith("│ … more follows\n");
 });
 
+test("live output keeps its lines and their indentation, however it is cut on its way", () => {
+  const output = (text: string, callId = "a") => progress({ type: "tool-output", callId, text });
+  const ended = { type: "tool-ended", callId: "a", name: "x", text: "", isError: false, milliseconds: 1 } as const;
+  const { text } = show([
+    event(1, { type: "tool-started", callId: "a", name: "x", arguments: "{}" }),
+    output("warm readings"),
+    output(" "),
+    output("{'F1': 3}\ndef f():\n\treturn"),
+    output("B\n", "b"),
+    output(" 1\n    last"),
+    event(1, ended),
+  ]);
+  expect(text.split("\n").filter((line) => line.includes("│"))).toEqual([
+    "    │ warm readings {'F1': 3}",
+    "    │ def f():",
+    "    │   return",
+    "    │ B",
+    "    │  1",
+    "    │     last",
+  ]);
+  expect(text).toEndWith("✓ 0.0 s\n");
+});
+
 test("no line but running text is wider than the terminal", () => {
   const long = "word ".repeat(100);
   const { text } = show([
