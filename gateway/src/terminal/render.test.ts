@@ -290,6 +290,27 @@ test("branches, choices, iterations and rounds are told in a line each, with a m
   }
 });
 
+test("who argues for what is told with a debate's first round", () => {
+  const positions = [
+    { debater: "A", agent: "manus", position: "Yes:\nit should." },
+    { debater: "B", agent: "swe", position: "No." },
+  ];
+  const known = readJournalEvent({ type: "round-begun", round: 1, note: "Round 1: A, B", positions }) as AgentEvent;
+  expect(show([event(1, known)]).text).toBe("● Round 1: A, B\n    A (manus): Yes: it should.\n    B (swe): No.\n");
+});
+
+test("that a bound on money cannot be held is told once, however many agents say it", () => {
+  const said = (n: number, agent: string, usd: string) =>
+    event(n, {
+      type: "agent-progressed",
+      askId: `r/${n}`,
+      agent,
+      text: `The bound of $${usd} cannot be held: the price of m is not known. [llm.price] sets it.`,
+    });
+  const { text } = show([said(1, "manus", "5"), said(2, "swe", "2.5"), said(3, "manus", "5")]);
+  expect(text.match(/cannot be held/g)).toHaveLength(1);
+});
+
 test("what a task has used is told with each step, summaries, tools and agents at work included", () => {
   const priced = { ...usage, costUsd: 0.5 };
   const step = (n: number) => event(n, { type: "step-started", step: n, maxSteps: 9 });

@@ -33,6 +33,8 @@ export type View = {
   /** The question last shown. */
   readonly question: string | undefined;
   readonly flow: FlowView;
+  /** Whether it was told that a bound on money cannot be held: each agent of a task says so. */
+  readonly boundTold: boolean;
   /** The artifacts that were told. */
   readonly texts: readonly string[];
   readonly totals: Totals;
@@ -53,6 +55,7 @@ export const newView: View = {
   output: noOutput,
   question: undefined,
   flow: newFlowView,
+  boundTold: false,
   texts: [],
   totals: noTotals,
   startedAt: undefined,
@@ -243,12 +246,15 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
     }
     case "agent-accepted":
       return lines(view, []);
-    case "agent-progressed":
-      // How it ended is told by what it answered.
-      if (event.text.startsWith("terminate ")) return lines({ ...view, totals: addOthers(view.totals, event) }, []);
-      return lines({ ...view, totals: addOthers(view.totals, event) }, [
-        `    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`,
-      ]);
+    case "agent-progressed": {
+      {
+        // How it ended is told by what it answered.
+        const isBound = event.text.startsWith("The bound of $");
+        const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
+        if (event.text.startsWith("terminate ") || (isBound && view.boundTold)) return lines(next, []);
+        return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
+      }
+    }
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);
       const mark = paint(style, colour, sign);
