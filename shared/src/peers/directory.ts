@@ -38,7 +38,10 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
     addresses,
     describe: () =>
       addresses
-        .map(({ name }) => `- ${name}: ${cards.get(name) ?? "not reached yet, it may be starting. When it is asked, it is waited for."}`)
+        .map(
+          ({ name }) =>
+            `- ${name}: ${cards.get(name) ?? "not reached yet, it may be starting. When it is asked, it is waited for."}`,
+        )
         .join("\n"),
     close: () => closed.abort(),
   };
