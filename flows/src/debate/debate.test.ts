@@ -65,6 +65,14 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
     ...["2 [3] A", "2 [4] B", "2 over"],
     ...["3 [5] A", "3 [6] B", "3 over"],
   ]);
+  const begun = events.filter((event) => event.type === "round-begun").map((event) => event.positions);
+  expect(begun).toEqual([
+    [
+      { debater: "A", agent: "one", position: "Tabs" },
+      { debater: "B", agent: "two", position: "Spaces" },
+    ],
+    ...[undefined, undefined],
+  ]);
   expect(answer).toBe(
     "Spaces\n\nConfidence: 0.7\n\nBecause:\n- [2] holds\n\nAgainst it: [1] on width\n\nIt rests on [1], [2].",
   );

@@ -18,7 +18,9 @@ export type RoundOptions = {
 export async function holdRound(flow: Flow, course: Course, options: RoundOptions): Promise<Course> {
   const round = course.round + 1;
   const debaters = presentDebaters(course);
-  flow.tell({ type: "round-begun", round, note: `Round ${round}: ${debaters.map(({ name }) => name).join(", ")}` });
+  const positions = debaters.map(({ name, agent, position }) => ({ debater: name, agent, position }));
+  const note = `Round ${round}: ${debaters.map(({ name }) => name).join(", ")}`;
+  flow.tell({ type: "round-begun", round, ...(round === 1 && { positions }), note });
   const turns = await flow.all(
     debaters.map((debater) => (branch) => takeTurn(branch, course, debater, round, options)),
     options,

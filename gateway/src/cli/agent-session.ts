@@ -15,6 +15,8 @@ const graceMs = 10_000;
 /** An agent or a flow to talk to, perhaps one that was started for this. */
 export interface AgentSession {
   readonly client: AgentClient;
+  /** Whether its servers were started for it and end with it, and with them what they hold open. */
+  readonly passing: boolean;
   /** Stops the servers that this session started. */
   close(): Promise<void>;
 }
@@ -27,7 +29,8 @@ export function isOwnAgent(name: string): name is AgentName {
 /** An agent of this system where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
 export async function openAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
   const { url, publicUrl } = config.agents[name];
-  if (await isUp(url)) return { client: await context.connect(url, config.server.token, publicUrl), async close() {} };
+  if (await isUp(url))
+    return { client: await context.connect(url, config.server.token, publicUrl), passing: false, async close() {} };
   return startAgent(name, config, context);
 }
 
@@ -49,7 +52,7 @@ async function startAgent(name: AgentName, config: Config, context: CliContext):
     servers.push(first);
     const url = await first.ready({ timeoutMs: readyTimeoutMs });
     for (const delegate of missing.slice(1)) servers.push(serverOf(delegate, placed, context));
-    return { client: await context.connect(url, config.server.token), close };
+    return { client: await context.connect(url, config.server.token), passing: true, close };
   } catch (error) {
     await close();
     throw error;

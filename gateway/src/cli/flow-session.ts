@@ -19,7 +19,7 @@ export async function openAtGateway(name: string, config: Config, context: CliCo
   try {
     const outside = publicUrlOf({ name: "gateway" }, session.config);
     const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));
-    return { client, close: () => session.close() };
+    return { client, passing: session.passing, close: () => session.close() };
   } catch (error) {
     await session.close();
     throw error;

@@ -38,7 +38,7 @@ export async function flowCommand(
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
   const session = await openFlow(name, config, context);
   try {
-    return await runTask(session.client, message, { ...options, flow: name }, context);
+    return await runTask(session.client, message, { ...options, flow: name, passing: session.passing }, context);
   } finally {
     await session.close();
   }

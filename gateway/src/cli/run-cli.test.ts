@@ -71,6 +71,9 @@ test("what is to be done next is told as a command that reaches the same agent o
     `manyhands runs answer --agent swe --config 'my file.toml' t1 "…"`,
   );
   expect(told("input-required", { flow: "planning" })).toEndWith('manyhands runs answer --flow planning t1 "…"');
+  expect(said.join()).not.toContain("manyhands start");
+  told("input-required", { agent: "browser", passing: true });
+  expect(said.at(-2)).toContain("stays open where `bun manyhands start` runs");
   expect(told("completed", { agent: "browser" })).toEndWith('manyhands run --agent browser --context c1 "…"');
   expect(told("working", { agent: "browser" })).toEndWith("manyhands runs watch --agent browser t1");
   const before = said.length;

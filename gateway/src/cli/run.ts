@@ -33,7 +33,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
   const session = await openSession(options, config, context);
   try {
     const first = { ...given, contextId: options.context, budgetUsd: options.budgetUsd, outputSchema };
-    return await runTask(session.client, first, options, context);
+    return await runTask(session.client, first, { ...options, passing: session.passing }, context);
   } finally {
     await session.close();
   }

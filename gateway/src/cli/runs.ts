@@ -17,13 +17,10 @@ import { openSession, type Partner } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
 import { readFiles } from "./read-files.ts";
 import type { Terminal } from "./terminal.ts";
-import { tellWhatNext } from "./what-next.ts";
+import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /** The options every `runs` command takes. With neither agent nor flow it is about all there are in the store. */
-export type RunsOptions = Partner & {
-  readonly json?: boolean;
-  readonly config?: string;
-};
+export type RunsOptions = Spoken & { readonly json?: boolean };
 
 /**
  * Lists the newest runs: an agent's from its server where one is up, everything else from the store on this machine. Where there is none, the
@@ -153,7 +150,7 @@ async function withWhose(
   const whose = agent === undefined && flow === undefined ? partnerOf(await storedKind(id, config)) : { agent, flow };
   const session = await openSession(whose, config, context);
   try {
-    return await act(session.client, { ...options, ...whose });
+    return await act(session.client, { ...options, ...whose, passing: session.passing });
   } finally {
     await session.close();
   }

@@ -12,6 +12,8 @@ export interface SystemSession {
   readonly url: string;
   /** The settings as they hold, with the ports in use. */
   readonly config: Config;
+  /** Whether it was started for this. */
+  readonly passing: boolean;
   /** Stops what this session started. */
   close(): Promise<void>;
 }
@@ -19,7 +21,7 @@ export interface SystemSession {
 /** The gateway where the settings say it is, when it answers there; otherwise a whole system started for the duration on free ports. */
 export async function openSystem(config: Config, context: CliContext): Promise<SystemSession> {
   const url = urlOf({ name: "gateway" }, config);
-  if (await isUp(url)) return { url, config, async close() {} };
+  if (await isUp(url)) return { url, config, passing: false, async close() {} };
   return startSystem(config, context);
 }
 
@@ -46,6 +48,7 @@ export async function startSystem(
   return {
     url: urlOf({ name: "gateway" }, running),
     config: running,
+    passing: true,
     async close() {
       stop.abort();
       await done;

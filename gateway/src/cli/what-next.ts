@@ -4,7 +4,11 @@ import type { CliContext } from "./context.ts";
 import type { Partner } from "./open-session.ts";
 
 /** Whom a command spoke with, as its options named it. */
-export type Spoken = Partner & { readonly config?: string };
+export type Spoken = Partner & {
+  readonly config?: string;
+  /** Whether the servers were started for the command and end with it. */
+  readonly passing?: boolean;
+};
 
 /** States after which there is something in the conversation to go on from. */
 const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "failed", "canceled"]);
@@ -21,6 +25,10 @@ export function tellWhatNext(
     terminal.say(`When the cause is removed, resume it with: bun manyhands runs resume${file} ${taskId}`);
   else if (state === "input-required") {
     const whose = flow === undefined ? named(spoken) : ` --flow ${flow}`;
+    if (spoken.passing)
+      terminal.say(
+        "What it has open, such as a page and its log-in, closes now; it stays open where `bun manyhands start` runs.",
+      );
     terminal.say(`Answer it with: bun manyhands runs answer${whose}${file} ${taskId} "…"`);
   } else if (state === "submitted" || state === "working")
     terminal.say(`It goes on where it is: bun manyhands runs watch${named(spoken)}${file} ${taskId}`);

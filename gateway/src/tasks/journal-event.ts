@@ -85,7 +85,11 @@ const journalEvent = z.discriminatedUnion("type", [
     outcome: z.enum(["passed", "not_passed", "failed"]),
     note: text,
   }),
-  z.looseObject({ type: z.literal("round-begun"), note: text }),
+  z.looseObject({
+    type: z.literal("round-begun"),
+    positions: z.array(z.looseObject({ debater: text, agent: text, position: text })).optional(),
+    note: text,
+  }),
   z.looseObject({ type: z.literal("argument-made"), note: text }),
   z.looseObject({ type: z.literal("debater-absent"), note: text }),
   z.looseObject({ type: z.literal("round-ended"), note: text }),

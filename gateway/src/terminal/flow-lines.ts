@@ -49,7 +49,13 @@ export function flowLines(
         lines: [...heads, ...(plan === view.plan ? [] : planLines(event.text, style))],
       };
     }
-    case "round-begun":
+    case "round-begun": {
+      const room = style.columns - 6;
+      const held = (event.positions ?? []).map(
+        ({ debater, agent, position }) => `    ${safeLine(`${debater} (${agent}): ${position}`, room)}`,
+      );
+      return { view: told, lines: [head, ...held] };
+    }
     case "verdict-given":
       return { view: told, lines: [head] };
     case "step-ended":

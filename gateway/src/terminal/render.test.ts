@@ -137,6 +137,29 @@ test("live output of a call is bounded", () => {
   expect(text).toEndWith("│ … more follows\n");
 });
 
+test("live output keeps its lines and their indentation, however it is cut on its way", () => {
+  const output = (text: string, callId = "a") => progress({ type: "tool-output", callId, text });
+  const ended = { type: "tool-ended", callId: "a", name: "x", text: "", isError: false, milliseconds: 1 } as const;
+  const { text } = show([
+    event(1, { type: "tool-started", callId: "a", name: "x", arguments: "{}" }),
+    output("warm readings"),
+    output(" "),
+    output("{'F1': 3}\ndef f():\n\treturn"),
+    output("B\n", "b"),
+    output(" 1\n    last"),
+    event(1, ended),
+  ]);
+  expect(text.split("\n").filter((line) => line.includes("│"))).toEqual([
+    "    │ warm readings {'F1': 3}",
+    "    │ def f():",
+    "    │   return",
+    "    │ B",
+    "    │  1",
+    "    │     last",
+  ]);
+  expect(text).toEndWith("✓ 0.0 s\n");
+});
+
 test("no line but running text is wider than the terminal", () => {
   const long = "word ".repeat(100);
   const { text } = show([
@@ -265,6 +288,27 @@ test("branches, choices, iterations and rounds are told in a line each, with a m
     const known = readJournalEvent(JSON.parse(JSON.stringify(one))) as AgentEvent;
     expect([one.type, show([event(1, known)]).text.trim()]).toEqual([one.type, `${mark} n`]);
   }
+});
+
+test("who argues for what is told with a debate's first round", () => {
+  const positions = [
+    { debater: "A", agent: "manus", position: "Yes:\nit should." },
+    { debater: "B", agent: "swe", position: "No." },
+  ];
+  const known = readJournalEvent({ type: "round-begun", round: 1, note: "Round 1: A, B", positions }) as AgentEvent;
+  expect(show([event(1, known)]).text).toBe("● Round 1: A, B\n    A (manus): Yes: it should.\n    B (swe): No.\n");
+});
+
+test("that a bound on money cannot be held is told once, however many agents say it", () => {
+  const said = (n: number, agent: string, usd: string) =>
+    event(n, {
+      type: "agent-progressed",
+      askId: `r/${n}`,
+      agent,
+      text: `The bound of $${usd} cannot be held: the price of m is not known. [llm.price] sets it.`,
+    });
+  const { text } = show([said(1, "manus", "5"), said(2, "swe", "2.5"), said(3, "manus", "5")]);
+  expect(text.match(/cannot be held/g)).toHaveLength(1);
 });
 
 test("what a task has used is told with each step, summaries, tools and agents at work included", () => {

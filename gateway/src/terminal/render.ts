@@ -4,6 +4,7 @@ import type { JournalEvent } from "../tasks/journal-event.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
+import { addOutput, endOutput, type LiveOutput, markedLines, noOutput } from "./live-output.ts";
 import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
@@ -28,10 +29,12 @@ export type View = {
   readonly streamed: boolean;
   readonly lastText: string;
   readonly running: number;
-  readonly outputLines: number;
+  readonly output: LiveOutput;
   /** The question last shown. */
   readonly question: string | undefined;
   readonly flow: FlowView;
+  /** Whether it was told that a bound on money cannot be held: each agent of a task says so. */
+  readonly boundTold: boolean;
   /** The artifacts that were told. */
   readonly texts: readonly string[];
   readonly totals: Totals;
@@ -49,9 +52,10 @@ export const newView: View = {
   streamed: false,
   lastText: "",
   running: 0,
-  outputLines: 0,
+  output: noOutput,
   question: undefined,
   flow: newFlowView,
+  boundTold: false,
   texts: [],
   totals: noTotals,
   startedAt: undefined,
@@ -60,9 +64,6 @@ export const newView: View = {
 
 /** How an answer of another agent is marked; every other state is a failure. */
 const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
-
-/** Lines of one call's live output that are shown; the rest is in its result. */
-const outputLineLimit = 12;
 
 /** Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the way. */
 export function render(view: View, item: TaskItem, style: Style): Rendered {
@@ -109,9 +110,9 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
     case "tool-call-delta":
       return { view, text: "" };
     case "tool-output":
-      return renderOutput(view, event.text, style);
+      return renderOutput(view, addOutput(view.output, event, style));
     case "agent-output":
-      return lines(view, outputLines(event.text, `${safeLine(event.agent, 30)} │`, style));
+      return lines(view, markedLines(event.text.split("\n"), `${safeLine(event.agent, 30)} │`, style));
   }
 }
 
@@ -136,7 +137,7 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
     case "tool-started": {
       const shown = argumentsText(event.arguments, columns - event.name.length - 6);
       const head = `  ${paint(style, "cyan", `→ ${safeLine(event.name, 60)}`)} ${shown}`;
-      return lines({ ...view, running: view.running + 1, outputLines: 0 }, [head]);
+      return lines({ ...view, running: view.running + 1, output: noOutput }, [head]);
     }
     case "tool-ended":
       return renderResult(view, event, style);
@@ -195,20 +196,22 @@ function renderReply(view: View, event: Extract<AgentEvent, { type: "model-repli
   return lines(next, [...text, paint(style, "dim", facts)]);
 }
 
-function renderResult(view: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
+function renderResult(before: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
+  const { output, shown: rest } = endOutput(before.output, style);
+  const view = { ...before, output, running: Math.max(0, before.running - 1) };
   const plan = event.name === "planning" && !event.isError ? planLines(event.text, style) : [];
-  if (plan.length > 0) return lines({ ...view, running: Math.max(0, view.running - 1) }, plan);
+  if (plan.length > 0) return lines(view, [...rest, ...plan]);
   // What was shown as it came is not shown again.
-  const isShown = view.outputLines > 0 && view.running === 1 && !event.isError;
+  const isShown = output.lines > 0 && before.running === 1 && !event.isError;
   const shown = isShown ? [] : event.text.split("\n").filter((line) => line.trim() !== "");
   const mark = event.isError ? paint(style, "red", "✗") : paint(style, "green", "✓");
-  const name = view.running > 1 ? `${safeLine(event.name, 40)} ` : "";
+  const name = before.running > 1 ? `${safeLine(event.name, 40)} ` : "";
   const room = style.columns - 16 - name.length;
   const first = `    ${mark} ${name}${paint(style, "dim", durationText(event.milliseconds))}  ${safeLine(shown[0] ?? "", room)}`;
   const more = shown.length > 2 ? ` (+${shown.length - 2} lines)` : "";
   const second =
     shown[1] === undefined ? [] : [`      ${safeLine(shown[1], style.columns - 24)}${paint(style, "dim", more)}`];
-  return lines({ ...view, running: Math.max(0, view.running - 1) }, [first, ...second]);
+  return lines(view, [...rest, first, ...second]);
 }
 
 function renderArtifact(view: View, event: Extract<AgentEvent, { type: "artifact-added" }>, style: Style): Rendered {
@@ -225,21 +228,8 @@ function renderArtifact(view: View, event: Extract<AgentEvent, { type: "artifact
   ]);
 }
 
-function renderOutput(view: View, text: string, style: Style): Rendered {
-  const room = outputLineLimit - view.outputLines;
-  if (room <= 0) return { view, text: "" };
-  const all = text.split("\n").filter((line) => line.trim() !== "");
-  const cut = all.length > room ? [...all.slice(0, room), "… more follows"] : all;
-  const shown = outputLines(cut.join("\n"), "│", style);
-  return lines({ ...view, outputLines: view.outputLines + all.length }, shown);
-}
-
-/** Live output, each line behind a mark of whose it is. */
-function outputLines(text: string, mark: string, style: Style): string[] {
-  const written = text.split("\n").filter((line) => line.trim() !== "");
-  return written.map(
-    (line) => `    ${paint(style, "dim", `${mark} ${safeLine(line, style.columns - mark.length - 5)}`)}`,
-  );
+function renderOutput(view: View, { output, shown }: ReturnType<typeof addOutput>): Rendered {
+  return shown.length === 0 ? { view: { ...view, output }, text: "" } : lines({ ...view, output }, shown);
 }
 
 /** What another agent was asked, does and answered. Its answer itself is in the result of the call that asked. */
@@ -256,12 +246,15 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
     }
     case "agent-accepted":
       return lines(view, []);
-    case "agent-progressed":
-      // How it ended is told by what it answered.
-      if (event.text.startsWith("terminate ")) return lines({ ...view, totals: addOthers(view.totals, event) }, []);
-      return lines({ ...view, totals: addOthers(view.totals, event) }, [
-        `    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`,
-      ]);
+    case "agent-progressed": {
+      {
+        // How it ended is told by what it answered.
+        const isBound = event.text.startsWith("The bound of $");
+        const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
+        if (event.text.startsWith("terminate ") || (isBound && view.boundTold)) return lines(next, []);
+        return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
+      }
+    }
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);
       const mark = paint(style, colour, sign);

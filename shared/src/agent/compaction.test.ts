@@ -206,7 +206,7 @@ test("of more words than fit, the oldest are summed up and lie whole in a file",
 test("a result that is cut for the summary names the file that holds it whole, and that file does", async () => {
   const results = Array.from(
     { length: 9 },
-    (_, n) => `result ${n} begins ${"x y z ".repeat(500)} KEY-${n} ${"u v w ".repeat(200)} end`,
+    (_, n) => `result ${n} begins ${"x y z ".repeat(900)} KEY-${n} ${"u v w ".repeat(400)} end`,
   );
   let n = 0;
   await using agent = await agentForTest({
@@ -217,7 +217,7 @@ test("a result that is cut for the summary names the file that holds it whole, a
     },
     tools: [echo],
     model: small,
-    agent: { limits: { resultCharacters: 4_000 } },
+    agent: { limits: { resultCharacters: 7_000 } },
   });
   const { events } = await agent.run("Go on.");
   const summaries = events.filter((event) => event.type === "context-compacted").map(({ summary }) => summary);
@@ -231,6 +231,28 @@ test("a result that is cut for the summary names the file that holds it whole, a
   }
   const prompt = JSON.stringify(agent.model.requests.find(({ body }) => isSummary(body))?.body.messages[1]);
   for (const [, path] of named.slice(0, 1)) expect(prompt).toContain(`the whole is in ${path}`);
+});
+
+test("a summary is summed up again whole, also a long one, and never less than it was where no model can sum up", async () => {
+  const facts = Array.from({ length: 90 }, (_, n) => `FACT-${n} was found on page ${n * 7}.`);
+  for (const later of [{ text: "SUMMARY" }, { status: 400, error: { message: "no" } }]) {
+    const script = talker(30);
+    let asked = 0;
+    await using agent = await agentForTest({
+      script: (request) => {
+        if (!isSummary(request)) return script(request);
+        return asked++ === 0 ? { text: facts.join("\n") } : later;
+      },
+      tools: [echo],
+      model: small,
+    });
+    const { events } = await agent.run("Go on.");
+    const second = agent.model.requests.filter(({ body }) => isSummary(body))[1];
+    const prompt = JSON.stringify(second?.body.messages[1]);
+    expect(facts.filter((fact) => !prompt.includes(fact))).toEqual([]);
+    const [, summary] = events.filter((event) => event.type === "context-compacted").map((event) => event.summary);
+    if (!("text" in later)) expect(facts.filter((fact) => summary?.includes(fact) !== true)).toEqual([]);
+  }
 });
 
 test("a compaction never cuts between a call and its results", async () => {

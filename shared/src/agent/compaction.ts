@@ -11,7 +11,7 @@ import { messageTokens, promptTokens } from "./prompt-tokens.ts";
 import type { Think } from "./react.ts";
 import { roomForAnswer, type SpentCall, spend, workDeadline } from "./spending.ts";
 import type { TaskMessage, TaskState } from "./task-state.ts";
-import { listing, type Transcript, transcript } from "./transcript.ts";
+import { filesHeading, listing, type Transcript, transcript } from "./transcript.ts";
 
 /** A prompt larger than this share of the window is compacted, down to about the second share: seldom, and in one batch. */
 const fullAt = 0.75;
@@ -75,9 +75,10 @@ async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Pr
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
     const spill = (name: string, whole: string) => workspace.spill(name, whole);
     const text = await transcript(older, [...staying, ...task.messages.slice(-kept)], task.contextWindow, spill);
+    const plain = await listing(older);
     const tell = (summary: string) => ({
       type: "context-compacted" as const,
-      summary: withFiles(summary.trim() === "" ? listing(older) : summary, older, text.files),
+      summary: withFiles(summary.trim() === "" ? plain : summary, older, text.files),
       kept,
       pinned: count,
     });
@@ -102,7 +103,6 @@ function spentOf({ usage, discarded, milliseconds }: CalledModel): SpentCall {
   return { usage, ...(discarded && { discarded }), milliseconds };
 }
 
-const filesHeading = "Files that hold whole what was cut, for you to open again:";
 const mostFiles = 20;
 
 /** The summary with the files of what was cut in it, now and in the summaries before: a model may forget to name them. */

@@ -102,8 +102,13 @@ export type FlowEvent =
       readonly score?: number;
       readonly note: string;
     }
-  /** A round of a debate, counted from 1. */
-  | { readonly type: "round-begun"; readonly round: number; readonly note: string }
+  /** A round of a debate, counted from 1. The first tells who argues for what. */
+  | {
+      readonly type: "round-begun";
+      readonly round: number;
+      readonly positions?: readonly { readonly debater: string; readonly agent: string; readonly position: string }[];
+      readonly note: string;
+    }
   /** A debater made the argument of this number. */
   | {
       readonly type: "argument-made";

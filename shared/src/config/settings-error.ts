@@ -15,12 +15,15 @@ export function placeOf(file: SettingsFile, path: readonly string[]): string {
 /** A key or section of the file that does not exist. `parent` is what may stand beside it. */
 export function unknownKey(path: readonly string[], parent: KeyNode, file: SettingsFile, isTable: boolean): AppError {
   const key = path.at(-1) ?? "";
-  const known = Object.keys(parent.properties ?? {}).sort();
+  const properties = Object.entries(parent.properties ?? {});
+  const known = properties.map(([name]) => name).sort();
+  const deeper = properties.flatMap(([name, node]) => (node.properties?.[key] === undefined ? [] : [`${name}.${key}`]));
+  const hint = deeper[0] === undefined ? suggestion(key, known) : ` Did you mean ${deeper[0]}?`;
   const what =
     path.length === 1
       ? `there is no ${isTable ? `section [${key}]` : `key ${key}`}`
       : `[${path.slice(0, -1).join(".")}] has no ${isTable ? "table" : "key"} ${key}`;
-  return invalid(`${placeOf(file, path)}: ${what}.${suggestion(key, known)} Known: ${known.join(", ")}.`);
+  return invalid(`${placeOf(file, path)}: ${what}.${hint} Known: ${known.join(", ")}.`);
 }
 
 /** A variable with our prefix that no key has. */

@@ -161,6 +161,9 @@ test("an unknown section, a misspelt agent and a key in a named table are refuse
     "manyhands.toml, line 1: there is no section [lmm]. Did you mean llm?",
   );
   expect(await refusal("[agents.manu]\nport = 1\n")).toContain("[agents] has no table manu. Did you mean manus?");
+  expect(await refusal("[llm]\ncontext_window = 12000\n")).toContain(
+    "[llm] has no key context_window. Did you mean capabilities.context_window?",
+  );
   expect(await refusal('[llm.vision]\napikey = "x"\n')).toStartWith(
     "manyhands.toml, line 2: [llm.vision] has no key apikey. Did you mean api_key?",
   );

@@ -121,21 +121,21 @@ test("a file that is not there sends nothing; an agent that is not there, and on
   expect(await helper.tasks()).toHaveLength(1);
 });
 
-test("an agent that is not up is said to be so, and described once it is", async () => {
+test("an agent that is not up may be starting: it is said to be worth asking, and described once it is up", async () => {
   const peers = createPeers({
     engine: {} as Engine,
     artifacts: createArtifactStore("/nonexistent"),
     fetch: async () => new Response(null, { status: 503 }),
   });
   const away = openDirectory([{ name: "helper", url: "http://127.0.0.1:1" }], peers);
-  expect(away.describe()).toBe("- helper: cannot be reached now; it is tried again when asked.");
+  expect(away.describe()).toBe("- helper: not reached yet, it may be starting. When it is asked, it is waited for.");
   away.close();
   await using helper = await agentServerForTest({ script: [] });
   const up = openDirectory(
     [{ name: "helper", url: helper.url }],
     createPeers({ engine: helper.engine, artifacts: createArtifactStore("/nonexistent") }),
   );
-  for (const deadline = Date.now() + 5_000; up.describe().includes("cannot") && Date.now() < deadline; )
+  for (const deadline = Date.now() + 5_000; up.describe().includes("not reached") && Date.now() < deadline; )
     await Bun.sleep(5);
   expect(up.describe()).toBe("- helper: Helps. Skills: Help.");
   up.close();

@@ -7,7 +7,7 @@ import { shortLine } from "./short-line.ts";
 /** The agents that can be asked by name, and what their cards say of them. */
 export type Directory = {
   readonly addresses: readonly PeerAddress[];
-  /** One line for each agent: what it is and can do, or that it cannot be reached now. */
+  /** One line for each agent: what it is and can do, or that it was not reached yet. */
   describe(): string;
   /** Stops looking for those that could not be reached. */
   close(): void;
@@ -38,7 +38,10 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
     addresses,
     describe: () =>
       addresses
-        .map(({ name }) => `- ${name}: ${cards.get(name) ?? "cannot be reached now; it is tried again when asked."}`)
+        .map(
+          ({ name }) =>
+            `- ${name}: ${cards.get(name) ?? "not reached yet, it may be starting. When it is asked, it is waited for."}`,
+        )
         .join("\n"),
     close: () => closed.abort(),
   };

@@ -46,6 +46,15 @@ test("an element whose words were replaced is refused, before and after a new lo
   expect(await page().title()).toBe("");
 });
 
+test("a ref of before the browser was closed says that the page is gone, not that the ref was wrong", async () => {
+  await using fresh = await startDesk({ "/list": `<ul id=list>${list(["Ann"])}</ul>${script}` });
+  const { text, isError } = await fresh.call("click_element", { ref: "e5" });
+  expect(isError).toBe(true);
+  expect(text).toContain("closed since, with its tabs and log-ins");
+  await fresh.open("/list");
+  expect((await fresh.call("click_element", { ref: "e500" })).text).toContain("There is no element e500");
+});
+
 test("the same button of a page loaded again is another", async () => {
   const ref = refOf(await desk.open("/same"), 'button "Delete"');
   await desk.call("refresh");

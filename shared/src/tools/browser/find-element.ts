@@ -27,8 +27,7 @@ export type FoundElement = {
 export async function findElement(browsing: Browsing, looks: Looks, page: Page, ref: string): Promise<FoundElement> {
   const known = looks.refs.get(ref);
   if (known === undefined) {
-    const message = `There is no element ${ref}. Refs such as e12 stand in brackets in the newest look at the page; look with browser_snapshot.`;
-    throw new AppError("not_found", message);
+    throw new AppError("not_found", looks.refs.isEmpty() ? closedSince(ref) : notGiven(ref));
   }
   if (known.tab !== browsing.active().id) {
     const message = `${ref} is in tab ${known.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
@@ -37,6 +36,14 @@ export async function findElement(browsing: Browsing, looks: Looks, page: Page, 
   const { handle, self, seen } = (await stillThere(page, known)) ?? (await drawnAnew(page, looks, ref, known));
   if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
   return { ref, handle, seen, self, label: labelOf(ref, seen, self) };
+}
+
+function notGiven(ref: string): string {
+  return `There is no element ${ref}. Refs such as e12 stand in brackets in the newest look at the page; look with browser_snapshot.`;
+}
+
+function closedSince(ref: string): string {
+  return `There is no element ${ref}: no page was looked at in this browser. If you saw one before, the browser was closed since, with its tabs and log-ins: open the page again with browser_go_to_url, and look.`;
 }
 
 type Present = Pick<FoundElement, "handle" | "self" | "seen">;

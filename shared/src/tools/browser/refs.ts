@@ -24,6 +24,8 @@ export interface Refs {
   /** The element's ref: the one it has when it was seen before and is still called the same. */
   give(element: SeenElement): string;
   get(ref: string): SeenElement | undefined;
+  /** Whether no ref was given yet: one that a model names then is of a browser that was closed. */
+  isEmpty(): boolean;
   /** Goes over from an element of a document's outline to the one that took its place, by Playwright's refs. */
   follow(
     document: Pick<SeenElement, "frame" | "origin">,
@@ -59,6 +61,7 @@ export function createRefs(): Refs {
       return ref;
     },
     get: (ref) => elements.get(ref),
+    isEmpty: () => last === 0,
     follow({ frame, origin }, { former, now, mark }) {
       const keyAt = (ref: string) => keyOf({ frame, origin, where: { by: "outline", ref }, mark });
       const ref = given.get(keyAt(former));

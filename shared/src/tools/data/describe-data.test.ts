@@ -118,7 +118,7 @@ test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async
     "price: 1 stand-in for a missing value, such as 'n/a'",
   ]);
   expect((await odd("cost,k", ...rows.map((at) => `${at}.5${at === 4 ? " €" : ""},${at}`)))[0]).toBe(
-    "cost: all values are numbers kept as text, such as '0.5'; 1 of them cannot be cast as they are, such as '4.5 €'",
+    "cost: all values are numbers kept as text (0.5 to 19.5), such as '0.5'; 1 of them cannot be cast as they are, such as '4.5 €'",
   );
   expect((await odd("x,k", ...rows.map((at) => `${at % 2 ? "abc" : at},${at}`)))[0]).toBe(
     "x: mixed types: 10 numbers such as '0' among 10 texts such as 'abc'",
@@ -126,6 +126,23 @@ test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async
   expect(await odd("city,k", ...rows.map((at) => `${["Berlin", "Berlin ", "berlin", "Rome"][at % 4]},${at}`))).toEqual([
     "city: 5 values with blanks before or after, such as 'Berlin '; 2 spellings that only case or blanks tell from another",
   ]);
+});
+
+test("of numbers kept as text the range is told, as the alphabet's hides a total and a reversal", async () => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, at) => `${at === 7 ? "-31" : at === 9 ? "979069.18" : at === 11 ? "n/a" : 100 + at},${at}`,
+  );
+  expect((await odd("revenue,k", ...rows))[0]).toBe(
+    "revenue: numbers kept as text: 39 of 40 are numbers (-31 to 979069.18), the rest is not, such as 'n/a'",
+  );
+});
+
+test("a mean is told with the digits that mean something", async () => {
+  await scene.write("means.csv", "a,b\n0.1,1\n0.2,1\n0.7,2\n");
+  const { text } = await describe("means.csv");
+  expect(text).toContain("| 0.1 | 0.7 | 0.333333\n");
+  expect(text).toContain("| 1 | 2 | 1.33333\n");
 });
 
 test("outliers and a few negative values are counted", async () => {

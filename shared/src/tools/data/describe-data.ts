@@ -120,7 +120,15 @@ function profileLine(profile: Profile): string {
     profile.approx_unique,
     profile.min,
     profile.max,
-    profile.avg ?? "",
+    shortNumber(profile.avg ?? ""),
   ];
   return cells.map(cellText).join(" | ");
+}
+
+/** A computed number with as many digits as say something: six, or two behind the point. */
+function shortNumber(told: unknown): unknown {
+  const value = Number(told);
+  if (String(told).length <= 8 || value === 0 || !Number.isFinite(value)) return told;
+  const decimals = Math.min(20, Math.max(2, 5 - Math.floor(Math.log10(Math.abs(value)))));
+  return String(Number(value.toFixed(decimals)));
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { fieldFormats } from "../field-formats.ts";
 import type { FoundElement } from "../find-element.ts";
 import { endTyping, type FieldOption, readOptions } from "../in-page/read-field.ts";
 import { actMs } from "./perform.ts";
@@ -13,14 +14,7 @@ export async function setText({ handle, self, label }: FoundElement, text: strin
   return `${label}, which holds ${JSON.stringify(now.slice(0, 200))} now`;
 }
 
-const formats: Readonly<Record<string, string>> = {
-  date: "2026-01-31",
-  time: "13:05",
-  "datetime-local": "2026-01-31T13:05",
-  month: "2026-01",
-  week: "2026-W05",
-  number: "12.5",
-};
+const formats: Readonly<Record<string, string>> = { ...fieldFormats, number: "12.5" };
 
 function formatOf(type: string): string {
   const format = formats[type];

@@ -2,7 +2,9 @@ import type { PageDocument, PageElement, PageRoot } from "./dom.ts";
 
 declare const document: PageDocument;
 
-/** What an outline does not tell of a field: that it cannot be written into, what is in one that is not the browser's own, and blanks at the ends of what is in it. */
+/**
+ * What an outline does not tell of a field: that it cannot be written into, what is in one that is not the browser's own, blanks at the ends of what is in it, and how
+ * it is written while it is empty. */
 export type FieldFacts = {
   /** Its box in the document's window, rounded: `x y width height`. */
   readonly box: string;
@@ -10,8 +12,8 @@ export type FieldFacts = {
   readonly value: string;
 };
 
-/** Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded. */
-export function findFields(): FieldFacts[] {
+/** Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded. `formats` is how fields of some types are written. */
+export function findFields(formats: Readonly<Record<string, string>>): FieldFacts[] {
   const wanted = "input,textarea,[aria-readonly=true],[role=textbox],[role=searchbox],[aria-valuenow],progress,meter";
   const found: FieldFacts[] = [];
   const typed = /^(?:|text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/;
@@ -23,6 +25,8 @@ export function findFields(): FieldFacts[] {
   const edged = (element: PageElement) => {
     const type = element.type ?? "";
     const value = String(element.value ?? "");
+    const format = value === "" && element.tagName === "INPUT" ? formats[type] : undefined;
+    if (format !== undefined) return `(empty, written like ${format})`;
     const isText = element.tagName === "TEXTAREA" || (typed.test(type) && type !== "password");
     return isText && /^\s|\s$/.test(value) ? JSON.stringify(value) : "";
   };

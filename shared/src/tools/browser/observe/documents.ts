@@ -1,4 +1,5 @@
 import type { ElementHandle, Frame, Page } from "playwright";
+import { fieldFormats } from "../field-formats.ts";
 import { type FieldFacts, findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { AriaNode } from "./aria-node.ts";
@@ -29,7 +30,7 @@ export async function readFrames(
         const [measure, unseen, fields] = await Promise.all([
           frame.evaluate(measurePage),
           unseenTextOf(frame),
-          frame.evaluate(findFields),
+          frame.evaluate(findFields, fieldFormats),
         ]);
         return [ref, { frame, measure, unseen, fields }] as const;
       })

@@ -1,5 +1,6 @@
 import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
 import { AppError } from "../../../errors.ts";
+import { fieldFormats } from "../field-formats.ts";
 import { findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";
 import type { Looks } from "../looks.ts";
@@ -44,7 +45,7 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
     const [nodes, unseen, fields, drawn] = await Promise.all([
       outlinePage(page, options.timeoutMs),
       unseenTextOf(page),
-      page.evaluate(findFields),
+      page.evaluate(findFields, fieldFormats),
       drawnItems(page, looks, { tab: tab.id, measure }),
     ]);
     const frames = await readFrames(page, nodes);

@@ -31,6 +31,8 @@ const desk = await startDesk({
     <div role=textbox aria-readonly=true aria-label=Note tabindex=0>fixed <b>note</b></div><div role=textbox contenteditable aria-label=Letter>Dear Ann</div>
     <fieldset disabled><input aria-label=Tax></fieldset><input type=checkbox readonly aria-label=Agree><progress value=3 max=10 aria-label=Done></progress>
     <iframe srcdoc="<input readonly aria-label=Inside>"></iframe><div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<input readonly aria-label=Shaded>"</script>`,
+  "/dates": `<input type=date aria-label=From><input type=date aria-label=Until value=2026-04-01><input type=time aria-label=At><input type=number aria-label=Members>
+    <iframe srcdoc="<input type=month aria-label=Inside>"></iframe>`,
   "/crowdedfields": `<input readonly aria-label=Total value=12><button disabled>Send</button><input type=checkbox checked aria-label=Agree><select aria-label=Size><option>S<option selected>M</select>
     <input type=password aria-label=Key value=hunter22><script>for (let i = 0; i < 11000; i++) document.write('<i></i>')</script>`,
   "/hidden": `<style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) }</style>
@@ -220,6 +222,15 @@ test("what acts without a word is described where it stands, under one ref", asy
   expect(text).toMatch(/- button "Print" \[e\d+\]\n/);
   expect(text.match(/^ *- i\.icon \[e\d+\]/gm)).toHaveLength(3);
   for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);
+});
+
+test("an empty field that takes one form only tells it", async () => {
+  const text = await desk.open("/dates");
+  expect(text).toMatch(/"From" \[e\d+\]: \(empty, written like 2026-01-31\)/);
+  expect(text).toMatch(/"Until" \[e\d+\]: 2026-04-01/);
+  expect(text).toMatch(/"At" \[e\d+\]: \(empty, written like 13:05\)/);
+  expect(text).toMatch(/"Members" \[e\d+\](?!:)/);
+  expect(text).toMatch(/"Inside" \[e\d+\]: \(empty, written like 2026-01\)/);
 });
 
 test("blanks at the ends of what is in a field are shown, those of a password are not", async () => {

@@ -2,6 +2,7 @@ import { isText } from "./derived.ts";
 import { type Oddity, several } from "./oddity.ts";
 
 const isNumber = "(number AND NOT dated)";
+const plain = "TRY_CAST(c AS DOUBLE)";
 const blank = "' ' || chr(9) || chr(10) || chr(13) || chr(160)";
 const placeholder = "lower(trim(c)) IN ('n/a', 'na', 'null', 'none', '-', '--', '?', 'unknown', 'nan', 'tbd', '#n/a')";
 const mostlyNumbers = 0.8;
@@ -16,6 +17,7 @@ export const numbersAsText: Oddity = {
       ? {
           filled: "count(c)",
           numbers: `count(*) FILTER (${isNumber})`,
+          rangeExample: `coalesce(min(${plain}) FILTER (${isNumber}) || ' to ' || max(${plain}) FILTER (${isNumber}), '')`,
           numberExample: `min(c) FILTER (${isNumber})`,
           otherExample: `min(c) FILTER (NOT ${isNumber})`,
           dressed: `count(*) FILTER (${isNumber} AND TRY_CAST(c AS DOUBLE) IS NULL)`,
@@ -30,9 +32,10 @@ export const numbersAsText: Oddity = {
         ? `; ${seen("dressed")} of them cannot be cast as they are, such as '${example("dressedExample")}'`
         : "";
     const [one, other] = [example("numberExample"), example("otherExample")];
-    if (numbers === filled) return `all values are numbers kept as text, such as '${one}'${dressed}`;
+    const range = example("rangeExample") === "" ? "" : ` (${example("rangeExample").replaceAll(/\.0(?= |$)/g, "")})`;
+    if (numbers === filled) return `all values are numbers kept as text${range}, such as '${one}'${dressed}`;
     if (numbers >= filled * mostlyNumbers)
-      return `numbers kept as text: ${numbers} of ${filled} are numbers, the rest is not, such as '${other}'${dressed}`;
+      return `numbers kept as text: ${numbers} of ${filled} are numbers${range}, the rest is not, such as '${other}'${dressed}`;
     return `mixed types: ${several(numbers, "number")} such as '${one}' among ${several(filled - numbers, "text")} such as '${other}'`;
   },
 };
