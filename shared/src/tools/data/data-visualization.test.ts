@@ -192,6 +192,13 @@ test("a chart that is drawn again takes the place of the former, with its pictur
     expect({ stale, there: await scene.exists(`visualization/${stale}`) }).toEqual({ stale, there: false });
 });
 
+test("a picture has the name that was asked for", async () => {
+  const item = { csvFilePath: "sales.csv", chartTitle: "Named", name: "revenue chart.png" };
+  const { text } = await draw([item, { ...item, name: "../outside" }], { output_type: "png" });
+  expect(text).toContain("is a file's name, without folders\n  → at [1].name");
+  expect((await draw([item], { output_type: "png" })).text).toContain("visualization/revenue chart.png");
+});
+
 test("the picture is shown to whoever sees, whatever kind of file was asked for", async () => {
   for (const output_type of ["png", "svg", "html"]) {
     const { images } = await draw([{ csvFilePath: "sales.csv", chartTitle: output_type }], { output_type });

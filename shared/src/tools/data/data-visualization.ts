@@ -23,7 +23,7 @@ const input = z.strictObject({
 const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
 what is drawn, as Markdown. The JSON file for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
 "y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, pie, scatter or histogram; x: the column it goes along; y: what is measured, or a list of columns, a line each;
-series: the column whose values make a line or bar each; aggregate (sum, mean, median, min, max, count): how rows that share their place become one value. Name the columns by their names in the file; what has only one possible
+series: the column whose values make a line or bar each; aggregate (sum, mean, median, min, max, count): how rows that share their place become one value; name: the picture's name, where it is to have another than the data file's. Name the columns by their names in the file; what has only one possible
 answer may be left out. An item may carry its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file and title again
 replaces the chart. For insight the JSON file is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}], the numbers being those of the findings: they are drawn into a copy of the chart, named with _new.`;
 

@@ -20,7 +20,17 @@ export type ElementList = {
 export function newElementList(): ElementList {
   const acting =
     "a[href],button,summary,[role=button],[role=link],[role=tab],[role=menuitem],[role=option],[role=checkbox],[role=radio],[role=switch]";
-  const telling = ["data-action", "data-command", "data-icon", "data-name", "data-testid", "name", "href", "src"];
+  const telling = [
+    "data-action",
+    "data-command",
+    "data-icon",
+    "data-name",
+    "data-testid",
+    "name",
+    "href",
+    "src",
+    "onclick",
+  ];
   const marksOf = (element: PageElement) => {
     const classes = (element.getAttribute("class") ?? "").trim().split(/\s+/).filter(Boolean).slice(0, 3);
     const told = telling.flatMap((name) => {

@@ -218,7 +218,7 @@ test("what acts without a word is described where it stands, under one ref", asy
   expect(text).toMatch(/- button \[e\d+\]: \(no label: button#del i\.icon\.trash, \d+×\d+ px/);
   expect(text).toMatch(/- button \[e\d+\]: \(no label: button\[data-action=save\]/);
   expect(text).toMatch(/- link \[e\d+\].*\(no label: a span\.icon\.gear/);
-  expect(text).toMatch(/- clickable \[e\d+\]: \(no label: div\.star, 20×20 px, rgb\(255, 215, 0\)\)/);
+  expect(text).toMatch(/- clickable \[e\d+\]: \(no label: div\.star\[onclick=1\], 20×20 px, rgb\(255, 215, 0\)\)/);
   expect(text).toMatch(/- button "Print" \[e\d+\]\n/);
   expect(text.match(/^ *- i\.icon \[e\d+\]/gm)).toHaveLength(3);
   for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);

@@ -42,10 +42,9 @@ export type ChartFile = z.output<typeof chartFile>;
 /** What tells charts of one name apart. */
 type ChartIdentity = Pick<ChartFile, "csvFilePath" | "title">;
 
-/** The path without extension of a plain chart, the data file's name: that of the earlier chart of this file and title, or one that is free. */
-export function plainChartBase(workspace: Workspace, chart: ChartIdentity): Promise<string> {
-  const name = posix.basename(chart.csvFilePath).replace(/\.[^.]+$/, "");
-  return baseOf(workspace, posix.join(folder, name), chart, false);
+/** The path without extension of a plain chart by this name: that of the earlier chart of this file and title, or one that is free. */
+export function plainChartBase(workspace: Workspace, name: string, chart: ChartIdentity): Promise<string> {
+  return baseOf(workspace, posix.join(folder, name.replace(/(?<=.)\.[^.]+$/, "")), chart, false);
 }
 
 /** The path without extension of a copy with findings of the plain chart at `plain`, named with `_new`. */

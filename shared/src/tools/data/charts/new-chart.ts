@@ -21,6 +21,10 @@ const mostNamed = 12;
 export const newChartItem = z.looseObject({
   csvFilePath: z.string().min(1),
   chartTitle: z.string().min(1),
+  name: z
+    .string()
+    .regex(/^[^/\\]{1,100}$/, "is a file's name, without folders")
+    .optional(),
   ...chartRequest,
   spec: z.record(z.string(), z.unknown()).optional(),
 });
@@ -43,8 +47,8 @@ export async function newChart(
 ): Promise<DrawnChart> {
   refuseLoading(item.spec);
   const deps = { databases, context, path: await placeOfData(context, item.csvFilePath) };
-  const { csvFilePath, chartTitle: title } = item;
-  const base = await plainChartBase(context.workspace, { csvFilePath, title });
+  const { csvFilePath, chartTitle: title, name = posix.basename(csvFilePath) } = item;
+  const base = await plainChartBase(context.workspace, name, { csvFilePath, title });
   if (item.spec !== undefined) {
     const { table, total } = await readTable(deps);
     const left = leftText(total - table.rows.length);
