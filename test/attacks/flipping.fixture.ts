@@ -14,4 +14,4 @@ while True: exchange()
 `;
 
 /** How many starts an attack is given: a few by default, as many as the variable says for the whole of it. */
-export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 40);
+export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 15);
