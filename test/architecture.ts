@@ -9,40 +9,53 @@ export type SourceFile = { readonly path: string; readonly imports: readonly str
 /** A package of the workspace: its folder and the names its manifest depends on. */
 export type Package = { readonly folder: string; readonly name: string; readonly dependencies: readonly string[] };
 
-/** For each room of `shared/src`, the other rooms it may import from. Files beside the rooms are at the bottom: all may use them. */
+/**
+ * For each room of `shared/src`, the other rooms it may import from. A room within a room is named by its path; contracts import nothing, and
+ * files beside the rooms don't exist.
+ */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
-  durable: [],
-  llm: [],
-  sandbox: [],
-  egress: [],
-  workspace: [],
-  browser: ["sandbox", "egress", "workspace"],
-  tools: ["durable", "llm", "sandbox", "egress", "workspace", "browser"],
-  mcp: ["durable", "llm", "sandbox", "egress", "workspace", "tools"],
-  agent: ["durable", "llm", "sandbox", "workspace", "browser", "tools"],
-  a2a: ["durable", "llm", "sandbox", "egress", "workspace", "tools", "agent"],
-  runs: ["durable", "llm", "workspace", "tools", "agent", "a2a"],
-  "mcp-server": ["durable", "llm", "workspace", "tools", "agent", "a2a", "runs"],
-  peers: ["durable", "workspace", "tools", "agent", "a2a"],
-  auth: [],
-  telemetry: ["durable"],
-  config: ["llm", "sandbox", "tools", "agent", "mcp", "auth"],
+  core: [],
+  durable: ["core"],
+  models: ["core"],
+  machine: ["core"],
+  "machine/sandbox": ["core"],
+  "machine/egress": ["core"],
+  "machine/workspace": ["core"],
+  "machine/browser": ["core", "machine/sandbox", "machine/egress", "machine/workspace"],
+  http: ["core"],
+  runs: ["core"],
+  tools: ["core", "models", "machine/sandbox", "machine/egress", "machine/workspace", "machine/browser"],
+  agent: ["core", "models", "machine/workspace", "tools"],
+  a2a: ["core", "runs"],
+  "a2a/client": ["core", "http", "a2a"],
+  "a2a/push": ["core", "machine/egress", "runs", "a2a"],
+  "a2a/server": ["core", "machine", "machine/sandbox", "http", "runs", "a2a", "a2a/push"],
+  "a2a/ask": ["core", "http", "tools", "a2a", "a2a/client"],
+  flow: ["core", "models", "agent", "a2a/ask"],
+  "mcp/client": ["core", "models", "machine", "machine/sandbox", "machine/egress", "machine/workspace"],
+  "mcp/server": ["core", "machine/workspace", "http", "runs", "agent"],
+  config: ["core", "models", "machine/sandbox", "tools"],
+  testing: ["core", "models"],
   server: [
+    "core",
     "durable",
-    "llm",
-    "sandbox",
-    "egress",
-    "workspace",
-    "browser",
-    "tools",
-    "mcp",
-    "agent",
-    "a2a",
+    "models",
+    "machine",
+    "machine/sandbox",
+    "machine/egress",
+    "machine/workspace",
+    "machine/browser",
+    "http",
     "runs",
-    "mcp-server",
-    "peers",
-    "auth",
-    "telemetry",
+    "tools",
+    "agent",
+    "a2a/client",
+    "a2a/push",
+    "a2a/server",
+    "a2a/ask",
+    "a2a",
+    "mcp/client",
+    "mcp/server",
     "config",
   ],
 };
@@ -127,17 +140,37 @@ export function importFaults(sources: readonly SourceFile[], packages: readonly 
 
 function roomFaults(path: string, target: string): string[] {
   const [from, to] = [roomOf(path), roomOf(target)];
-  if (from !== undefined && rooms[from] === undefined) return [`${path}: the room ${from} has no rule`];
-  if (to === undefined || from === to) return [];
-  if (from === undefined) return [`${path} is at the bottom but imports ${target}`];
-  return rooms[from]?.includes(to) === true
-    ? []
-    : [`${path} must not import ${target}: ${from} does not stand above ${to}`];
+  if (from === undefined) return [`${path} is in no room`];
+  if (to === undefined) return [`${path} imports ${target}, which is in no room`];
+  if (from === to || rooms[from]?.includes(to) === true) return [];
+  return [`${path} must not import ${target}: ${from} does not stand above ${to}`];
 }
 
-/** The room of a file of shared; undefined for those beside the rooms. */
+const innermostFirst = Object.keys(rooms).toSorted((one, other) => other.length - one.length);
+
+/** The innermost room of a file of shared. */
 function roomOf(path: string): string | undefined {
-  return /^shared\/src\/([^/]+)\//.exec(path)?.[1];
+  return innermostFirst.find((room) => path.startsWith(`shared/src/${room}/`));
+}
+
+/** Files that import each other in a circle, types included; each circle once. */
+export function importCircles(sources: readonly SourceFile[]): string[][] {
+  const targets = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter((one) => one.startsWith(".")).map((one) => relative(root, resolve(root, dirname(path), one))),
+    ]),
+  );
+  const done = new Set<string>();
+  const circles: string[][] = [];
+  const walk = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push(way.slice(way.indexOf(path)));
+    if (done.has(path) || way.includes(path)) return;
+    for (const target of targets.get(path) ?? []) walk(target, [...way, path]);
+    done.add(path);
+  };
+  for (const path of targets.keys()) walk(path, []);
+  return circles;
 }
 
 function packageFolder(path: string): string {

@@ -1,7 +1,7 @@
-import type { Part } from "@manyhands/shared/tools/human/user-message";
+import type { Flow } from "@manyhands/shared/core/flow";
+import type { Part } from "@manyhands/shared/core/message";
+import { flowSettings } from "@manyhands/shared/flow/flow-request";
 import * as z from "zod";
-import type { Flow } from "./flow.ts";
-import { flowSettings } from "./flow-request.ts";
 
 /** Milliseconds after which something is given up, as an option of a flow. */
 export const deadline = z

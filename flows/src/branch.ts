@@ -1,8 +1,8 @@
-import type { BranchOutcome } from "@manyhands/shared/agent/flow-events";
-import { AppError } from "@manyhands/shared/errors";
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import { outcomeText } from "./ask.ts";
-import type { AskMessage, Flow } from "./flow.ts";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { BranchOutcome } from "@manyhands/shared/core/events/flow-events";
+import type { AskMessage, Flow } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
 
 /** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
 export type Branch = {

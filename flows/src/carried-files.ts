@@ -1,5 +1,5 @@
-import type { Part } from "@manyhands/shared/tools/human/user-message";
-import type { StoredFile } from "@manyhands/shared/workspace/workspace";
+import type { Part } from "@manyhands/shared/core/message";
+import type { StoredFile } from "@manyhands/shared/core/workspace";
 
 /** Of each name the newest file of these results, given in their order. */
 export function newestFiles(results: readonly (readonly StoredFile[])[]): StoredFile[] {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { AgentInput } from "@manyhands/shared/agent/task";
-import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
-import { type FlowStart, flowForTest } from "./flow-for-test.ts";
+import type { AgentInput } from "@manyhands/shared/core/task";
+import { type FlowStart, flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import { flows } from "./flows.ts";
 import { plan } from "./planning/planner-for-test.ts";
 

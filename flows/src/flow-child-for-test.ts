@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { crashPointText } from "@manyhands/shared/durable/embedded/crash-point";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import { createPeers } from "@manyhands/shared/peers/peers";
-import { recallRun } from "@manyhands/shared/peers/recall";
-import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { createPeers } from "@manyhands/shared/a2a/ask/peers";
+import { recallRun } from "@manyhands/shared/a2a/ask/recall";
+import { crashPointText } from "@manyhands/shared/durable/sqlite/crash-point";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
+import { entryForTest, fixedAgents, modelForTest } from "@manyhands/shared/flow/flow-for-test";
+import { flowRun } from "@manyhands/shared/flow/flow-run";
+import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
 import * as z from "zod";
-import { entryForTest, fixedAgents, modelForTest } from "./flow-for-test.ts";
-import { flowRun } from "./flow-run.ts";
 import { flows } from "./flows.ts";
 
 /** What a process that carries out the flows in `home` is told, as JSON in its first argument. */

@@ -1,6 +1,6 @@
+import type { FlowDefinition } from "@manyhands/shared/core/flow";
 import { conditional } from "./conditional/conditional.ts";
 import { debate } from "./debate/debate.ts";
-import type { FlowDefinition } from "./flow.ts";
 import { loop } from "./loop/loop.ts";
 import { parallel } from "./parallel/parallel.ts";
 import { planning } from "./planning/planning.ts";

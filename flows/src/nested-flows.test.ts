@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { AgentInput } from "@manyhands/shared/core/task";
+import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
 import { debate } from "./debate/debate.ts";
-import { flowForTest } from "./flow-for-test.ts";
 import { parallel } from "./parallel/parallel.ts";
 import { sequential } from "./sequential.ts";
 import { doorForTest } from "./served-flow-for-test.ts";

@@ -1,11 +1,11 @@
-import { AppError } from "@manyhands/shared/errors";
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
+import { agentByName } from "@manyhands/shared/flow/find-agent";
 import * as z from "zod";
-import { outcomeText } from "./ask.ts";
 import { assignment, partsFor } from "./assignment.ts";
 import { carriedFiles } from "./carried-files.ts";
-import { agentByName } from "./find-agent.ts";
-import { defineFlow, type Flow, type FlowResult } from "./flow.ts";
 import { marked } from "./marked.ts";
 import { fillTemplate } from "./template.ts";
 

@@ -1,9 +1,9 @@
-import { agentApp } from "@manyhands/shared/a2a/agent-app";
-import { serve } from "@manyhands/shared/serve";
-import type { FlowDefinition } from "./flow.ts";
-import { flowExtension } from "./flow-extension.ts";
-import type { FlowForTest } from "./flow-for-test.ts";
-import { flowRequest } from "./flow-request.ts";
+import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
+import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import { flowExtension } from "@manyhands/shared/flow/flow-extension";
+import type { FlowForTest } from "@manyhands/shared/flow/flow-for-test";
+import { flowRequest } from "@manyhands/shared/flow/flow-request";
+import { serve } from "@manyhands/shared/http/serve";
 
 /** A port on which a flow is served as an A2A agent, once there is one: its address is known before. */
 export type DoorForTest = AsyncDisposable & {

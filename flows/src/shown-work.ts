@@ -1,7 +1,7 @@
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import type { StoredFile } from "@manyhands/shared/workspace/workspace";
-import { cut } from "./cut.ts";
-import type { Flow } from "./flow.ts";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import type { Flow } from "@manyhands/shared/core/flow";
+import type { StoredFile } from "@manyhands/shared/core/workspace";
+import { cut } from "@manyhands/shared/flow/cut";
 import { marked } from "./marked.ts";
 
 const longestReport = 16_000;

@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentApp } from "@manyhands/shared/a2a/agent-app";
-import type { AgentFacts } from "@manyhands/shared/a2a/card";
-import type { CardStyle } from "@manyhands/shared/a2a/card-routes";
 import { type PushBounds, pushRun } from "@manyhands/shared/a2a/push/push-run";
 import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
-import type { AgentDefinition } from "@manyhands/shared/agent/agent";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import type { Engine } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
-import { serve } from "@manyhands/shared/serve";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
+import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
+import type { AgentFacts } from "@manyhands/shared/a2a/server/card";
+import type { CardStyle } from "@manyhands/shared/a2a/server/card-routes";
+import type { AgentDefinition } from "@manyhands/shared/core/agent";
+import type { Engine } from "@manyhands/shared/core/engine";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
+import { serve } from "@manyhands/shared/http/serve";
 import { agentName, scriptedAgent } from "./scripted-agent.ts";
 
 /** A scripted agent on a real port, with a real engine on a real file. */

@@ -1,9 +1,9 @@
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { AgentInput } from "@manyhands/shared/agent/task";
-import type { Run, RunDefinition, RunEvent } from "@manyhands/shared/durable/run";
-import { AppError, type ErrorCode } from "@manyhands/shared/errors";
-import type { Json } from "@manyhands/shared/json";
-import { messageSignal, type UserMessage } from "@manyhands/shared/tools/human/user-message";
+import { AppError, type ErrorCode } from "@manyhands/shared/core/errors";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { Json } from "@manyhands/shared/core/json";
+import { messageSignal, type UserMessage } from "@manyhands/shared/core/message";
+import type { Run, RunDefinition, RunEvent } from "@manyhands/shared/core/run";
+import type { AgentInput } from "@manyhands/shared/core/task";
 
 /** The name of the agent these tests serve. */
 export const agentName = "scripted";

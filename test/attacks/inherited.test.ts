@@ -2,10 +2,10 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { joinNewSessionKeyring } from "../../shared/src/sandbox/kernel.ts";
-import { runCommand } from "../../shared/src/sandbox/run-command.ts";
-import { callNumber, knownProcessor } from "../../shared/src/sandbox/syscall-numbers.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
+import { joinNewSessionKeyring } from "../../shared/src/machine/sandbox/kernel.ts";
+import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
+import { callNumber, knownProcessor } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
 
 /** What comes to a command from the server that started it without being named: descriptors, keys, the terminal. */
 const tiers = await availableTiers();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runCommand } from "../../shared/src/sandbox/run-command.ts";
-import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/sandbox/syscall-numbers.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
+import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
+import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
 
 const tiers = await availableTiers();
 const processor = knownProcessor(process.arch);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../shared/src/sandbox/run-command.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/sandbox/tiers.fixture.ts";
+import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
 
 const tiers = await availableTiers();
 

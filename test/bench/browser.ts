@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBrowsers } from "@manyhands/shared/browser/create-browsers";
-import { browserDefaults } from "@manyhands/shared/browser/settings";
-import { estimateText } from "@manyhands/shared/llm/tokens";
+import { createBrowsers } from "@manyhands/shared/machine/browser/create-browsers";
+import { browserDefaults } from "@manyhands/shared/machine/browser/settings";
+import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
+import { estimateText } from "@manyhands/shared/models/tokens";
 import { browserTools } from "@manyhands/shared/tools/browser/browser-tools";
 import { createLookBook } from "@manyhands/shared/tools/browser/looks";
 import { sightOf } from "@manyhands/shared/tools/browser/observe/sight";
-import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 
 /**
  * What a browser tool costs over Playwright's own call on the same page in the same minute, and what a look at a page of 2,000 elements takes in

@@ -3,10 +3,10 @@ import { readdir, readlink, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
 import { createDatabases } from "@manyhands/shared/tools/data/databases";
 import { describeData } from "@manyhands/shared/tools/data/describe-data";
 import { sqlQuery } from "@manyhands/shared/tools/data/sql-query";
-import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 import { freePort, startAgent } from "../e2e/manus-server.ts";
 
 /**

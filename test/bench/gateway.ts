@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { defineFlow } from "@manyhands/flows/flow";
-import { flowRun } from "@manyhands/flows/flow-run";
-import { createA2aClient } from "@manyhands/shared/a2a/client";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/embedded/embedded-engine";
-import type { RunEvent } from "@manyhands/shared/durable/run";
-import { modelConfigSchema } from "@manyhands/shared/llm/config";
-import { createModel } from "@manyhands/shared/llm/create-model";
-import { createPeers } from "@manyhands/shared/peers/peers";
-import { recallRun } from "@manyhands/shared/peers/recall";
-import { createArtifactStore } from "@manyhands/shared/workspace/artifact-store";
+import { createPeers } from "@manyhands/shared/a2a/ask/peers";
+import { recallRun } from "@manyhands/shared/a2a/ask/recall";
+import { createA2aClient } from "@manyhands/shared/a2a/client/client";
+import { defineFlow } from "@manyhands/shared/core/flow";
+import type { RunEvent } from "@manyhands/shared/core/run";
+import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
+import { flowRun } from "@manyhands/shared/flow/flow-run";
+import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
+import { modelConfigSchema } from "@manyhands/shared/models/config";
+import { createModel } from "@manyhands/shared/models/create-model";
 import * as z from "zod";
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import type { ScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
@@ -12,7 +12,7 @@ import { shows } from "./shows.ts";
 const token = "long-enough";
 const guide = await readGuide("a2a.md");
 const blocks = blocksOf(guide);
-const source = await Bun.file(resolve(import.meta.dir, "../../shared/src/agent/events.ts")).text();
+const source = await Bun.file(resolve(import.meta.dir, "../../shared/src/core/events/agent-events.ts")).text();
 
 let model: ScriptedModel;
 let folder: string;

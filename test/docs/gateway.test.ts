@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import type { ScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type AgentServer, freePort, startAgent, startServer } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";

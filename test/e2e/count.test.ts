@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
-import { agentServerForTest } from "@manyhands/shared/peers/agent-server-for-test";
+import { agentServerForTest } from "@manyhands/shared/a2a/ask/agent-server-for-test";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import * as z from "zod";
-import { defineFlow } from "../../flows/src/flow.ts";
-import { flowForTest } from "../../flows/src/flow-for-test.ts";
-import { createA2aClient } from "../../shared/src/a2a/client.ts";
-import { applyEvent, emptyFold, foldedUsage } from "../../shared/src/a2a/task-fold.ts";
+import { delegateTool } from "../../shared/src/a2a/ask/delegate.ts";
+import { openDirectory } from "../../shared/src/a2a/ask/directory.ts";
+import { createPeers } from "../../shared/src/a2a/ask/peers.ts";
+import { createA2aClient } from "../../shared/src/a2a/client/client.ts";
 import { taskUsage } from "../../shared/src/a2a/task-usage.ts";
-import type { ChatRequest } from "../../shared/src/llm/chat-protocol.ts";
-import { delegateTool } from "../../shared/src/peers/delegate.ts";
-import { openDirectory } from "../../shared/src/peers/directory.ts";
-import { createPeers } from "../../shared/src/peers/peers.ts";
-import { defineTool } from "../../shared/src/tools/tool.ts";
+import { defineFlow } from "../../shared/src/core/flow.ts";
+import { defineTool } from "../../shared/src/core/tool.ts";
+import { flowForTest } from "../../shared/src/flow/flow-for-test.ts";
+import type { ChatRequest } from "../../shared/src/models/chat-protocol.ts";
+import { applyEvent, emptyFold, foldedUsage } from "../../shared/src/runs/projection.ts";
 import { fixture, hostForTest } from "../mcp/host-for-test.ts";
 
 /** What model servers counted, as a bill would have it. */

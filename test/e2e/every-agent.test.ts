@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
-import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { freePort, startAgent } from "./manus-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 

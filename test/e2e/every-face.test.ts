@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import OpenAI from "openai";
 import { chromium } from "playwright";

@@ -1,13 +1,13 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createMcpHost, type McpHost } from "@manyhands/shared/mcp/create-host";
-import type { Tool, ToolContext, ToolResult } from "@manyhands/shared/tools/tool";
-import { createEgress } from "../../shared/src/egress/egress.ts";
-import { createSandbox } from "../../shared/src/sandbox/create-sandbox.ts";
+import type { Tool, ToolContext, ToolResult } from "@manyhands/shared/core/tool";
+import { createMcpHost, type McpHost } from "@manyhands/shared/mcp/client/create-host";
+import type { Workspace } from "../../shared/src/core/workspace.ts";
+import { createEgress } from "../../shared/src/machine/egress/egress.ts";
+import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
+import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
-import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
-import type { Workspace } from "../../shared/src/workspace/workspace.ts";
 
 /** Where the installed servers are, and what our own import, which their entries let them read. */
 const folders = [resolve(import.meta.dir, "../../node_modules"), resolve(import.meta.dir, "..")];

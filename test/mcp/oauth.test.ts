@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "@manyhands/shared/config/config";
 import { openMcp } from "@manyhands/shared/server/open-mcp";
-import { createSandbox } from "../../shared/src/sandbox/create-sandbox.ts";
-import type { Sandbox } from "../../shared/src/sandbox/sandbox.ts";
+import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../shared/src/machine/sandbox/sandbox.ts";
+import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
-import { openWorkspace } from "../../shared/src/workspace/open-workspace.ts";
 import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
 
 let home: string;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type ReadyProcess, startReady } from "../e2e/ready-process.ts";
 

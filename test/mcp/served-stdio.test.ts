@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startScriptedModel } from "@manyhands/shared/llm/scripted-model";
+import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { modelEnv, runs, stockClient, textOf } from "./served-agent.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createKeyedQueue } from "@manyhands/shared/core/keyed-queue";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
-import { createKeyedQueue } from "@manyhands/shared/tools/keyed-queue";
 import { connectTo, runs, type ServedAgent, startServedAgent, textOf } from "./served-agent.ts";
 
 let agent: ServedAgent;

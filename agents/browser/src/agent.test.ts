@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { defineTool } from "@manyhands/shared/tools/tool";
+import { defineTool } from "@manyhands/shared/core/tool";
 import * as z from "zod";
 import { type BrowserAgentDeps, browser } from "./agent.ts";
 

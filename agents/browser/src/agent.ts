@@ -1,11 +1,11 @@
-import type { AgentDefinition, Limits, Skill } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import type { AgentDefinition, Limits, Skill } from "@manyhands/shared/core/agent";
+import type { Tool } from "@manyhands/shared/core/tool";
 import type { OpenedBrowsing } from "@manyhands/shared/server/open-browsing";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
-import type { Tool } from "@manyhands/shared/tools/tool";
 import { instructions } from "./prompt.ts";
 
 /** What the agent is given: the browser's tools and its sight, or why there are none, and the tools that read the web. */

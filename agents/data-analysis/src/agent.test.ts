@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
+import { defineTool } from "@manyhands/shared/core/tool";
 import { createDatabases } from "@manyhands/shared/tools/data/databases";
-import { defineTool } from "@manyhands/shared/tools/tool";
 import * as z from "zod";
 import { dataAnalysis } from "./agent.ts";
 

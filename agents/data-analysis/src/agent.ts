@@ -1,5 +1,6 @@
-import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import type { AgentDefinition, Limits } from "@manyhands/shared/core/agent";
+import type { Tool } from "@manyhands/shared/core/tool";
 import { dataTools } from "@manyhands/shared/tools/data/data-tools";
 import type { Databases } from "@manyhands/shared/tools/data/databases";
 import { seeImage } from "@manyhands/shared/tools/files/see-image";
@@ -7,7 +8,6 @@ import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replac
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
-import type { Tool } from "@manyhands/shared/tools/tool";
 import { instructions } from "./prompt.ts";
 
 /** What the agent needs: `shell` are the tools that run code, none where no sandbox could be had. */

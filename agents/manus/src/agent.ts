@@ -1,12 +1,12 @@
-import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import type { AgentDefinition, Limits } from "@manyhands/shared/core/agent";
+import type { Tool } from "@manyhands/shared/core/tool";
 import type { OpenedBrowsing } from "@manyhands/shared/server/open-browsing";
 import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
-import type { Tool } from "@manyhands/shared/tools/tool";
 import { guided } from "./browsing.ts";
 import { instructionsFor } from "./prompt.ts";
 

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from "@manyhands/shared/agent/agent";
+import type { AgentDefinition } from "@manyhands/shared/core/agent";
 
 const guidance = `This is your browser as it is now, shown anew each turn and not kept. Act on elements by their refs (e12); a ref that is
 no longer valid means that the page changed: use the new one. After a click look here before the next. Close banners and answer dialogs first; ask the user

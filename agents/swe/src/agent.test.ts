@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEgress } from "@manyhands/shared/egress/egress";
-import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
-import { defineTool, type Tool } from "@manyhands/shared/tools/tool";
-import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
+import { defineTool, type Tool } from "@manyhands/shared/core/tool";
+import { createEgress } from "@manyhands/shared/machine/egress/egress";
+import type { Sandbox } from "@manyhands/shared/machine/sandbox/sandbox";
+import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
 import * as z from "zod";
 import { swe } from "./agent.ts";
 

@@ -1,5 +1,5 @@
-import type { AgentDefinition, Limits } from "@manyhands/shared/agent/agent";
 import { defineAgent } from "@manyhands/shared/agent/define-agent";
+import type { AgentDefinition, Limits } from "@manyhands/shared/core/agent";
 import { changesPatches } from "@manyhands/shared/tools/code/changes-patch";
 import { instructionsFor } from "./prompt.ts";
 import { skillsFor } from "./skills.ts";

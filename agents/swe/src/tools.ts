@@ -1,13 +1,13 @@
-import type { Egress } from "@manyhands/shared/egress/egress";
-import type { Sandbox } from "@manyhands/shared/sandbox/sandbox";
+import { createKeyedQueue } from "@manyhands/shared/core/keyed-queue";
+import type { Tool } from "@manyhands/shared/core/tool";
+import type { Egress } from "@manyhands/shared/machine/egress/egress";
+import type { Sandbox } from "@manyhands/shared/machine/sandbox/sandbox";
 import { codeTools } from "@manyhands/shared/tools/code/code-tools";
 import { seeImage } from "@manyhands/shared/tools/files/see-image";
 import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
 import { askHuman } from "@manyhands/shared/tools/human/ask-human";
 import { terminate } from "@manyhands/shared/tools/human/terminate";
-import { createKeyedQueue } from "@manyhands/shared/tools/keyed-queue";
 import { createPlanning } from "@manyhands/shared/tools/planning/planning";
-import type { Tool } from "@manyhands/shared/tools/tool";
 
 /** What the tools are made of. `shell` are those that run code, none where no sandbox could be had. */
 export type SweDeps = {

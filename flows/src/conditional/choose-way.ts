@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/errors";
-import type { Flow } from "../flow.ts";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
 import { askWay } from "./ask-way.ts";
 import { classify } from "./classify.ts";
 import { ruleReason } from "./rule.ts";

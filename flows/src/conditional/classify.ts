@@ -1,7 +1,7 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { cut } from "@manyhands/shared/flow/cut";
 import * as z from "zod";
-import { cut } from "../cut.ts";
-import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import type { Choice, Unsure, Way } from "./way.ts";

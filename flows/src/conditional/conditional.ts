@@ -1,9 +1,9 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
+import { agentByName } from "@manyhands/shared/flow/find-agent";
 import * as z from "zod";
 import { assignment, partsFor } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";
-import { agentByName } from "../find-agent.ts";
-import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { fillTemplate } from "../template.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import { chooseWay } from "./choose-way.ts";

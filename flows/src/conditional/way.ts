@@ -1,4 +1,4 @@
-import type { ChosenBy } from "@manyhands/shared/agent/flow-events";
+import type { ChosenBy } from "@manyhands/shared/core/events/flow-events";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 import type { Rule } from "./rule.ts";

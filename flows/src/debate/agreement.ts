@@ -1,6 +1,6 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
 import * as z from "zod";
-import type { Flow } from "../flow.ts";
 import type { Course } from "./debater.ts";
 import { argumentsText, positionsText } from "./turn-text.ts";
 

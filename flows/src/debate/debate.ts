@@ -1,7 +1,7 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
-import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { handOnBranches } from "../hand-on-branches.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import { checkAgreement } from "./agreement.ts";

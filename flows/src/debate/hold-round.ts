@@ -1,6 +1,6 @@
-import { outcomeText } from "../ask.ts";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
 import { partsFor } from "../assignment.ts";
-import type { Flow } from "../flow.ts";
 import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
 import { turnText } from "./turn-text.ts";
 

@@ -1,8 +1,8 @@
-import { AppError } from "@manyhands/shared/errors";
-import { askInForm } from "../ask-in-form.ts";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { askInForm } from "@manyhands/shared/flow/ask-in-form";
 import { partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
-import type { Flow } from "../flow.ts";
 import type { Course } from "./debater.ts";
 import { argumentsText, positionsText } from "./turn-text.ts";
 import { citationFault, type Verdict, verdictForm } from "./verdict.ts";

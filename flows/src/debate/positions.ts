@@ -1,8 +1,8 @@
+import { agentText } from "@manyhands/shared/core/agents";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { agentByName } from "@manyhands/shared/flow/find-agent";
 import * as z from "zod";
-import { agentText } from "../agents.ts";
 import { assignment } from "../assignment.ts";
-import { agentByName } from "../find-agent.ts";
-import type { Flow } from "../flow.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import type { Debater } from "./debater.ts";
 

@@ -1,4 +1,4 @@
-import { cut, roomForEach } from "../cut.ts";
+import { cut, roomForEach } from "@manyhands/shared/flow/cut";
 import { marked } from "../marked.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 

@@ -1,10 +1,10 @@
-import { AppError } from "@manyhands/shared/errors";
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { askInForm } from "@manyhands/shared/flow/ask-in-form";
 import * as z from "zod";
-import { askInForm } from "../ask-in-form.ts";
 import { assignment, partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
-import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
 import { shownWork } from "../shown-work.ts";
 import { type Verdict, verdictForm } from "./verdict.ts";

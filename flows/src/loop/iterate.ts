@@ -1,10 +1,10 @@
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import type { Part } from "@manyhands/shared/tools/human/user-message";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import type { Flow } from "@manyhands/shared/core/flow";
+import type { Part } from "@manyhands/shared/core/message";
+import { cut } from "@manyhands/shared/flow/cut";
 import type * as z from "zod";
 import { type assignment, partsFor } from "../assignment.ts";
 import { newestFiles } from "../carried-files.ts";
-import { cut } from "../cut.ts";
-import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
 import { fillTemplate } from "../template.ts";
 import { checkText, checkWork, type LoopCheck } from "./check.ts";

@@ -1,6 +1,6 @@
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import { outcomeText } from "../ask.ts";
-import type { Flow } from "../flow.ts";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
 import type { Verdict } from "./verdict.ts";
 
 /** One turn of a loop: what came of the work, and what its check said, if it came that far. */

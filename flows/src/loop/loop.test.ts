@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
-import { flowForTest } from "../flow-for-test.ts";
-import { flowRequest } from "../flow-request.ts";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import { flowRequest } from "@manyhands/shared/flow/flow-request";
+import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import { loop } from "./loop.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);

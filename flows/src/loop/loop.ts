@@ -1,9 +1,9 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
+import { isFinal } from "@manyhands/shared/flow/final-failure";
 import * as z from "zod";
-import { outcomeText } from "../ask.ts";
 import { assignment, deadline } from "../assignment.ts";
-import { isFinal } from "../final-failure.ts";
-import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import { loopCheck } from "./check.ts";
 import { iterate } from "./iterate.ts";

@@ -1,10 +1,10 @@
-import { AppError } from "@manyhands/shared/errors";
-import { outcomeText } from "../ask.ts";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { outcomeText } from "@manyhands/shared/flow/ask";
+import { cut, roomForEach } from "@manyhands/shared/flow/cut";
 import { partsFor } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
 import { carriedFiles } from "../carried-files.ts";
-import { cut, roomForEach } from "../cut.ts";
-import type { Flow } from "../flow.ts";
 import { marked } from "../marked.ts";
 import { wholeGoal } from "../whole-goal.ts";
 

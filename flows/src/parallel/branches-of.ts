@@ -1,7 +1,7 @@
+import type { Flow } from "@manyhands/shared/core/flow";
 import type * as z from "zod";
 import { type assignment, partsFor } from "../assignment.ts";
 import type { Branch } from "../branch.ts";
-import type { Flow } from "../flow.ts";
 import { fillTemplate } from "../template.ts";
 import { wholeGoal } from "../whole-goal.ts";
 

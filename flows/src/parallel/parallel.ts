@@ -1,8 +1,8 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
-import { defineFlow, type Flow, type FlowResult } from "../flow.ts";
 import { handOnBranches } from "../hand-on-branches.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
 import { branchesOf } from "./branches-of.ts";

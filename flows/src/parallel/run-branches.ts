@@ -1,5 +1,5 @@
+import type { Flow } from "@manyhands/shared/core/flow";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
-import type { Flow } from "../flow.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { createEnds, type Ends } from "./ends.ts";
 import { type Policy, policyText, standing } from "./policy.ts";

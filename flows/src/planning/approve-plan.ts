@@ -1,6 +1,6 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
 import * as z from "zod";
-import type { Flow } from "../flow.ts";
 import { makePlan, type PlanBrief } from "./make-plan.ts";
 import { draftSteps } from "./plan-draft.ts";
 import { type DraftBounds, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";

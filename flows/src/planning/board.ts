@@ -1,6 +1,6 @@
-import type { PlannedStep } from "@manyhands/shared/agent/flow-events";
+import type { PlannedStep } from "@manyhands/shared/core/events/flow-events";
+import type { Flow } from "@manyhands/shared/core/flow";
 import { createPlan, formatPlan, markStep, type StepStatus } from "@manyhands/shared/tools/planning/plan";
-import type { Flow } from "../flow.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
 /** A plan being carried out: where each of its steps stands, told at every change and kept as an artifact. Branches share it; nothing is decided by it. */

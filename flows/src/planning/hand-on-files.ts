@@ -1,4 +1,4 @@
-import type { Flow } from "../flow.ts";
+import type { Flow } from "@manyhands/shared/core/flow";
 import type { StepResult } from "./step-result.ts";
 
 /**

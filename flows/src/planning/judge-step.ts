@@ -1,7 +1,7 @@
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import type { StoredFile } from "@manyhands/shared/workspace/workspace";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import type { Flow } from "@manyhands/shared/core/flow";
+import type { StoredFile } from "@manyhands/shared/core/workspace";
 import * as z from "zod";
-import type { Flow } from "../flow.ts";
 import { shownWork } from "../shown-work.ts";
 import type { TaskStep } from "./task-plan.ts";
 

@@ -1,5 +1,5 @@
+import type { Flow } from "@manyhands/shared/core/flow";
 import * as z from "zod";
-import type { Flow } from "../flow.ts";
 import { unowned } from "./deliverables.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 

@@ -1,6 +1,6 @@
-import { AppError } from "@manyhands/shared/errors";
-import { type AgentEntry, agentText } from "../agents.ts";
-import type { Flow } from "../flow.ts";
+import { type AgentEntry, agentText } from "@manyhands/shared/core/agents";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { Flow } from "@manyhands/shared/core/flow";
 import { unowned } from "./deliverables.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
 import { resultsText, type StepResult } from "./step-result.ts";

@@ -1,6 +1,6 @@
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import { type ChatRequest, textOf } from "@manyhands/shared/llm/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { type ChatRequest, textOf } from "@manyhands/shared/models/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 
 /** A step as a scripted planner writes it. */
 export type StepForTest = {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { ChatRequest } from "@manyhands/shared/llm/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/llm/scripted-model";
-import { flowForTest } from "../flow-for-test.ts";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
+import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
 import { planning } from "./planning.ts";
 

@@ -1,6 +1,6 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { defineFlow, type Flow } from "@manyhands/shared/core/flow";
 import * as z from "zod";
-import { defineFlow, type Flow } from "../flow.ts";
 import { wholeGoal } from "../whole-goal.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";

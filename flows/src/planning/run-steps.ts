@@ -1,5 +1,5 @@
-import type { Flow } from "../flow.ts";
-import { createSlots } from "../slots.ts";
+import type { Flow } from "@manyhands/shared/core/flow";
+import { createSlots } from "@manyhands/shared/flow/slots";
 import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
 import { conversations } from "./conversations.ts";

@@ -1,7 +1,7 @@
-import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
-import type { AppError } from "@manyhands/shared/errors";
-import type { StoredFile } from "@manyhands/shared/workspace/workspace";
-import { cut, roomForEach } from "../cut.ts";
+import type { AppError } from "@manyhands/shared/core/errors";
+import type { StepOutcome } from "@manyhands/shared/core/events/flow-events";
+import type { StoredFile } from "@manyhands/shared/core/workspace";
+import { cut, roomForEach } from "@manyhands/shared/flow/cut";
 import { marked } from "../marked.ts";
 import type { TaskStep } from "./task-plan.ts";
 

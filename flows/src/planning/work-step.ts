@@ -1,11 +1,11 @@
-import type { StepOutcome } from "@manyhands/shared/agent/flow-events";
-import { AppError } from "@manyhands/shared/errors";
-import type { AskOutcome } from "@manyhands/shared/peers/outcome";
-import type { StoredFile } from "@manyhands/shared/workspace/workspace";
-import { outcomeText } from "../ask.ts";
+import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { StepOutcome } from "@manyhands/shared/core/events/flow-events";
+import type { Flow } from "@manyhands/shared/core/flow";
+import type { StoredFile } from "@manyhands/shared/core/workspace";
+import { outcomeText } from "@manyhands/shared/flow/ask";
+import { isFinal } from "@manyhands/shared/flow/final-failure";
 import { carriedFiles, newestFiles } from "../carried-files.ts";
-import { isFinal } from "../final-failure.ts";
-import type { Flow } from "../flow.ts";
 import type { Board } from "./board.ts";
 import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { isLoopback } from "@manyhands/shared/a2a/loopback-guard";
 import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
 import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { isLoopback } from "@manyhands/shared/http/loopback-guard";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
 import { agentEntries, agentUrls, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";

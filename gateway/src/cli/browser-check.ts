@@ -1,5 +1,5 @@
 import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { openBrowser } from "@manyhands/shared/server/open-browser";
 import type { Check } from "./check.ts";
 

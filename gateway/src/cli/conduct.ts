@@ -1,5 +1,5 @@
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";

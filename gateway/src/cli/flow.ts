@@ -1,6 +1,6 @@
-import type { FlowDefinition } from "@manyhands/flows/flow";
 import { flows } from "@manyhands/flows/flows";
-import type { Json } from "@manyhands/shared/json";
+import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import type { Json } from "@manyhands/shared/core/json";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { readServers } from "@manyhands/shared/mcp/read-servers";
-import { isProgram, type ServerConfig } from "@manyhands/shared/mcp/server-config";
-import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
+import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
+import { readServers } from "@manyhands/shared/mcp/client/read-servers";
+import { isProgram, type ServerConfig } from "@manyhands/shared/mcp/client/server-config";
 import { type OpenedMcp, openMcp } from "@manyhands/shared/server/open-mcp";
 import { safeLine } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";

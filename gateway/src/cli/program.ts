@@ -1,5 +1,5 @@
 import { nearestName } from "@manyhands/shared/config/nearest";
-import type { Json } from "@manyhands/shared/json";
+import type { Json } from "@manyhands/shared/core/json";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { demoCommand } from "../demo/demo.ts";
 import { addMcp } from "./add-mcp.ts";

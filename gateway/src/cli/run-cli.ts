@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { CommanderError } from "commander";
 import { safeText } from "../terminal/safe-text.ts";
 import type { CliContext } from "./context.ts";

@@ -1,5 +1,5 @@
 import type { AgentName } from "@manyhands/shared/config/agents";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { agentEntries } from "../supervisor/server-table.ts";
 import type { CliContext } from "./context.ts";
 

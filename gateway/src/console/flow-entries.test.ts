@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FlowEvent } from "@manyhands/shared/agent/flow-events";
+import type { FlowEvent } from "@manyhands/shared/core/events/flow-events";
 import { timelineEntry } from "./timeline-entry.js";
 
 const agent = "manus";

@@ -5,7 +5,8 @@ import { join, resolve } from "node:path";
 import { loadConfig } from "@manyhands/shared/config/config";
 import { createTwoFilesPatch } from "diff";
 import { checkResults, type Expected } from "./check-results.ts";
-import { type Registration, startRegistrationSite } from "./registration-site.ts";
+import type { Registration } from "./registration-pages.ts";
+import { startRegistrationSite } from "./registration-site.ts";
 import { readShippingProject } from "./shipping-project.ts";
 import { faultOfPatch } from "./verify-patch.ts";
 

@@ -4,7 +4,7 @@ import type { SavedFile } from "../tasks/save-files.ts";
 import { sizeText } from "../terminal/totals.ts";
 import { type Abilities, isAsTold } from "./demo-task.ts";
 import { figuresOf } from "./figures.ts";
-import type { Registration } from "./registration-site.ts";
+import type { Registration } from "./registration-pages.ts";
 import type { ProjectFiles } from "./shipping-project.ts";
 import { faultOfPatch } from "./verify-patch.ts";
 import { verifyReport } from "./verify-report.ts";

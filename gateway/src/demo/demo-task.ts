@@ -1,4 +1,4 @@
-import type { Registration } from "./registration-site.ts";
+import type { Registration } from "./registration-pages.ts";
 
 /** What of the demo this system can do; the rest is left out of the task, and said to be. */
 export type Abilities = { readonly runsCode: boolean; readonly operatesPages: boolean };

@@ -1,5 +1,7 @@
 import { html } from "hono/html";
-import type { Registration } from "./registration-site.ts";
+
+/** What somebody registered with, by the names of the form's fields. */
+export type Registration = { readonly number: string; readonly given: Readonly<Record<string, string>> };
 
 type Given = Readonly<Record<string, string>>;
 type Page = (given: Given) => string;

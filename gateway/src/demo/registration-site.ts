@@ -1,9 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { receiptPage, registrationPages } from "./registration-pages.ts";
-
-/** What somebody registered with, by the names of the form's fields. */
-export type Registration = { readonly number: string; readonly given: Readonly<Record<string, string>> };
+import { type Registration, receiptPage, registrationPages } from "./registration-pages.ts";
 
 /** A small web site with one form over three pages, up until it is closed. */
 export interface RegistrationSite {

@@ -1,9 +1,9 @@
 import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config } from "@manyhands/shared/config/config";
-import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
-import { runCommand } from "@manyhands/shared/sandbox/run-command";
-import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
+import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
+import { runCommand } from "@manyhands/shared/machine/sandbox/run-command";
+import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
 import { applyPatch, parsePatch } from "diff";
 import type { ProjectFiles } from "./shipping-project.ts";
 

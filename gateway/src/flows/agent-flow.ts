@@ -1,7 +1,7 @@
-import { defineFlow, type Flow, type FlowDefinition } from "@manyhands/flows/flow";
-import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
-import type { Engine } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
+import type { Engine } from "@manyhands/shared/core/engine";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
+import { defineFlow, type Flow, type FlowDefinition } from "@manyhands/shared/core/flow";
 import * as z from "zod";
 
 /** The kind of the runs that hand a task to one agent. Agents of the same home have runs of their own, of their own kind. */

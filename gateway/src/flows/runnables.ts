@@ -1,8 +1,8 @@
-import type { FlowDefinition } from "@manyhands/flows/flow";
-import { flowRequest } from "@manyhands/flows/flow-request";
-import type { JsonSchema } from "@manyhands/shared/llm/model";
+import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import type { UserMessage } from "@manyhands/shared/core/message";
+import type { JsonSchema } from "@manyhands/shared/core/model";
+import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import { kindsOf, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
-import type { UserMessage } from "@manyhands/shared/tools/human/user-message";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,9 +1,9 @@
-import type { SseFrame } from "@manyhands/shared/a2a/sse";
-import { statusLines } from "@manyhands/shared/a2a/status-text";
-import type { PeerWriting } from "@manyhands/shared/agent/peer-events";
-import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import type { RunEvent } from "@manyhands/shared/durable/run";
+import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
+import type { PeerWriting } from "@manyhands/shared/core/events/peer-events";
+import type { RunEvent } from "@manyhands/shared/core/run";
+import type { SseFrame } from "@manyhands/shared/http/sse";
 import type { Runs } from "@manyhands/shared/runs/runs";
+import { statusLines } from "@manyhands/shared/runs/status-text";
 import { agentKind } from "../flows/agent-flow.ts";
 import { completionText, usageOf } from "./completion.ts";
 import { type WrittenText, writtenText } from "./written-text.ts";

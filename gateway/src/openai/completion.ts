@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import type { RunView } from "@manyhands/shared/runs/run-view";
 
 /** How an answer is told: as JSON alone, or as a text to which `written` says what of it was not sent already. */

@@ -1,4 +1,4 @@
-import type { RunRecord } from "@manyhands/shared/durable/engine";
+import type { RunRecord } from "@manyhands/shared/core/engine";
 import type { Runnable } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
 import * as z from "zod";

@@ -1,11 +1,11 @@
-import { limitedBody } from "@manyhands/shared/a2a/body-limit";
-import { parseJsonBytes } from "@manyhands/shared/a2a/json-text";
-import { sseResponse } from "@manyhands/shared/a2a/sse";
-import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import { AppError, errorCodes, publicError } from "@manyhands/shared/errors";
+import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
+import { AppError, errorCodes, publicError } from "@manyhands/shared/core/errors";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import { limitedBody } from "@manyhands/shared/http/body-limit";
+import { parseJsonBytes } from "@manyhands/shared/http/json-text";
+import { sseResponse } from "@manyhands/shared/http/sse";
 import { findRunnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { type Context, Hono } from "hono";
 import { chatParts } from "./chat-parts.ts";
 import { type ChatRequest, chatRequest, outputSchemaOf } from "./chat-request.ts";

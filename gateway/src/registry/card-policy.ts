@@ -1,5 +1,5 @@
 import { type AgentCard, type AgentCardSignature, canonicalizeAgentCard } from "@a2a-js/sdk";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { decodeProtectedHeader, flattenedVerify } from "jose";
 import * as z from "zod";
 

@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import type { Context } from "hono";
 import type * as z from "zod";
 

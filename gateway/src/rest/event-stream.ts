@@ -1,6 +1,6 @@
-import { type SseFrame, sseResponse } from "@manyhands/shared/a2a/sse";
-import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import { publicError } from "@manyhands/shared/errors";
+import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
+import { publicError } from "@manyhands/shared/core/errors";
+import { type SseFrame, sseResponse } from "@manyhands/shared/http/sse";
 
 /** How a run's events are streamed. */
 export type EventStreamOptions = {

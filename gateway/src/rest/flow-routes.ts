@@ -1,8 +1,8 @@
-import type { AgentInput } from "@manyhands/shared/agent/task";
+import type { AgentInput } from "@manyhands/shared/core/task";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
 import type { RunView } from "@manyhands/shared/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";

@@ -1,5 +1,5 @@
 import { A2AError } from "@a2a-js/sdk/errors";
-import { AppError, errorCodes, publicError } from "@manyhands/shared/errors";
+import { AppError, errorCodes, publicError } from "@manyhands/shared/core/errors";
 import { HTTPException } from "hono/http-exception";
 import * as z from "zod";
 

@@ -1,6 +1,6 @@
-import { limitedBody } from "@manyhands/shared/a2a/body-limit";
-import { JsonTextError, parseJsonBytes } from "@manyhands/shared/a2a/json-text";
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
+import { limitedBody } from "@manyhands/shared/http/body-limit";
+import { JsonTextError, parseJsonBytes } from "@manyhands/shared/http/json-text";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Endpoint, RestEnv } from "./endpoint.ts";
 import { methodRefused, problem } from "./problem.ts";

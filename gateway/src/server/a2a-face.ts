@@ -1,10 +1,10 @@
-import { agentApp } from "@manyhands/shared/a2a/agent-app";
-import type { AgentFacts } from "@manyhands/shared/a2a/card";
-import type { CardStyle } from "@manyhands/shared/a2a/card-routes";
 import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
-import type { Engine } from "@manyhands/shared/durable/engine";
+import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
+import type { AgentFacts } from "@manyhands/shared/a2a/server/card";
+import type { CardStyle } from "@manyhands/shared/a2a/server/card-routes";
+import type { Engine } from "@manyhands/shared/core/engine";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
 import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { type Context, Hono } from "hono";
 
 /** What the A2A face needs. */

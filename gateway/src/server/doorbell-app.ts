@@ -1,6 +1,6 @@
-import { limitedBody } from "@manyhands/shared/a2a/body-limit";
-import { AppError } from "@manyhands/shared/errors";
-import type { Doorbell } from "@manyhands/shared/peers/doorbell";
+import type { Doorbell } from "@manyhands/shared/a2a/ask/doorbell";
+import { AppError } from "@manyhands/shared/core/errors";
+import { limitedBody } from "@manyhands/shared/http/body-limit";
 import { Hono } from "hono";
 import { doorbellPath } from "./open-doorbell.ts";
 

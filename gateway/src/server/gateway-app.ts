@@ -1,15 +1,16 @@
-import { artifactApp } from "@manyhands/shared/a2a/artifact-route";
-import { isLoopback, loopbackGuard } from "@manyhands/shared/a2a/loopback-guard";
-import { createMetrics } from "@manyhands/shared/a2a/metrics";
+import type { Doorbell } from "@manyhands/shared/a2a/ask/doorbell";
+import { pushKind } from "@manyhands/shared/a2a/push/push-run";
 import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
-import { statusApp } from "@manyhands/shared/a2a/status-routes";
-import type { Engine } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
-import { mcpFace } from "@manyhands/shared/mcp-server/mcp-face";
-import type { Doorbell } from "@manyhands/shared/peers/doorbell";
+import { artifactApp } from "@manyhands/shared/a2a/server/artifact-route";
+import type { Engine } from "@manyhands/shared/core/engine";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import { isLoopback, loopbackGuard } from "@manyhands/shared/http/loopback-guard";
+import { createMetrics } from "@manyhands/shared/http/metrics";
+import { statusApp } from "@manyhands/shared/http/status-routes";
+import { mcpFace } from "@manyhands/shared/mcp/server/mcp-face";
 import type { Runnables } from "@manyhands/shared/runs/runnable";
 import type { Runs } from "@manyhands/shared/runs/runs";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
@@ -50,7 +51,10 @@ export type GatewayAppDeps = {
 /** The gateway as a server: every face over the same runs. It holds no state of its own but the registry's. */
 export function gatewayApp(options: GatewayAppDeps): Hono {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
-  const metrics = createMetrics("gateway", engine, () => options.runnables.all().map(({ kind }) => kind));
+  const metrics = createMetrics("gateway", engine, () => {
+    const runs = options.runnables.all().map(({ kind }) => kind);
+    return { runs, deliveries: runs.map(pushKind) };
+  });
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);

@@ -1,11 +1,11 @@
-import type { FlowDefinition } from "@manyhands/flows/flow";
-import { flowRun } from "@manyhands/flows/flow-run";
-import type { A2aClient } from "@manyhands/shared/a2a/client";
+import type { Peers } from "@manyhands/shared/a2a/ask/peers";
+import { recallingEngine, recallRun } from "@manyhands/shared/a2a/ask/recall";
+import type { A2aClient } from "@manyhands/shared/a2a/client/client";
 import { type PushDeps, pushRun } from "@manyhands/shared/a2a/push/push-run";
-import type { Engine } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
-import type { Peers } from "@manyhands/shared/peers/peers";
-import { recallingEngine, recallRun } from "@manyhands/shared/peers/recall";
+import type { Engine } from "@manyhands/shared/core/engine";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import { flowRun } from "@manyhands/shared/flow/flow-run";
 
 /** Runs whose bodies are executed at once. They wait for agents most of their time and hold little. */
 const concurrency = 1_000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
-import { openCardKey } from "@manyhands/shared/a2a/card-key";
-import type { InsideAddress } from "@manyhands/shared/a2a/inside-address";
+import type { InsideAddress } from "@manyhands/shared/a2a/client/inside-address";
+import { openCardKey } from "@manyhands/shared/a2a/server/card-key";
 import type { Config } from "@manyhands/shared/config/config";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";

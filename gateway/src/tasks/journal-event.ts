@@ -1,5 +1,5 @@
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import type { RunEnded } from "@manyhands/shared/durable/engine";
+import type { RunEnded } from "@manyhands/shared/core/engine";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
 import * as z from "zod";
 
 const text = z.string();

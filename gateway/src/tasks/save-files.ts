@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { AgentEvent } from "@manyhands/shared/agent/events";
-import { isProtected } from "@manyhands/shared/workspace/protected-names";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { isProtected } from "@manyhands/shared/machine/workspace/protected-names";
 import type { FilePart, FileSource } from "./agent-client.ts";
 
 type Artifact = Extract<AgentEvent, { type: "artifact-added" }>;

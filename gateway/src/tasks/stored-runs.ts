@@ -1,8 +1,8 @@
-import { createFoldCache } from "@manyhands/shared/a2a/fold-cache";
-import type { Engine, RunRecord } from "@manyhands/shared/durable/engine";
-import { AppError } from "@manyhands/shared/errors";
+import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
+import { AppError } from "@manyhands/shared/core/errors";
+import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import { createFoldCache } from "@manyhands/shared/runs/projection-cache";
 import { statusOf } from "@manyhands/shared/runs/run-view";
-import type { ArtifactStore } from "@manyhands/shared/workspace/workspace";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";

@@ -1,5 +1,5 @@
 import type { StateName } from "@manyhands/shared/a2a/state-name";
-import type { AgentProgress } from "@manyhands/shared/agent/events";
+import type { AgentProgress } from "@manyhands/shared/core/events/agent-events";
 import type { JournalEvent } from "./journal-event.ts";
 
 /** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
-import type { TaskUpdate } from "@manyhands/shared/a2a/task-update";
+import type { TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
 import { readJournalEvent } from "./journal-event.ts";
 import { taskItems } from "./task-items.ts";
 

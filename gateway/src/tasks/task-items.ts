@@ -1,6 +1,6 @@
+import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
 import { stateName } from "@manyhands/shared/a2a/state-name";
-import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/task-update";
-import type { AgentEvent } from "@manyhands/shared/agent/events";
+import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
 import { readJournalEvent } from "./journal-event.ts";
 import type { TaskItem, TaskState } from "./task-item.ts";
 

@@ -1,4 +1,4 @@
-import type { FlowEvent } from "@manyhands/shared/agent/flow-events";
+import type { FlowEvent } from "@manyhands/shared/core/events/flow-events";
 import { planLines, planMarks } from "./plan-lines.ts";
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
+import type { AgentEvent, AgentProgress } from "@manyhands/shared/core/events/agent-events";
 import { readJournalEvent } from "../tasks/journal-event.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";

@@ -1,5 +1,5 @@
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/agent/events";
-import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
+import type { AgentEvent, AgentProgress } from "@manyhands/shared/core/events/agent-events";
+import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
 import type { JournalEvent } from "../tasks/journal-event.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";

@@ -1,6 +1,6 @@
-import type { PeerEvent } from "@manyhands/shared/agent/peer-events";
-import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "@manyhands/shared/agent/task-usage";
-import type { Usage } from "@manyhands/shared/llm/model";
+import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
+import type { Usage } from "@manyhands/shared/core/model";
+import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "@manyhands/shared/core/usage";
 
 /** What a task used so far. Cost counts only calls whose price is known; the others are counted beside it. */
 export type Totals = {

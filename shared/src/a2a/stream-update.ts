@@ -1,8 +1,8 @@
 import type { StreamResponse } from "@a2a-js/sdk";
-import type { StoredEvent } from "../durable/engine.ts";
-import type { RunEvent } from "../durable/run.ts";
+import type { StoredEvent } from "../core/engine.ts";
+import type { RunEvent } from "../core/run.ts";
+import { foldedUsage, type TaskFold } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
-import { foldedUsage, type TaskFold } from "./task-fold.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";
 
 /**

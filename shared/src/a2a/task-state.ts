@@ -1,6 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
-import type { RunRecord } from "../durable/engine.ts";
-import type { TaskFold } from "./task-fold.ts";
+import type { RunRecord } from "../core/engine.ts";
+import type { TaskFold } from "../runs/projection.ts";
 
 /**
  * The A2A state of a run from its events, and from its record where that is at hand and knows more: that a worker has

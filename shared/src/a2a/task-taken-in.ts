@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import * as z from "zod";
-import { longestName, mostSources, type TakenIn } from "../tools/taken-in.ts";
+import { longestName, mostSources, type TakenIn } from "../core/taken-in.ts";
 import { metadataKeys } from "./extensions.ts";
 
 /** What a task has taken in, as metadata carries it. */

@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import * as z from "zod";
-import type { TaskUsage } from "../agent/task-usage.ts";
+import type { TaskUsage } from "../core/usage.ts";
 import { metadataKeys } from "./extensions.ts";
 
 const usage = z.object({

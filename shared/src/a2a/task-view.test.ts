@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Role, Task, TaskState } from "@a2a-js/sdk";
-import type { AgentEvent } from "../agent/events.ts";
-import type { RunEnded, RunRecord } from "../durable/engine.ts";
-import { applyEvent, emptyFold, type TaskFold } from "./task-fold.ts";
+import type { RunEnded, RunRecord } from "../core/engine.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import { applyEvent, emptyFold, type TaskFold } from "../runs/projection.ts";
 import { isSettled, isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
 

@@ -1,7 +1,7 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
-import type { RunRecord } from "../durable/engine.ts";
+import type { RunRecord } from "../core/engine.ts";
+import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
-import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "./task-fold.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
 

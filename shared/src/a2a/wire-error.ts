@@ -10,7 +10,7 @@ import {
   toRestErrorBody,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
-import { AppError, type ErrorCode, publicError } from "../errors.ts";
+import { AppError, type ErrorCode, publicError } from "../core/errors.ts";
 
 /** One field of a request and what is wrong with it. */
 export type FieldViolation = { readonly field: string; readonly description: string };
@@ -63,6 +63,10 @@ export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AE
   }
   if (error.code === "not_found") return new TaskNotFoundError(error.message);
   if (error.code === "run_ended") return new UnsupportedOperationError(error.message);
+  if (error.field !== undefined) {
+    const description = error.message.slice(error.field.length + 2);
+    return new FieldViolationsError([{ field: `message.${error.field}`, description }]);
+  }
   if (error.code === "conflict" || error.code === "invalid_input") return new RequestMalformedError(error.message);
   return new AppFailure(error);
 }

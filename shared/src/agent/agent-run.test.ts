@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import { defineTool } from "../core/tool.ts";
+import { saveFile } from "../machine/workspace/save-file.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { defineTool } from "../tools/tool.ts";
-import { saveFile } from "../workspace/save-file.ts";
 import { agentForTest } from "./agent-for-test.ts";
-import type { AgentEvent } from "./events.ts";
 import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../tools/tool.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import { defineTool } from "../core/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
-import type { AgentEvent } from "./events.ts";
 
 /** A prompt of about as many tokens as the model here counts. */
 const text = "word ".repeat(1_000);

@@ -1,10 +1,10 @@
-import type { StepContext } from "../durable/run.ts";
-import type { Model, ModelRequest, Usage } from "../llm/model.ts";
-import { estimateTokens } from "../llm/tokens.ts";
-import type { Inquiry } from "../tools/tool.ts";
+import type { Model, ModelRequest, Usage } from "../core/model.ts";
+import type { StepContext } from "../core/run.ts";
+import type { Inquiry } from "../core/tool.ts";
+import { usageOfAnswers } from "../core/usage.ts";
+import { estimateTokens } from "../models/tokens.ts";
 import { type CalledModel, callModel } from "./call-model.ts";
 import { type Account, roomForAnswer } from "./spending.ts";
-import { usageOfAnswers } from "./task-usage.ts";
 
 /** What inquiries under way, or not yet counted to their task, use up of its bounds. */
 export type PendingSpending = { tokens: number; usd: number };

@@ -1,9 +1,9 @@
-import type { StepContext } from "../durable/run.ts";
-import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage } from "../llm/model.ts";
-import { estimateTokens } from "../llm/tokens.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { ArtifactStore, Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { Model, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage } from "../core/model.ts";
+import type { StepContext } from "../core/run.ts";
+import type { Tool } from "../core/tool.ts";
+import type { ArtifactStore, Workspace } from "../core/workspace.ts";
+import { estimateTokens } from "../models/tokens.ts";
 import { callModel } from "./call-model.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";

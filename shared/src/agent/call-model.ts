@@ -1,7 +1,7 @@
-import type { StepContext } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import type { Model, ModelReply, ModelRequest, Usage } from "../llm/model.ts";
-import type { AgentEvent, AgentProgress } from "./events.ts";
+import { AppError } from "../core/errors.ts";
+import type { AgentEvent, AgentProgress } from "../core/events/agent-events.ts";
+import type { Model, ModelReply, ModelRequest, Usage } from "../core/model.ts";
+import type { StepContext } from "../core/run.ts";
 
 /** What one call of a model came to. `discarded` is the usage of answers that broke off before it, which are paid for too. */
 export type CalledModel = {

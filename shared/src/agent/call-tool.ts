@@ -1,10 +1,10 @@
-import type { Run, StepContext } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import { parseArguments } from "../llm/arguments.ts";
-import type { Model, Usage } from "../llm/model.ts";
-import { failure, type PersonAnswer, type Tool, type ToolResult } from "../tools/tool.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
-import type { Limits } from "./agent.ts";
+import type { Limits } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { Model, Usage } from "../core/model.ts";
+import type { Run, StepContext } from "../core/run.ts";
+import { failure, type PersonAnswer, type Tool, type ToolResult } from "../core/tool.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
+import { parseArguments } from "../models/arguments.ts";
 import { answerInquiries, type PendingSpending } from "./answer-inquiries.ts";
 import { boundText } from "./bound-text.ts";
 import { durableContext } from "./durable-context.ts";

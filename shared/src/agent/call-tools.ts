@@ -1,7 +1,7 @@
-import type { Run } from "../durable/run.ts";
-import { askPerson } from "../tools/human/question.ts";
-import { sourceOf } from "../tools/taken-in.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import { askPerson } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { sourceOf } from "../core/taken-in.ts";
 import { type CalledTool, callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";

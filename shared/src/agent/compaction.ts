@@ -1,8 +1,8 @@
-import type { StepContext } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import type { ModelRequest } from "../llm/model.ts";
-import { ModelAway } from "../llm/model-failure.ts";
-import { estimateTokens } from "../llm/tokens.ts";
+import { AppError } from "../core/errors.ts";
+import type { ModelRequest } from "../core/model.ts";
+import type { StepContext } from "../core/run.ts";
+import { ModelAway } from "../models/model-failure.ts";
+import { estimateTokens } from "../models/tokens.ts";
 import { type ThinkDeps, waitingOf } from "./ask-model.ts";
 import { type CalledModel, callModel } from "./call-model.ts";
 import { patientStep } from "./patient-step.ts";

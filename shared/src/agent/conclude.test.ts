@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { chown, link, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import { defineTool } from "../core/tool.ts";
+import { rememberArrival } from "../machine/workspace/pristine.ts";
+import { saveFile } from "../machine/workspace/save-file.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { defineTool } from "../tools/tool.ts";
-import { rememberArrival } from "../workspace/pristine.ts";
-import { saveFile } from "../workspace/save-file.ts";
 import { agentForTest } from "./agent-for-test.ts";
-import type { AgentEvent } from "./events.ts";
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
 const artifacts = (events: AgentEvent[]) => events.filter((event) => event.type === "artifact-added");

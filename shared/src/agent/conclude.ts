@@ -1,12 +1,12 @@
-import { AppError } from "../errors.ts";
-import { changedFiles, type Listing, listFiles, removedFiles } from "../workspace/list-files.ts";
-import { pristineIn } from "../workspace/pristine.ts";
-import { isProtected } from "../workspace/protected-names.ts";
-import { storeFile } from "../workspace/store-file.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition, Leavings } from "./agent.ts";
-import type { Part } from "./events.ts";
-import type { AgentOutput } from "./task.ts";
+import type { AgentDefinition, Leavings } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { AgentOutput } from "../core/task.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
+import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
+import { pristineIn } from "../machine/workspace/pristine.ts";
+import { isProtected } from "../machine/workspace/protected-names.ts";
+import { storeFile } from "../machine/workspace/store-file.ts";
 import type { TaskState } from "./task-state.ts";
 
 type ConcludeDeps = {

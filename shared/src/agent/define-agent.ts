@@ -1,4 +1,4 @@
-import type { AgentDefinition, Limits } from "./agent.ts";
+import type { AgentDefinition, Limits } from "../core/agent.ts";
 
 /** Bounds that let an ordinary task finish and stop a runaway one. */
 const defaultLimits: Limits = {

@@ -1,8 +1,8 @@
-import type { Run } from "../durable/run.ts";
-import { sourcesIn } from "../tools/taken-in.ts";
-import type { DurableContext } from "../tools/tool.ts";
-import { storeFile } from "../workspace/store-file.ts";
-import type { Part } from "./events.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { Run } from "../core/run.ts";
+import { sourcesIn } from "../core/taken-in.ts";
+import type { DurableContext } from "../core/tool.ts";
+import { storeFile } from "../machine/workspace/store-file.ts";
 import { lendBudget } from "./lend-budget.ts";
 import { placeFiles, type ReceiveDeps } from "./receive.ts";
 import type { TaskState } from "./task-state.ts";

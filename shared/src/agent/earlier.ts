@@ -1,7 +1,7 @@
-import { type Engine, type RunEnded, terminalStatuses } from "../durable/engine.ts";
-import type { Run } from "../durable/run.ts";
-import { sourceOf, sourcesIn, type TakenIn } from "../tools/taken-in.ts";
-import type { AgentEvent } from "./events.ts";
+import { type Engine, type RunEnded, terminalStatuses } from "../core/engine.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { Run } from "../core/run.ts";
+import { sourceOf, sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import { foldMessages } from "./fold-messages.ts";
 import type { TaskMessage } from "./task-state.ts";
 

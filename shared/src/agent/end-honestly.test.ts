@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool, failure } from "../core/tool.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { defineTool, failure } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const call = (name: string, args: unknown = {}) => ({ name, args });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
 import { foldMessages } from "./fold-messages.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;

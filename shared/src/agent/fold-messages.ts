@@ -1,6 +1,6 @@
-import type { RunEnded } from "../durable/engine.ts";
+import type { RunEnded } from "../core/engine.ts";
+import type { AgentEvent, Part } from "../core/events/agent-events.ts";
 import { compacted } from "./compaction.ts";
-import type { AgentEvent, Part } from "./events.ts";
 import type { TaskMessage } from "./task-state.ts";
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defineTool, type Tool } from "../tools/tool.ts";
+import { defineTool, type Tool } from "../core/tool.ts";
 
 /** A tool `gate` that stands still, once it was entered, until `leave` lets it answer "open". For tests. */
 export function gateForTest(): { readonly tool: Tool; readonly entered: Promise<void>; readonly leave: () => void } {

@@ -1,4 +1,4 @@
-import { messageSignal, type UserMessage } from "../tools/human/user-message.ts";
+import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { Step } from "./loop.ts";
 import { type ReceiveDeps, receive } from "./receive.ts";
 import type { TaskState } from "./task-state.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool, type RiskContext, type Tool } from "../core/tool.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { defineTool, type RiskContext, type Tool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 /** Presses buttons; what a press would do is read from `label` at the time. */

@@ -1,8 +1,8 @@
-import type { Run } from "../durable/run.ts";
-import { parseArguments } from "../llm/arguments.ts";
-import type { ToolCall } from "../llm/model.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { ToolCall } from "../core/model.ts";
+import type { Run } from "../core/run.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Workspace } from "../core/workspace.ts";
+import { parseArguments } from "../models/arguments.ts";
 import type { TaskState } from "./task-state.ts";
 import { userWords } from "./user-words.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { type ChatRequest, textOf } from "../llm/chat-protocol.ts";
+import { defineTool } from "../core/tool.ts";
+import { type ChatRequest, textOf } from "../models/chat-protocol.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { defineTool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const echo = defineTool({

@@ -1,5 +1,5 @@
-import type { ToolChoice } from "../llm/model.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { ToolChoice } from "../core/model.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** From this share of a task's turns on, the model is told which turn it is. */

@@ -1,4 +1,4 @@
-import type { Loan } from "../tools/tool.ts";
+import type { Loan } from "../core/tool.ts";
 import type { TaskState } from "./task-state.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { modelConfigSchema } from "../llm/config.ts";
-import { createModel } from "../llm/create-model.ts";
-import { defineTool } from "../tools/tool.ts";
+import { defineTool } from "../core/tool.ts";
+import { modelConfigSchema } from "../models/config.ts";
+import { createModel } from "../models/create-model.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import { lookAround } from "./look-around.ts";
 

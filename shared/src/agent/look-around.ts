@@ -1,8 +1,8 @@
-import type { Model } from "../llm/model.ts";
-import { estimateText } from "../llm/tokens.ts";
-import type { Sight } from "../tools/tool.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { Model } from "../core/model.ts";
+import type { Sight } from "../core/tool.ts";
+import type { Workspace } from "../core/workspace.ts";
+import { estimateText } from "../models/tokens.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** What looking needs of the server it runs in. */

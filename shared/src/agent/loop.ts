@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** One turn of an agent. Says whether the task is over. */

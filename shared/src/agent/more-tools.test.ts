@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { MoreTools } from "../tools/more-tools.ts";
-import { defineTool, type Tool } from "../tools/tool.ts";
+import type { MoreTools } from "../core/more-tools.ts";
+import { defineTool, type Tool } from "../core/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { ScriptedReply } from "../llm/scripted-model.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ScriptedReply } from "../testing/scripted-model.ts";
 import { agentForTest } from "./agent-for-test.ts";
-import type { AgentEvent } from "./events.ts";
 
 const modelPauses = { firstMs: 30, longestMs: 60 };
 const once = { maxRetries: 0 };

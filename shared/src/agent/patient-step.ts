@@ -1,7 +1,7 @@
-import type { Run, StepContext } from "../durable/run.ts";
-import type { Json } from "../json.ts";
-import { ModelAway } from "../llm/model-failure.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { Json } from "../core/json.ts";
+import type { Run, StepContext } from "../core/run.ts";
+import { ModelAway } from "../models/model-failure.ts";
 
 /** How long a run leaves a model alone that cannot answer now: the first pause, each next one twice as long, up to the longest. Milliseconds. */
 export type ModelPauses = { readonly firstMs: number; readonly longestMs: number };

@@ -1,4 +1,4 @@
-import { askHumanName } from "../tools/human/ask-human.ts";
+import { askHumanName } from "../core/control-calls.ts";
 import { messageTokens } from "./prompt-tokens.ts";
 import type { TaskMessage } from "./task-state.ts";
 

@@ -1,6 +1,6 @@
-import { parseArguments } from "../llm/arguments.ts";
-import type { ToolCall } from "../llm/model.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ToolCall } from "../core/model.ts";
+import type { Tool } from "../core/tool.ts";
+import { parseArguments } from "../models/arguments.ts";
 
 /** Decides whether a call may be made: at once, only after a person allowed it, or not at all. Told the arguments as the model wrote them. */
 export type ApprovalPolicy = (call: ToolCall) => "allow" | "ask" | "deny";

@@ -1,14 +1,14 @@
 import { basename, extname, join } from "node:path";
-import type { Run } from "../durable/run.ts";
-import { AppError } from "../errors.ts";
-import type { UserMessage } from "../tools/human/user-message.ts";
-import { sourcesIn, type TakenIn } from "../tools/taken-in.ts";
-import { rememberArrival } from "../workspace/pristine.ts";
-import { isProtected } from "../workspace/protected-names.ts";
-import { saveFile } from "../workspace/save-file.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../workspace/workspace.ts";
+import { AppError } from "../core/errors.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { UserMessage } from "../core/message.ts";
+import type { Run } from "../core/run.ts";
+import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
+import { rememberArrival } from "../machine/workspace/pristine.ts";
+import { isProtected } from "../machine/workspace/protected-names.ts";
+import { saveFile } from "../machine/workspace/save-file.ts";
 import { boundText } from "./bound-text.ts";
-import type { Part } from "./events.ts";
 import type { TaskMessage, TaskState } from "./task-state.ts";
 
 /** What taking in a message needs of the server. */

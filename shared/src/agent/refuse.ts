@@ -1,4 +1,4 @@
-import type { ToolCall } from "../llm/model.ts";
+import type { ToolCall } from "../core/model.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** Answers a call that is not made. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool } from "../core/tool.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { defineTool } from "../tools/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const question = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };

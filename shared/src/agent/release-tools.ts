@@ -1,7 +1,7 @@
-import type { Engine } from "../durable/engine.ts";
-import type { Run } from "../durable/run.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { Engine } from "../core/engine.ts";
+import type { Run } from "../core/run.ts";
+import type { Workspace } from "../core/workspace.ts";
 
 /** What letting go of a conversation's sessions needs of the server. */
 export type ReleaseDeps = {

@@ -1,9 +1,9 @@
-import { AppError } from "../errors.ts";
-import type { Model, Usage } from "../llm/model.ts";
-import type { Limits } from "./agent.ts";
+import type { Limits } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { Model, Usage } from "../core/model.ts";
+import { usageOfAnswers } from "../core/usage.ts";
 import type { Think } from "./react.ts";
 import type { Spending, TaskState } from "./task-state.ts";
-import { usageOfAnswers } from "./task-usage.ts";
 
 /** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
 export type Account = {

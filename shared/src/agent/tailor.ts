@@ -1,7 +1,7 @@
+import type { AgentDefinition } from "../core/agent.ts";
+import type { AgentInput } from "../core/task.ts";
+import { failure, type Tool } from "../core/tool.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
-import { failure, type Tool } from "../tools/tool.ts";
-import type { AgentDefinition } from "./agent.ts";
-import type { AgentInput } from "./task.ts";
 
 /** The agent for one task: where the answer has a form, text alone does not end it, and a tool takes the answer in that form. */
 export function tailor(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {

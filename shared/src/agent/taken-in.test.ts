@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool, type RiskContext, type Tool } from "../core/tool.ts";
+import { workspaceForTest } from "../machine/workspace/workspace-for-test.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { defineTool, type RiskContext, type Tool } from "../tools/tool.ts";
-import { workspaceForTest } from "../workspace/workspace-for-test.ts";
 import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
 import { readEarlier } from "./earlier.ts";
 import { judgeRisk } from "./judge-risk.ts";

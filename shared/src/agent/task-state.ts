@@ -1,10 +1,10 @@
-import type { Run } from "../durable/run.ts";
-import type { Json } from "../json.ts";
-import type { ToolCall } from "../llm/model.ts";
-import type { UserMessage } from "../tools/human/user-message.ts";
-import type { StoredFile } from "../workspace/workspace.ts";
-import type { Limits } from "./agent.ts";
-import type { Part } from "./events.ts";
+import type { Limits } from "../core/agent.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { Json } from "../core/json.ts";
+import type { UserMessage } from "../core/message.ts";
+import type { ToolCall } from "../core/model.ts";
+import type { Run } from "../core/run.ts";
+import type { StoredFile } from "../core/workspace.ts";
 
 /** A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a model reads. */
 export type TaskMessage =

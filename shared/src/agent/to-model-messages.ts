@@ -1,7 +1,7 @@
-import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../llm/model.ts";
-import type { Sight } from "../tools/tool.ts";
-import type { ArtifactStore, StoredFile } from "../workspace/workspace.ts";
-import type { Part } from "./events.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../core/model.ts";
+import type { Sight } from "../core/tool.ts";
+import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { pairSafe } from "./pair-safe.ts";
 import type { TaskMessage } from "./task-state.ts";
 

@@ -1,6 +1,6 @@
-import type { ToolsListed } from "../tools/more-tools.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { AgentDefinition } from "./agent.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { ToolsListed } from "../core/more-tools.ts";
+import type { Tool } from "../core/tool.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** What an agent can call now, and what of that its model is told of. */

@@ -1,5 +1,5 @@
-import { estimateText } from "../llm/tokens.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { Workspace } from "../core/workspace.ts";
+import { estimateText } from "../models/tokens.ts";
 import { boundText } from "./bound-text.ts";
 import { isUsers } from "./pinned.ts";
 import type { TaskMessage } from "./task-state.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../tools/tool.ts";
+import { defineTool } from "../core/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";

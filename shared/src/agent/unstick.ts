@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import type { Step } from "./loop.ts";
 import type { TaskMessage, TaskState } from "./task-state.ts";
 

@@ -1,4 +1,4 @@
-import { askHumanName } from "../tools/human/ask-human.ts";
+import { askHumanName } from "../core/control-calls.ts";
 import type { TaskState } from "./task-state.ts";
 
 /**

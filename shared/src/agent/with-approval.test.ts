@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../tools/tool.ts";
+import { defineTool } from "../core/tool.ts";
 import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
 import { approvalCode } from "./with-approval.ts";
 

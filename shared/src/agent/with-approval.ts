@@ -1,5 +1,5 @@
-import type { Run } from "../durable/run.ts";
-import { askPerson } from "../tools/human/question.ts";
+import { askPerson } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
 import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import type { Act } from "./react.ts";

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { Limits } from "../agent/agent.ts";
-import { AppError } from "../errors.ts";
-import type { ModelConfig } from "../llm/config.ts";
-import type { SandboxTier } from "../sandbox/sandbox.ts";
+import type { Limits } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
+import type { ModelConfig } from "../models/config.ts";
 import type { AgentName } from "./agents.ts";
 import { checkExposure } from "./exposure.ts";
 import { bytesOf, limitsOf } from "./measures.ts";

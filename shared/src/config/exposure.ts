@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import type { Sections } from "./sections.ts";
 
 /** Whether only this machine can reach an address. */

@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 
 /** The settings file as it was read: how to name it to its owner, its text, and what it holds. */
 export type SettingsFile = {

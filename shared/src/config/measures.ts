@@ -1,4 +1,4 @@
-import type { Limits } from "../agent/agent.ts";
+import type { Limits } from "../core/agent.ts";
 import type { Sections } from "./sections.ts";
 
 /** Bytes of a size such as `512m` or `2g` (of 1024, as containers count). */

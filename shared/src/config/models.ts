@@ -1,5 +1,5 @@
-import { AppError } from "../errors.ts";
-import { type ModelConfig, modelConfigSchema } from "../llm/config.ts";
+import { AppError } from "../core/errors.ts";
+import { type ModelConfig, modelConfigSchema } from "../models/config.ts";
 import { type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
 /** What is asked for when a key or an endpoint is given but no model. */

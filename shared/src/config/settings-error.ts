@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import { knownVariables, variableFor } from "./environment.ts";
 import type { SettingsFile } from "./file.ts";
 import { allowedValues, type KeyNode, nodeAt } from "./key-tree.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import { loadConfig } from "./config.ts";
 import { readSettings } from "./settings.ts";
 

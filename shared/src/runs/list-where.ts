@@ -1,4 +1,4 @@
-import type { Engine, ListFilter, RunRecord } from "../durable/engine.ts";
+import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
 
 type Page = Awaited<ReturnType<Engine["list"]>>;
 

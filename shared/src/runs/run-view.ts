@@ -1,9 +1,9 @@
-import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "../a2a/task-fold.ts";
-import type { Part } from "../agent/events.ts";
-import type { TaskUsage } from "../agent/task-usage.ts";
-import type { RunRecord } from "../durable/engine.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Json } from "../json.ts";
+import type { RunRecord } from "../core/engine.ts";
+import type { ErrorCode } from "../core/errors.ts";
+import type { Part } from "../core/events/agent-events.ts";
+import type { Json } from "../core/json.ts";
+import type { TaskUsage } from "../core/usage.ts";
+import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "./projection.ts";
 
 /** A file a run was given or made. `url` is where this gateway serves it. */
 export type FileView = {

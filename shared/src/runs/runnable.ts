@@ -1,7 +1,7 @@
-import type { Skill } from "../agent/agent.ts";
-import { AppError } from "../errors.ts";
-import type { JsonSchema } from "../llm/model.ts";
-import type { UserMessage } from "../tools/human/user-message.ts";
+import type { Skill } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { UserMessage } from "../core/message.ts";
+import type { JsonSchema } from "../core/model.ts";
 
 /** What a caller of the gateway can start, through whatever face: a flow, or an agent. */
 export type Runnable = {

@@ -1,15 +1,16 @@
-import { A2AError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { continueTask, startTask } from "../a2a/accept-message.ts";
-import type { FoldCache } from "../a2a/fold-cache.ts";
-import { isAnswerSchema } from "../a2a/task-options.ts";
-import type { AgentInput } from "../agent/task.ts";
-import { type Engine, type ListFilter, type RunRecord, terminalStatuses } from "../durable/engine.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
-import type { UserMessage } from "../tools/human/user-message.ts";
-import type { ArtifactStore } from "../workspace/workspace.ts";
+import { isAnswerSchema } from "../core/answer-schema.ts";
+import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
+import { AppError } from "../core/errors.ts";
+import type { UserMessage } from "../core/message.ts";
+import type { AgentInput } from "../core/task.ts";
+import type { ArtifactStore } from "../core/workspace.ts";
+import { continueRun, startRun } from "./accept-message.ts";
 import { listWhere } from "./list-where.ts";
+import { ownRun } from "./own-run.ts";
+import type { FoldCache } from "./projection-cache.ts";
 import { type RunView, runView, statusOf } from "./run-view.ts";
 import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
+import { cancelRun, untilSettled } from "./settle.ts";
 
 /** What the runs of a gateway need. */
 export type RunsDeps = {
@@ -43,7 +44,7 @@ export interface Runs {
   view(run: RunRecord): Promise<RunView>;
   /** Sends a message to a run that goes on: the answer to its question, or something to be heard at its next step. */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
-  /** Asks it to end; waits at most `stopMs` until it has. Rejects with `run_ended` when it ended otherwise. */
+  /** Asks it to end; waits at most ten seconds until it has. Rejects with `run_ended` when it ended otherwise. */
   cancel(id: string, principal: string, signal: AbortSignal): Promise<RunRecord>;
   /** Lets a paused run try again. Rejects with `conflict` for one that is not paused. */
   resume(id: string, principal: string): Promise<RunRecord>;
@@ -51,31 +52,22 @@ export interface Runs {
   settled(run: RunRecord, signal: AbortSignal): Promise<RunRecord>;
 }
 
-const stopMs = 10_000;
-
 /** The runs in an engine. */
 export function openRuns(deps: RunsDeps): Runs {
-  const { engine, artifacts, folds, runnables, publicUrl } = deps;
-  const own = async (id: string, principal: string): Promise<RunRecord> => {
-    const run = await engine.get(id);
-    if (run === undefined || run.principal !== principal) throw new AppError("not_found", `There is no run ${id}.`);
-    return run;
-  };
-  const until = async (run: RunRecord, types: ReadonlySet<string>, signal: AbortSignal): Promise<RunRecord> => {
-    for await (const item of engine.follow(run.id, { after: run.lastEvent, signal }))
-      if (item.kind === "event" && types.has(item.event.type)) break;
-    return (await engine.get(run.id)) ?? run;
-  };
-  const isSettled = async (run: RunRecord) =>
-    terminalStatuses.includes(run.status) || (await folds.current(run)).question !== undefined;
+  const { engine, folds, runnables, publicUrl } = deps;
+  const own = (id: string, principal: string) => ownRun(engine, id, { principal });
+  const newest = async (run: RunRecord) => (await engine.get(run.id)) ?? run;
   return {
     own,
-    settled: async (run, signal) => ((await isSettled(run)) ? run : until(run, settling, signal)),
+    async settled(run, signal) {
+      await untilSettled(deps, run, signal);
+      return newest(run);
+    },
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       runnable.check(input.message);
       if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
         throw new AppError("invalid_input", "outputSchema: it is not a JSON Schema that an answer can be held to.");
-      return inOurWords(startTask({ engine, agent: runnable.kind }, { ...input, hops }, contextId, principal));
+      return startRun({ engine, kind: runnable.kind }, { ...input, hops }, { contextId, principal });
     },
     async list({ of, status, ...filter }, principal) {
       // A gateway's runs are not all there are in its store: deliveries and recalls of them are there too.
@@ -90,13 +82,12 @@ export function openRuns(deps: RunsDeps): Runs {
       runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
-      const tasks = { agent: kind, engine, artifacts, folds, publicUrl };
-      return inOurWords(continueTask(tasks, { taskId: id, contextId: "" }, message, principal));
+      return continueRun({ engine, kind, folds }, { id, contextId: "" }, message, principal);
     },
     async cancel(id, principal, signal) {
       const run = await own(id, principal);
-      await engine.cancel(id);
-      return until(run, ending, AbortSignal.any([signal, AbortSignal.timeout(stopMs)]));
+      await cancelRun(deps, run, signal);
+      return newest(run);
     },
     async resume(id, principal) {
       const run = await own(id, principal);
@@ -109,19 +100,3 @@ export function openRuns(deps: RunsDeps): Runs {
 
 /** States that a run's journal tells apart, and its record does not. */
 const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
-const ending: ReadonlySet<string> = new Set(["run-ended"]);
-const settling: ReadonlySet<string> = new Set(["run-ended", "run-paused", "question-asked"]);
-
-/** The A2A room's refusals in the words of the table all faces share. */
-async function inOurWords<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof A2AError ? new AppError(codeOf(error), error.message) : error;
-  }
-}
-
-function codeOf(refusal: unknown): ErrorCode {
-  if (refusal instanceof TaskNotFoundError) return "not_found";
-  return refusal instanceof UnsupportedOperationError ? "run_ended" : "invalid_input";
-}

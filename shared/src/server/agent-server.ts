@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import type pino from "pino";
-import { agentApp } from "../a2a/agent-app.ts";
-import { openCardKey } from "../a2a/card-key.ts";
+import { recalling, recallingEngine, recallRun } from "../a2a/ask/recall.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
-import type { AgentDefinition } from "../agent/agent.ts";
+import { agentApp } from "../a2a/server/agent-app.ts";
+import { openCardKey } from "../a2a/server/card-key.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
-import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { recalling, recallingEngine, recallRun } from "../peers/recall.ts";
-import { serve } from "../serve.ts";
-import { createArtifactStore } from "../workspace/artifact-store.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { serve } from "../http/serve.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { approvalBy } from "./approval-by.ts";
 import { guardedMore } from "./guarded-more.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
@@ -51,7 +51,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const agentConfig = config.agents[name];
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model, cardKey } = parts;
-  const face = agentConfig.serveMcp ? await import("../mcp-server/mcp-face.ts") : undefined;
+  const face = agentConfig.serveMcp ? await import("../mcp/server/mcp-face.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
   const port = server.port ?? agentConfig.port;
   const served = serve(
@@ -101,7 +101,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   for (const said of [...config.notes, ...toolbox.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
   if (options.mcpStdio) {
-    (await import("../mcp-server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
+    (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
 }
 

@@ -1,6 +1,6 @@
-import type { AgentDefinition } from "../agent/agent.ts";
 import type { ApprovalPolicy } from "../agent/plan-call.ts";
-import { AppError } from "../errors.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
 
 /** Tools an agent may lack because of the machine: naming them is right, and where they are missing there is nothing to allow. */
 const machineTools = ["bash", "python_execute", "computer_use"];

@@ -1,5 +1,5 @@
-import type { MoreTools } from "../tools/more-tools.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { MoreTools } from "../core/more-tools.ts";
+import type { Tool } from "../core/tool.ts";
 
 /** Tools that come and go, each under a guard; the same tool is under the same one every time. */
 export function guardedMore(more: MoreTools, guarded: (tool: Tool) => Tool): MoreTools {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
 import { identifyBy } from "./identify.ts";
 
 const asked = (authorization?: string) =>

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import type { AgentFacts } from "../a2a/card.ts";
-import { AppError } from "../errors.ts";
+import type { AgentFacts } from "../a2a/server/card.ts";
+import { AppError } from "../core/errors.ts";
 
 /** How a card says that the token is wanted (A2A 1.0 section 4.5). */
 export const bearerSecurity = {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { serve } from "../serve.ts";
-import { openSocketOwner } from "../socket-owner.ts";
+import { serve } from "../http/serve.ts";
+import { openSocketOwner } from "../http/socket-owner.ts";
 import { guardOf, openLocalUsers } from "./local-users.ts";
 
 const linux = process.platform === "linux";

@@ -1,5 +1,5 @@
-import type { Guard } from "../serve.ts";
-import { openSocketOwner, type SocketOwner } from "../socket-owner.ts";
+import type { Guard } from "../http/serve.ts";
+import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 
 /** How a server keeps other users of its machine out. */
 export type LocalUsers = {

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { limitedBody } from "../a2a/body-limit.ts";
-import { jsonBody } from "../a2a/content-type.ts";
-import { restFailure } from "../a2a/rest.ts";
+import { restFailure } from "../a2a/server/rest.ts";
 import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/config.ts";
-import { AppError } from "../errors.ts";
-import type { AddedServer, ServerChanges } from "../mcp/change-servers.ts";
-import type { McpFace } from "../mcp-server/mcp-face.ts";
+import { AppError } from "../core/errors.ts";
+import { limitedBody } from "../http/body-limit.ts";
+import { jsonBody } from "../http/content-type.ts";
+import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
+import type { McpFace } from "../mcp/server/mcp-face.ts";
 import { requireMountKey } from "./mount-key.ts";
 
 /** What an agent answers below `/mcp` with. */

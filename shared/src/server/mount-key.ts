@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { AppError } from "../errors.ts";
-import { ownSecret } from "../own-secret.ts";
+import { AppError } from "../core/errors.ts";
+import { ownSecret } from "../machine/own-secret.ts";
 
 /** The header that a request to change the servers carries the key in. */
 const mountKeyHeader = "Manyhands-Mount-Key";

@@ -2,10 +2,10 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processesOf } from "../browser/browsers-for-test.ts";
 import { loadConfig } from "../config/config.ts";
-import { startEgressProxy } from "../egress/proxy.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
+import { processesOf } from "../machine/browser/browsers-for-test.ts";
+import { startEgressProxy } from "../machine/egress/proxy.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { openBrowser } from "./open-browser.ts";
 
 // A browser takes its time on a busy machine.

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { BrowserHost } from "../browser/browser.ts";
-import { createBrowsers } from "../browser/create-browsers.ts";
-import { findChromium } from "../browser/find-chromium.ts";
-import { sweepServerFolders } from "../browser/server-folder.ts";
-import { type BrowserSettings, browserDefaults } from "../browser/settings.ts";
 import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
+import { AppError } from "../core/errors.ts";
+import type { BrowserHost } from "../machine/browser/browser.ts";
+import { createBrowsers } from "../machine/browser/create-browsers.ts";
+import { findChromium } from "../machine/browser/find-chromium.ts";
+import { sweepServerFolders } from "../machine/browser/server-folder.ts";
+import { type BrowserSettings, browserDefaults } from "../machine/browser/settings.ts";
 
 /** The browser of a server, or why there is none, in a sentence. */
 export type OpenedBrowser =

@@ -1,12 +1,12 @@
-import type { AgentDefinition } from "../agent/agent.ts";
-import type { Browsers } from "../browser/browser.ts";
 import type { Config } from "../config/config.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Browsers } from "../machine/browser/browser.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createLookBook } from "../tools/browser/looks.ts";
 import { sightOf } from "../tools/browser/observe/sight.ts";
-import { createGuard } from "../tools/browser/risk/guard.ts";
-import type { Tool } from "../tools/tool.ts";
+import { createGuard } from "../tools/risk/guard.ts";
 import type { OpenedWeb } from "./open-web.ts";
 
 /** The tools that browse and the sight of the open page, or why there are none, in a sentence. */

@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";
 import { createDisplays, displayTiers } from "../tools/desktop/display-session.ts";
 import { displayPrograms, missingPrograms } from "../tools/desktop/missing-programs.ts";
-import type { Tool } from "../tools/tool.ts";
 
 /** `computer_use` where it is enabled and this machine has what it needs; otherwise no tools and, when enabled, a note that says what to do. */
 export type Desktop = { readonly tools: readonly Tool[]; readonly note?: string; close(): Promise<void> };

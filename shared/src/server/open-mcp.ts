@@ -2,13 +2,13 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { AgentConfig, Config } from "../config/config.ts";
-import { createEgress } from "../egress/egress.ts";
-import { AppError } from "../errors.ts";
-import { createMcpHost, type McpHost } from "../mcp/create-host.ts";
-import { createCredentialStore } from "../mcp/oauth/credential-store.ts";
-import { isProgram } from "../mcp/server-config.ts";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { AppError } from "../core/errors.ts";
+import { createEgress } from "../machine/egress/egress.ts";
+import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
+import { createCredentialStore } from "../mcp/client/oauth/credential-store.ts";
+import { isProgram } from "../mcp/client/server-config.ts";
 
 type OpenMcpDeps = {
   readonly sandbox: Sandbox;
@@ -52,9 +52,9 @@ export async function openMcp(
       info: (fields, message) => logger.info(fields, message),
       warn: (fields, message) => logger.warn(fields, message),
     },
-    authorize: async (server) => (await import("../mcp/oauth/sign-in.ts")).authorizeBy(server, identity),
+    authorize: async (server) => (await import("../mcp/client/oauth/sign-in.ts")).authorizeBy(server, identity),
     widenScope: async (server, scope) =>
-      (await import("../mcp/oauth/sign-in.ts")).widenScope(server, scope, identity.store),
+      (await import("../mcp/client/oauth/sign-in.ts")).widenScope(server, scope, identity.store),
   });
   return {
     ...host,
@@ -62,7 +62,7 @@ export async function openMcp(
       const { server } = await host.open(name);
       if (isProgram(server))
         throw new AppError("invalid_input", `${name} is a program: there is nothing to sign in to.`);
-      const { signIn } = await import("../mcp/oauth/sign-in.ts");
+      const { signIn } = await import("../mcp/client/oauth/sign-in.ts");
       await signIn(server, identity, show, signal);
     },
     async close() {

@@ -1,8 +1,8 @@
-import type { ModelConfig } from "../llm/config.ts";
-import { createModel, type ModelDeps } from "../llm/create-model.ts";
-import type { ShrinkImage } from "../llm/image-fit.ts";
-import type { Model } from "../llm/model.ts";
-import { rehearsalConfig, startRehearsalModel } from "../llm/rehearsal/start-rehearsal-model.ts";
+import type { Model } from "../core/model.ts";
+import type { ModelConfig } from "../models/config.ts";
+import { createModel, type ModelDeps } from "../models/create-model.ts";
+import type { ShrinkImage } from "../models/image-fit.ts";
+import { rehearsalConfig, startRehearsalModel } from "../models/rehearsal/start-rehearsal-model.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
 /** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
-import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { openPeers } from "./open-peers.ts";
 
 test("the server's token goes to agents of this system alone, and each agent elsewhere gets its own or none", async () => {

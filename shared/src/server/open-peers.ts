@@ -1,9 +1,9 @@
-import { insideAddress } from "../a2a/inside-address.ts";
+import { delegateTool } from "../a2a/ask/delegate.ts";
+import { openDirectory } from "../a2a/ask/directory.ts";
+import { createPeers, type PeerAddress, type PeersOptions } from "../a2a/ask/peers.ts";
+import { insideAddress } from "../a2a/client/inside-address.ts";
 import { agentPorts } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
-import { delegateTool } from "../peers/delegate.ts";
-import { openDirectory } from "../peers/directory.ts";
-import { createPeers, type PeerAddress, type PeersOptions } from "../peers/peers.ts";
 
 /**
  * The agents of these names to ask, at their addresses and with the tokens the configuration tells, and the `delegate` tool for them. Undefined

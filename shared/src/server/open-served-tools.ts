@@ -1,11 +1,11 @@
-import { createFoldCache } from "../a2a/fold-cache.ts";
-import type { AgentDefinition } from "../agent/agent.ts";
-import type { Engine } from "../durable/engine.ts";
-import { type DirectToolsDeps, directTools } from "../mcp-server/direct-tools.ts";
-import type { McpServerDeps } from "../mcp-server/serving.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import type { Engine } from "../core/engine.ts";
+import type { ArtifactStore } from "../core/workspace.ts";
+import { type DirectToolsDeps, directTools } from "../mcp/server/direct-tools.ts";
+import type { McpServerDeps } from "../mcp/server/serving.ts";
+import { createFoldCache } from "../runs/projection-cache.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { openRuns } from "../runs/runs.ts";
-import type { ArtifactStore } from "../workspace/workspace.ts";
 
 type ServedDeps = DirectToolsDeps & {
   readonly definition: AgentDefinition;

@@ -1,8 +1,8 @@
-import type { BrowserHost } from "../browser/browser.ts";
 import type { Config } from "../config/config.ts";
-import { createEgress, type Egress } from "../egress/egress.ts";
+import type { Tool } from "../core/tool.ts";
+import type { BrowserHost } from "../machine/browser/browser.ts";
+import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
-import type { Tool } from "../tools/tool.ts";
 import { createRobots } from "../tools/web/page/robots.ts";
 import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";

@@ -22,7 +22,9 @@ afterAll(() => rm(folder, { recursive: true }));
 /** A server as a process of its own, whose start is this code. */
 async function ended(start: string, env: Record<string, string>, ...args: string[]) {
   const entry = join(folder, `${crypto.randomUUID()}.ts`);
-  const [room, errors] = ["run-server.ts", "../errors.ts"].map((file) => JSON.stringify(join(import.meta.dir, file)));
+  const [room, errors] = ["run-server.ts", "../core/errors.ts"].map((file) =>
+    JSON.stringify(join(import.meta.dir, file)),
+  );
   await writeFile(
     entry,
     `import { runServer } from ${room};\nimport { AppError } from ${errors};\nawait runServer("tester", async (config) => { ${start} });`,

@@ -2,9 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
-import { type CrashPoint, crashPointText } from "../durable/embedded/crash-point.ts";
-import { errnoOf } from "../errno.ts";
-import { AppError } from "../errors.ts";
+import { errnoOf } from "../core/errno.ts";
+import { AppError } from "../core/errors.ts";
+import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
 import { openLog } from "./open-log.ts";
 
 /** How a server is started besides its configuration. */

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/tool-families.ts";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { defineTool, type Tool } from "../core/tool.ts";
+import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../tools/context-for-test.ts";
 import { createDatabases } from "../tools/data/databases.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import { defineTool, type Tool } from "../tools/tool.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
 import { chosenToolbox, withFamilies } from "./tool-families.ts";
 
 let folder: string;

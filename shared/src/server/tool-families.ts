@@ -1,13 +1,13 @@
-import type { AgentDefinition } from "../agent/agent.ts";
 import type { ToolFamily } from "../config/tool-families.ts";
+import type { AgentDefinition } from "../core/agent.ts";
+import { createKeyedQueue } from "../core/keyed-queue.ts";
+import type { Tool } from "../core/tool.ts";
 import { type CodeTools, codeTools } from "../tools/code/code-tools.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { createKeyedQueue } from "../tools/keyed-queue.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** What the families are made of; `delegate` is empty for an agent that may ask none. */

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
-import type { Egress } from "../egress/egress.ts";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Egress } from "../machine/egress/egress.ts";
+import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createDatabases, type Databases } from "../tools/data/databases.ts";
 import { findPython, type Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
-import type { Tool } from "../tools/tool.ts";
 import { openBrowser } from "./open-browser.ts";
 import { type OpenedBrowsing, openBrowsing } from "./open-browsing.ts";
 import { openDesktop } from "./open-desktop.ts";

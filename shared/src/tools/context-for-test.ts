@@ -1,5 +1,5 @@
-import type { Workspace } from "../workspace/workspace.ts";
-import type { DurableContext, RiskContext, ToolContext } from "./tool.ts";
+import type { DurableContext, RiskContext, ToolContext } from "../core/tool.ts";
+import type { Workspace } from "../core/workspace.ts";
 
 /** A context in which nobody watches and nothing is aborted, unless told otherwise. For tests. */
 export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> = {}): ToolContext {

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "@manyhands/shared/config/config";
-import { createSandbox } from "@manyhands/shared/sandbox/create-sandbox";
+import type { Tool } from "@manyhands/shared/core/tool";
+import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
+import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
 import { openMcp } from "@manyhands/shared/server/open-mcp";
-import type { Tool } from "@manyhands/shared/tools/tool";
-import { openWorkspace } from "@manyhands/shared/workspace/open-workspace";
 import * as z from "zod";
 import { contextForTest } from "../../../shared/src/tools/context-for-test.ts";
 

@@ -1,7 +1,7 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { inputRequired } from "@modelcontextprotocol/server";
-import type { Prompts } from "../../../shared/src/mcp-server/prompts.ts";
-import type { Resources } from "../../../shared/src/mcp-server/resources.ts";
+import type { Prompts } from "../../../shared/src/mcp/server/prompts.ts";
+import type { Resources } from "../../../shared/src/mcp/server/resources.ts";
 import { image, resource, suiteChanges, text } from "./suite-content.ts";
 import { one } from "./suite-schemas.ts";
 

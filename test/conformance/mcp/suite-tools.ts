@@ -1,8 +1,8 @@
-import { AppError } from "@manyhands/shared/errors";
+import { AppError } from "@manyhands/shared/core/errors";
 import { inputRequired } from "@modelcontextprotocol/server";
-import type { Given } from "../../../shared/src/mcp-server/asking.ts";
-import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp-server/direct-tools.ts";
-import { invalidParams } from "../../../shared/src/mcp-server/invalid-params.ts";
+import type { Given } from "../../../shared/src/mcp/server/asking.ts";
+import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp/server/direct-tools.ts";
+import { invalidParams } from "../../../shared/src/mcp/server/invalid-params.ts";
 import { audio, image, resource, suiteChanges, text } from "./suite-content.ts";
 import { choices, confirmation, defaults, type Form, one, wide } from "./suite-schemas.ts";
 

@@ -1,8 +1,8 @@
 import { A2A_CONTENT_TYPE, A2A_VERSION_HEADER, StreamResponse } from "@a2a-js/sdk";
 import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
-import type { StoredEvent } from "../../durable/engine.ts";
+import type { StoredEvent } from "../../core/engine.ts";
+import type { TaskFold } from "../../runs/projection.ts";
 import { eventUpdate } from "../stream-update.ts";
-import type { TaskFold } from "../task-fold.ts";
 import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
 import type { PushConfig } from "./push-config.ts";

@@ -1,9 +1,9 @@
-import type { Engine } from "../../durable/engine.ts";
-import { type Log, silentLog } from "../../durable/log.ts";
-import type { Run, RunDefinition } from "../../durable/run.ts";
-import { AppError } from "../../errors.ts";
-import { createFoldCache } from "../fold-cache.ts";
-import { applyEvent, emptyFold, type TaskFold } from "../task-fold.ts";
+import type { Engine } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { type Log, silentLog } from "../../core/log.ts";
+import type { Run, RunDefinition } from "../../core/run.ts";
+import { applyEvent, emptyFold, type TaskFold } from "../../runs/projection.ts";
+import { createFoldCache } from "../../runs/projection-cache.ts";
 import { eventNotification, taskNotification } from "./notification.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";

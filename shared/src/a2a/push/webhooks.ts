@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
-import { type Resolve, resolveChecked } from "../../egress/connect-directly.ts";
-import { createEgress } from "../../egress/egress.ts";
-import { admitUrl, type EgressPolicy } from "../../egress/policy.ts";
-import { resolveBySystem } from "../../egress/resolve-by-system.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
+import { type Resolve, resolveChecked } from "../../machine/egress/connect-directly.ts";
+import { createEgress } from "../../machine/egress/egress.ts";
+import { admitUrl, type EgressPolicy } from "../../machine/egress/policy.ts";
+import { resolveBySystem } from "../../machine/egress/resolve-by-system.ts";
 
 /** Why a receiver did not take a notification; `final` when sending it again would change nothing. */
 export type Refusal = { readonly reason: string; readonly final: boolean };

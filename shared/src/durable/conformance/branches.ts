@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
 import { type Cases, codeOf, start, until } from "./cases.ts";
 
 /** How `all` and `race` end, and what becomes of the branches that did not decide it. */

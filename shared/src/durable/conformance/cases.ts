@@ -1,7 +1,7 @@
-import { AppError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { Engine, FollowItem, RunRecord, RunStatus } from "../engine.ts";
-import type { Run, RunDefinition, RunEvent } from "../run.ts";
+import type { Engine, FollowItem, RunRecord, RunStatus } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 
 /** One store under test; every `open` gives another engine over it, as another process would have. */
 export type ConformanceStore = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../json.ts";
-import type { Run } from "../run.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/run.ts";
 import { body, type Cases, codeOf, start, until } from "./cases.ts";
 
 type Body = (run: Run) => Promise<Json>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { body, type Cases, request, start, until } from "./cases.ts";
 
 /** How runs end, and the log that tells it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../core/json.ts";
 import { body, type Cases, start, until } from "./cases.ts";
 
 /** A signal is never lost to a branch that had no use for it. */

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createEmbeddedEngine, type EmbeddedEngineOptions } from "../embedded/embedded-engine.ts";
-import type { MachineClock } from "../embedded/machine-clock.ts";
-import type { Engine } from "../engine.ts";
-import type { Run } from "../run.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Run } from "../../core/run.ts";
+import { createEmbeddedEngine, type EmbeddedEngineOptions } from "../sqlite/embedded-engine.ts";
+import type { MachineClock } from "../sqlite/machine-clock.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";
 

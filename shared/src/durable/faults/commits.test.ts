@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../../core/run.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { commitsIn } from "../testing/commits.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";

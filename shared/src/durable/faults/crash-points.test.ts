@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../../core/engine.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { errand, errandEvents, errandOutput } from "../testing/errand.ts";
 import { scratch } from "../testing/scratch.ts";
 import { spawnWorker } from "../testing/spawn-worker.ts";

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { AppError } from "../../errors.ts";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
-import type { Run } from "../run.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Run } from "../../core/run.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";
 

@@ -1,4 +1,4 @@
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
 /** A process whose reader of a run's events takes one and then stands still while the engine is closed. The first argument is the file. */
 const engine = createEmbeddedEngine({ path: process.argv[2] ?? "" });

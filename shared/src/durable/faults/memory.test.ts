@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { scratch } from "../testing/scratch.ts";
 import { until } from "../testing/until.ts";
 

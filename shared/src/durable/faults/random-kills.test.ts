@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../json.ts";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Json } from "../../core/json.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { programs } from "../testing/arbitrary-program.ts";
 import { errandEvents, errandOutput } from "../testing/errand.ts";
 import { operationsOf, payloadOf, simulate } from "../testing/program.ts";

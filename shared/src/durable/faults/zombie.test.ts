@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { errand, errandEvents } from "../testing/errand.ts";
 import { scratch } from "../testing/scratch.ts";
 import { spawnWorker, type WorkerProcess, working } from "../testing/spawn-worker.ts";

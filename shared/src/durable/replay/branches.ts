@@ -1,8 +1,8 @@
-import { publicError } from "../../errors.ts";
-import type { Run } from "../run.ts";
+import { publicError } from "../../core/errors.ts";
+import type { Run } from "../../core/run.ts";
 import { aborts } from "./aborts.ts";
-import type { Execution } from "./execution.ts";
 import { nonDeterministic } from "./journal.ts";
+import type { Life } from "./life.ts";
 import { never } from "./never.ts";
 import type { JournalRow } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
@@ -10,7 +10,7 @@ import type { Scope } from "./scope.ts";
 type Branch<T> = (run: Run) => Promise<T>;
 
 /** The verb `all`. A success needs no record, for it follows from the branches'; a failure records which branch decided it. */
-export async function runAll<T>(execution: Execution, scope: Scope, branches: readonly Branch<T>[]): Promise<T[]> {
+export async function runAll<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T[]> {
   const opened = await open(execution, scope, "all", branches);
   if (opened === "changed") return never();
   const { path, started, decided, running, group, settled } = opened;
@@ -37,7 +37,7 @@ export async function runAll<T>(execution: Execution, scope: Scope, branches: re
 }
 
 /** The verb `race`: the first branch to settle decides, and stays the one that did. */
-export async function runRace<T>(execution: Execution, scope: Scope, branches: readonly Branch<T>[]): Promise<T> {
+export async function runRace<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T> {
   if (branches.length === 0) throw new RangeError("A race needs a branch.");
   const opened = await open(execution, scope, "race", branches);
   if (opened === "changed") return never();
@@ -69,7 +69,7 @@ export async function runRace<T>(execution: Execution, scope: Scope, branches: r
 }
 
 /** Numbers the operation and starts its branches. `decided` is the branch that decided it, when the journal knows. */
-async function open<T>(execution: Execution, scope: Scope, kind: "all" | "race", branches: readonly Branch<T>[]) {
+async function open<T>(execution: Life, scope: Scope, kind: "all" | "race", branches: readonly Branch<T>[]) {
   const path = scope.nextPath();
   const name = String(branches.length);
   const row = execution.recall(path, kind, name);

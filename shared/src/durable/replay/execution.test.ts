@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../json.ts";
-import { silentLog } from "../log.ts";
+import type { Json } from "../../core/json.ts";
+import { silentLog } from "../../core/log.ts";
 import { programs } from "../testing/arbitrary-program.ts";
 import { emptyState, MemoryRunStore, type RunState } from "../testing/memory-run-store.ts";
 import { type Effect, operationsOf, type Program, payloadOf, programDefinition, simulate } from "../testing/program.ts";

@@ -1,12 +1,12 @@
-import { AppError, publicError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { Log } from "../log.ts";
-import type { Run, RunDefinition, RunEvent } from "../run.ts";
+import { AppError, publicError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 import { aborts } from "./aborts.ts";
 import type { Journal } from "./journal.ts";
+import type { ExecutionOptions, Life } from "./life.ts";
 import { never } from "./never.ts";
 import { ProgressOrder } from "./progress-order.ts";
-import { type Ending, type JournalRow, LeaseLost, type OperationKind, type RunStore } from "./run-store.ts";
+import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
 import { Trail } from "./trail.ts";
@@ -15,24 +15,11 @@ import { Waiting } from "./waiting.ts";
 /** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */
 export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
 
-export type ExecutionOptions = {
-  readonly runId: string;
-  readonly principal: string;
-  readonly contextId: string;
-  readonly store: RunStore;
-  readonly log: Log;
-  /** The time of runs in milliseconds, which goes on evenly over the lives of all processes. */
-  readonly clock: () => number;
-  /** How long a step may go on after its abort before it is left behind. */
-  readonly stopMs: number;
-  readonly progress: (event: RunEvent) => void;
-};
-
 /**
  * One life of a run's body in this process, from its claim until it ends, parks, or leaves. Once it is over nothing of it
  * is written any more: operations of a body that was dropped stay pending for ever, and are collected with it.
  */
-export class Execution {
+export class Execution implements Life {
   readonly options: ExecutionOptions;
   readonly root: Scope;
   readonly journal: Journal;
@@ -81,7 +68,6 @@ export class Execution {
     return this.#waiting;
   }
 
-  /** The row recorded for an operation; "changed" after it paused the run because another operation was recorded there. */
   recall(path: string, kind: OperationKind, name: string): JournalRow | undefined | "changed" {
     try {
       return this.journal.take(path, kind, name);
@@ -91,7 +77,6 @@ export class Execution {
     }
   }
 
-  /** Resolves when an operation without a record may start: never, once this execution is over or draining. */
   async admit(scope: Scope, path: string): Promise<void> {
     if (this.#waiting.parking !== undefined) await this.#waiting.parking;
     scope.signal.throwIfAborted();
@@ -99,7 +84,6 @@ export class Execution {
     if (this.#over || this.#draining) await never();
   }
 
-  /** Rejects with the abort's reason when no new step may start. While the storage cannot say, it may. */
   async assertHeld(scope: Scope): Promise<void> {
     const standing = await this.options.store.standing().catch(() => "held");
     if (standing === "canceled") this.cancel();
@@ -107,12 +91,10 @@ export class Execution {
     scope.signal.throwIfAborted();
   }
 
-  /** Writes a row; rejects with the abort's reason when the run is no longer ours. */
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
     return this.write(scope, () => this.options.store.record(row, events));
   }
 
-  /** Sends a row on its way to the store and resolves before it is there; what needs it there waits for the trail. */
   async recordBehind(scope: Scope, row: JournalRow, events: readonly RunEvent[]): Promise<void> {
     scope.signal.throwIfAborted();
     if (this.#over) return never();
@@ -121,7 +103,6 @@ export class Execution {
     await this.trail.add(written);
   }
 
-  /** Does a write of the store as part of `scope`; for an aborted scope nothing is written any more. */
   async write<T>(scope: Scope, write: () => Promise<T>): Promise<T> {
     scope.signal.throwIfAborted();
     if (this.#over) return never();
@@ -136,7 +117,6 @@ export class Execution {
     });
   }
 
-  /** Counts `work` as being in flight, so that the run neither parks nor leaves meanwhile. */
   async during<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
     scope.busy++;
     this.#inFlight++;
@@ -149,7 +129,6 @@ export class Execution {
     }
   }
 
-  /** Looks, once the body has gone as far as it can, whether the run waits or may leave. */
   check(): void {
     if (this.#checkScheduled || this.#over) return;
     this.#checkScheduled = true;
@@ -165,7 +144,6 @@ export class Execution {
     this.#waiting.nudge();
   }
 
-  /** The run was cancelled in the store: stops the body, which ends it. */
   cancel(): void {
     if (this.#canceled || this.#over) return;
     this.#canceled = true;
@@ -194,20 +172,17 @@ export class Execution {
     await this.#handBack();
   }
 
-  /** Stops for a cause a person has to remove. */
   pause(error: unknown): void {
     if (this.#over) return;
     this.#overWith(aborts.paused());
     void this.#putDown(error);
   }
 
-  /** The store parked the run: nothing is left to do here. */
   parked(): void {
     this.#close();
     this.#leave("parked");
   }
 
-  /** A write is refused when the run is no longer ours or the engine is closed; anything else is a bug, and pauses the run. */
   writeFailed(error: unknown): void {
     if (error instanceof LeaseLost || error instanceof AppError) return void this.lose();
     this.#logUnwritten(error);

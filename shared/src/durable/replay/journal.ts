@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import { Told } from "./told.ts";
 

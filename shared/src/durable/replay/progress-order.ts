@@ -1,4 +1,4 @@
-import type { RunEvent } from "../run.ts";
+import type { RunEvent } from "../../core/run.ts";
 
 /** Progress kept back at most, while the storage takes long. */
 const kept = 1000;

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../run.ts";
+import type { RunEvent } from "../../core/run.ts";
 
 const reserved: readonly string[] = ["run-ended", "run-paused", "run-resumed"];
 

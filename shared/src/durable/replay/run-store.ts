@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { RunEvent } from "../run.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { RunEvent } from "../../core/run.ts";
 
 /** The verbs that take a number in the journal. */
 export type OperationKind = "step" | "sleep" | "signal" | "poll" | "all" | "race" | "emit";

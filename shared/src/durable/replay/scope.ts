@@ -1,4 +1,4 @@
-import type { RunEvent } from "../run.ts";
+import type { RunEvent } from "../../core/run.ts";
 import { placeBefore, type Told } from "./told.ts";
 
 /** A durable wait that has not been answered yet. */

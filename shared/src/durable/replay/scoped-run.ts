@@ -1,7 +1,7 @@
-import type { Json } from "../../json.ts";
-import type { Run, RunEvent } from "../run.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
 import { runAll, runRace } from "./branches.ts";
-import type { Execution } from "./execution.ts";
+import type { Life } from "./life.ts";
 import { never } from "./never.ts";
 import { assertNotReserved } from "./reserved-events.ts";
 import type { JournalRow } from "./run-store.ts";
@@ -9,7 +9,7 @@ import type { Scope } from "./scope.ts";
 import { runStep } from "./step.ts";
 
 /** The durable verbs for the body or one of its branches. */
-export function scopedRun(execution: Execution, scope: Scope): Run {
+export function scopedRun(execution: Life, scope: Scope): Run {
   return {
     id: execution.options.runId,
     principal: execution.options.principal,
@@ -35,7 +35,7 @@ function minded<T>(promise: Promise<T>): Promise<T> {
 }
 
 async function runSleep(
-  execution: Execution,
+  execution: Life,
   scope: Scope,
   milliseconds: number,
   until: AbortSignal | undefined,
@@ -53,7 +53,7 @@ async function runSleep(
 }
 
 async function runSignal(
-  execution: Execution,
+  execution: Life,
   scope: Scope,
   name: string,
   options: NonNullable<Parameters<Run["signal"]>[1]>,
@@ -68,7 +68,7 @@ async function runSignal(
   return JSON.parse(await execution.waiting.signal(scope, { path, name, reason: options.reason, begin }));
 }
 
-async function runPoll(execution: Execution, scope: Scope, name: string): Promise<readonly Json[]> {
+async function runPoll(execution: Life, scope: Scope, name: string): Promise<readonly Json[]> {
   const path = scope.nextPath();
   const row = execution.recall(path, "poll", name);
   if (row === "changed") return never();
@@ -82,7 +82,7 @@ async function runPoll(execution: Execution, scope: Scope, name: string): Promis
   return JSON.parse(await execution.write(scope, () => execution.options.store.takeAll(done)));
 }
 
-function runEmit(execution: Execution, scope: Scope, event: RunEvent): void {
+function runEmit(execution: Life, scope: Scope, event: RunEvent): void {
   assertNotReserved(event);
   const path = scope.placeOf(event.type);
   if (path === undefined || scope.sealed || scope.signal.aborted) return;

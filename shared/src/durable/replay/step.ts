@@ -1,7 +1,7 @@
-import { AppError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { Effect, RunEvent, StepContext } from "../run.ts";
-import type { Execution } from "./execution.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Effect, RunEvent, StepContext } from "../../core/run.ts";
+import type { Life } from "./life.ts";
 import { never } from "./never.ts";
 import { assertNotReserved } from "./reserved-events.ts";
 import type { JournalRow, RecordedError } from "./run-store.ts";
@@ -15,7 +15,7 @@ type StepFunction = (step: StepContext) => Promise<Json | undefined>;
  * lands behind it.
  */
 export async function runStep(
-  execution: Execution,
+  execution: Life,
   scope: Scope,
   name: string,
   fn: StepFunction,
@@ -44,7 +44,7 @@ export async function runStep(
 }
 
 /** Runs the function; what it throws becomes part of the row, except an abort, which is thrown on. */
-async function attempt(execution: Execution, scope: Scope, started: JournalRow, fn: StepFunction) {
+async function attempt(execution: Life, scope: Scope, started: JournalRow, fn: StepFunction) {
   const events: RunEvent[] = [];
   let open = true;
   const context: StepContext = {
@@ -73,7 +73,7 @@ async function attempt(execution: Execution, scope: Scope, started: JournalRow, 
   }
 }
 
-function recordable(execution: Execution, { path, name }: JournalRow, error: unknown): RecordedError {
+function recordable(execution: Life, { path, name }: JournalRow, error: unknown): RecordedError {
   if (error instanceof AppError) return { code: error.code, message: error.message };
   execution.options.log.error(
     { runId: execution.options.runId, path, step: name, err: error },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../log.ts";
-import type { Run } from "../run.ts";
+import { silentLog } from "../../core/log.ts";
+import type { Run } from "../../core/run.ts";
 import { emptyState, MemoryRunStore } from "../testing/memory-run-store.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";

@@ -1,6 +1,6 @@
-import type { RunEvent } from "../run.ts";
-import type { Execution } from "./execution.ts";
+import type { RunEvent } from "../../core/run.ts";
 import { nonDeterministic } from "./journal.ts";
+import type { Life, Waits } from "./life.ts";
 import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
 import type { Scope, SignalWait, SleepWait } from "./scope.ts";
 
@@ -9,20 +9,19 @@ const napMs = 1000;
 const longestTimerMs = 2 ** 31 - 1;
 
 /** The signals and sleeps a body waits for: answers them one at a time, and parks the run when nothing else is left to do. */
-export class Waiting {
+export class Waiting implements Waits {
   /** Pending while the store is asked to park the run. */
   parking: Promise<void> | undefined;
-  readonly #execution: Execution;
+  readonly #execution: Life;
   #asking = false;
   /** Whether a signal may be there that the store was not asked for. */
   #nudged = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(execution: Execution) {
+  constructor(execution: Life) {
     this.#execution = execution;
   }
 
-  /** Resolves with the payload's JSON text. `begin` is undefined when the wait is in the journal already. */
   signal(
     scope: Scope,
     spec: { path: string; name: string; reason: string | undefined; begin: readonly RunEvent[] | undefined },
@@ -68,7 +67,6 @@ export class Waiting {
     await ended.finally(() => until?.removeEventListener("abort", check));
   }
 
-  /** For an operation whose race or `all` was over before it got a result: rejects when its scope aborts. */
   lost(scope: Scope, path: string): Promise<never> {
     return this.#wait(scope, (_, reject) => scope.waits.add({ kind: "lost", path, reject }));
   }

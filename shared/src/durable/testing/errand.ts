@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
-import { AppError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { Run, RunDefinition } from "../run.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run, RunDefinition } from "../../core/run.ts";
 
 /**
  * A flow that uses every verb and leaves a line in a file for every effect, so that what really happened can be counted

@@ -1,3 +1,4 @@
+import type { RunEvent } from "../../core/run.ts";
 import type {
   Ending,
   JournalRow,
@@ -7,7 +8,6 @@ import type {
   WaitAnswer,
   WaitRequest,
 } from "../replay/run-store.ts";
-import type { RunEvent } from "../run.ts";
 
 /** All that is kept of one run. */
 export type RunState = {

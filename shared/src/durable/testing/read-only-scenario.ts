@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { AppError } from "../../errors.ts";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { AppError } from "../../errors.ts";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { until } from "./until.ts";
 
 const runs = 5;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { crashPointText } from "../embedded/crash-point.ts";
-import { createEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { crashPointText } from "../sqlite/crash-point.ts";
+import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 import { errand } from "./errand.ts";
 import { programDefinition } from "./program.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createBrowsers } from "../../browser/create-browsers.ts";
-import { browserDefaults } from "../../browser/settings.ts";
-import { estimateText } from "../../llm/tokens.ts";
+import { createBrowsers } from "../../machine/browser/create-browsers.ts";
+import { browserDefaults } from "../../machine/browser/settings.ts";
+import { estimateText } from "../../models/tokens.ts";
 import { browserTools } from "./browser-tools.ts";
 import { createLookBook } from "./looks.ts";
 

@@ -1,10 +1,10 @@
 import { setDefaultTimeout } from "bun:test";
-import type { Browsing } from "../../browser/browser.ts";
-import { browsersForTest } from "../../browser/browsers-for-test.ts";
-import type { BrowserSettings } from "../../browser/settings.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { Sight, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { browsersForTest } from "../../machine/browser/browsers-for-test.ts";
+import type { BrowserSettings } from "../../machine/browser/settings.ts";
 import { contextForTest } from "../context-for-test.ts";
-import type { Sight, ToolResult } from "../tool.ts";
 import { type Handler, startSite } from "../web/site.fixture.ts";
 import type { BrowserSearch } from "./act/web-search.ts";
 import { browserTools } from "./browser-tools.ts";

@@ -1,6 +1,6 @@
 import type { ElementHandle, Page } from "playwright";
-import type { Browsing } from "../../browser/browser.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
 import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
 import { listedElement } from "./in-page/element-list.ts";
 import type { Looks } from "./looks.ts";

@@ -1,5 +1,5 @@
 import type { Frame, JSHandle, Page } from "playwright";
-import type { Browsing } from "../../browser/browser.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
 import type { ElementList } from "./in-page/element-list.ts";
 import type { AriaNode } from "./observe/aria-node.ts";
 import { createRefs, type Refs } from "./refs.ts";

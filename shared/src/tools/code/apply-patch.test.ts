@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
-import { createKeyedQueue } from "../keyed-queue.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
 

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import type { Place } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { KeyedQueue } from "../../core/keyed-queue.ts";
+import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Place } from "../../machine/workspace/workspace-file.ts";
 import { type Edit, type EditHistory, openEditHistory } from "../files/edit-history.ts";
 import { readForEdit } from "../files/read-for-edit.ts";
-import type { KeyedQueue } from "../keyed-queue.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import type { FilePatch } from "./patch.ts";
 import { type PlannedFile, placesOf, planFile } from "./plan-patch.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { rememberArrival } from "../../workspace/pristine.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { rememberArrival } from "../../machine/workspace/pristine.ts";
 import { hashOf } from "../files/apply-staged.ts";
 import { changesPatches } from "./changes-patch.ts";
 import { type CodePlace, openCodePlace } from "./code.fixture.ts";

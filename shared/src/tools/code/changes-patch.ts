@@ -1,8 +1,8 @@
-import { AppError } from "../../errors.ts";
-import { keptContent } from "../../workspace/kept-content.ts";
-import { type Arrival, arrivalsOf } from "../../workspace/pristine.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { kindOf, openFile } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { keptContent } from "../../machine/workspace/kept-content.ts";
+import { type Arrival, arrivalsOf } from "../../machine/workspace/pristine.ts";
+import { kindOf, openFile } from "../../machine/workspace/workspace-file.ts";
 import { hashOf } from "../files/apply-staged.ts";
 import { listWork } from "./checkpoints/scan-workspace.ts";
 import { fileDiff } from "./file-diff.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import type { Egress } from "../../egress/egress.ts";
-import { AppError } from "../../errors.ts";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
+import type { Egress } from "../../machine/egress/egress.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type SourceAddress, sourceAddress } from "./archive/archive-address.ts";
 import { downloadArchive } from "./archive/download-archive.ts";
 import { placeEntries } from "./archive/place-entries.ts";

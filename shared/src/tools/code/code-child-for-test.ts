@@ -1,6 +1,6 @@
-import { openWorkspace } from "../../workspace/open-workspace.ts";
+import type { Tool } from "../../core/tool.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
-import type { Tool } from "../tool.ts";
 
 /* Run as a process of its own: one call of a tool, with the home folder, the tool's name, the input as JSON and the call's key as arguments. */
 const [home = "", name = "", input = "", key = ""] = process.argv.slice(2);
@@ -11,7 +11,7 @@ await tool.call(JSON.parse(input), contextForTest(workspace, { key }));
 /** Loads no more than the one tool, for many of these processes are started. */
 async function toolNamed(name: string): Promise<Tool> {
   if (name === "apply_patch") {
-    const { createKeyedQueue } = await import("../keyed-queue.ts");
+    const { createKeyedQueue } = await import("../../core/keyed-queue.ts");
     return (await import("./apply-patch.ts")).applyPatchTool({ queue: createKeyedQueue() });
   }
   if (name === "unpack") {

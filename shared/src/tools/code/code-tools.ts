@@ -1,7 +1,7 @@
-import type { Egress } from "../../egress/egress.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { KeyedQueue } from "../keyed-queue.ts";
-import type { Tool } from "../tool.ts";
+import type { KeyedQueue } from "../../core/keyed-queue.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { Egress } from "../../machine/egress/egress.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";

@@ -1,12 +1,12 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { openWorkspace } from "../../workspace/open-workspace.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { Tool, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { createSandbox } from "../../machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
-import type { Tool, ToolResult } from "../tool.ts";
 
 /** A sandbox over workspaces that are opened as the server opens them. */
 export type CodePlace = {

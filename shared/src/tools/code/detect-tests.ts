@@ -1,5 +1,5 @@
-import type { Workspace } from "../../workspace/workspace.ts";
-import { kindOf, openFile } from "../../workspace/workspace-file.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { kindOf, openFile } from "../../machine/workspace/workspace-file.ts";
 
 /** The command that runs the tests of the project in this folder, by the files it has; undefined when they tell nothing. */
 export async function detectTests(

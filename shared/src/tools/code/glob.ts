@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { fitsGlob, listCodeFiles } from "./list-code-files.ts";
 import { relativePath } from "./relative-path.ts";
 

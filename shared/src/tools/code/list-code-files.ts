@@ -1,7 +1,7 @@
-import { placeholdersAmong } from "../../sandbox/protected-names.ts";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { ToolContext } from "../tool.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import { placeholdersAmong } from "../../machine/sandbox/protected-names.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 /** `complete` is false when a bound cut the list short. Paths are relative to the workspace. */
 export type CodeFiles = { readonly paths: readonly string[]; readonly complete: boolean };

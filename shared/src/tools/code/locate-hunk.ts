@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { type Hunk, oldLines } from "./patch.ts";
 
 /** Where a hunk's old text is: the index of its first line, and what had to be overlooked to find it. */

@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { withPlainEndings } from "../files/line-endings.ts";
 import { parseGitHeader } from "./parse-git-header.ts";
 import { parseSearchBlock } from "./parse-search-block.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import type { FilePatch, HunkLine, Read } from "./patch.ts";
 
 const searchMark = /^<{5,9} SEARCH\s*$/;

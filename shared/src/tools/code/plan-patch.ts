@@ -1,7 +1,7 @@
-import { AppError } from "../../errors.ts";
-import { isProtected } from "../../workspace/protected-names.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { kindOf, type Place, placeOf } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { isProtected } from "../../machine/workspace/protected-names.ts";
+import { kindOf, type Place, placeOf } from "../../machine/workspace/workspace-file.ts";
 import type { Edit } from "../files/edit-history.ts";
 import { readForEdit } from "../files/read-for-edit.ts";
 import { decodeExactly, splitMark } from "../files/text-content.ts";

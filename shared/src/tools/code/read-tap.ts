@@ -1,4 +1,10 @@
-import type { TestReport } from "./test-report.ts";
+/** What a test run's output says. Counts are undefined where no known form was found. */
+export type TestReport = {
+  readonly passed: number | undefined;
+  readonly failed: number | undefined;
+  /** Names of failed tests, in the order of the output. */
+  readonly failures: readonly string[];
+};
 
 /** A test point that counts: `name` is led by those of the tests it is part of. */
 type Point = { readonly name: string; readonly ok: boolean };

@@ -1,6 +1,6 @@
-import { AppError } from "../../errors.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { kindOf, placeOf } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { kindOf, placeOf } from "../../machine/workspace/workspace-file.ts";
 
 /** A path of a model as commands in the workspace take it: relative, `.` for the root. Rejects what is outside or not there. */
 export async function relativePath(workspace: Workspace, path: string): Promise<string> {

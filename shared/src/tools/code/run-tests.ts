@@ -1,12 +1,13 @@
 import * as z from "zod";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { withCallOutput } from "../shell/call-output.ts";
-import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { detectTests } from "./detect-tests.ts";
 import { listCodeFiles } from "./list-code-files.ts";
+import type { TestReport } from "./read-tap.ts";
 import { relativePath } from "./relative-path.ts";
-import { readTestReport, type TestReport, withoutProgress } from "./test-report.ts";
+import { readTestReport, withoutProgress } from "./test-report.ts";
 
 const mostFailures = 30;
 const longestOutput = 8000;

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { fitsGlob, listCodeFiles, unsearched } from "./list-code-files.ts";
 import { relativePath } from "./relative-path.ts";
 

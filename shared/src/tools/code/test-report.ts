@@ -1,12 +1,4 @@
-import { readTap } from "./read-tap.ts";
-
-/** What a test run's output says. Counts are undefined where no known form was found. */
-export type TestReport = {
-  readonly passed: number | undefined;
-  readonly failed: number | undefined;
-  /** Names of failed tests, in the order of the output. */
-  readonly failures: readonly string[];
-};
+import { readTap, type TestReport } from "./read-tap.ts";
 
 /** How one test runner writes its counts, and the names of failures: each within a line. */
 type Form = { readonly is: RegExp; readonly passed: RegExp; readonly failed: RegExp; readonly failure: RegExp };

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pack } from "tar-stream";
-import { arrivalsOf } from "../../workspace/pristine.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { arrivalsOf } from "../../machine/workspace/pristine.ts";
 import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
 import { unpackTool } from "./unpack.ts";
 

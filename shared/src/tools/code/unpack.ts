@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { openFile } from "../../workspace/workspace-file.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
 import { unpackArchive } from "./archive/unpack-archive.ts";
 import { unpackedText } from "./archive/unpacked-text.ts";

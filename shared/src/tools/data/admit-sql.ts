@@ -1,7 +1,7 @@
-import { AppError } from "../../errors.ts";
-import { isProtected } from "../../workspace/protected-names.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { placeOf } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { isProtected } from "../../machine/workspace/protected-names.ts";
+import { placeOf } from "../../machine/workspace/workspace-file.ts";
 import { type SqlToken, sqlStatements } from "./sql-tokens.ts";
 
 /** What statements begin with that work on data. */

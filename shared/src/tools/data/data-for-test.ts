@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
-import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { createDatabases, type Databases } from "./databases.ts";
 
 /** A conversation with databases and files. For tests. */

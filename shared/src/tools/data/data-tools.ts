@@ -1,4 +1,4 @@
-import type { Tool } from "../tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import { dataVisualization } from "./data-visualization.ts";
 import type { Databases } from "./databases.ts";
 import { describeData } from "./describe-data.ts";

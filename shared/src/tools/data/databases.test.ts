@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../../sandbox/tiers.fixture.ts";
+import { eventually } from "../../machine/sandbox/tiers.fixture.ts";
 import { dataScene } from "./data-for-test.ts";
 import { createDatabases } from "./databases.ts";
 import { sqlQuery } from "./sql-query.ts";

@@ -1,6 +1,6 @@
-import { AppError } from "../../errors.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { createKeyedQueue } from "../keyed-queue.ts";
+import { AppError } from "../../core/errors.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { admitSql } from "./admit-sql.ts";
 import { type DatabaseProcess, startDatabase } from "./database-process.ts";
 import type { QueryResult } from "./database-protocol.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 import type { QueryResult } from "./database-protocol.ts";
 import type { Databases } from "./databases.ts";
 import { findOddities } from "./describe/find-oddities.ts";

@@ -1,4 +1,4 @@
-import { openWorkspace } from "../../workspace/open-workspace.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { createDatabases } from "./databases.ts";
 
 /** Started by a test that ends it: a server with one endless query over a workspace below the folder it is given. */

@@ -1,4 +1,4 @@
-import type { Effect } from "../../durable/run.ts";
+import type { Effect } from "../../core/run.ts";
 
 const reading = /^\s*(?:select|with|from|describe|summarize|show|explain|values|pivot|unpivot|table)\b/i;
 const changing =

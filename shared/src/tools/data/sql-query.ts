@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 import { csvText } from "./csv-text.ts";
 import type { Databases } from "./databases.ts";
 import { sqlEffect } from "./sql-effect.ts";

@@ -1,6 +1,6 @@
-import { AppError } from "../../errors.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { openFile } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { foreignName } from "./foreign/foreign-name.ts";
 
 const longestLine = 1024 * 1024;

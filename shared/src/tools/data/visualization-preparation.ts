@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import * as z from "zod";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
 
 const input = z.strictObject({
   code_type: z

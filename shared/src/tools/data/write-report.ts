@@ -1,11 +1,11 @@
 import { posix } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
-import { mediaTypeOf } from "../../workspace/media-type.ts";
-import { saveFile } from "../../workspace/save-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { openFile } from "../../workspace/workspace-file.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
+import { saveFile } from "../../machine/workspace/save-file.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { escapeHtml, htmlPage } from "./charts/html-page.ts";
 
 const mostImageBytes = 5 * 1024 * 1024;

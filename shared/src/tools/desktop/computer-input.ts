@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import type { ScreenSize } from "./display-session.ts";
 
 const withoutNul = (text: string) => !text.includes("\0");

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import {
+  availableTiers,
+  eventually,
+  type OpenTier,
+  openTier,
+  processesNamed,
+} from "../../machine/sandbox/tiers.fixture.ts";
 import { openDesktop } from "../../server/open-desktop.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
-import type { ToolContext } from "../tool.ts";
 import { computerUse } from "./computer-use.ts";
 import { createDisplays, displayTiers } from "./display-session.ts";
 import { displayPrograms, missingPrograms } from "./missing-programs.ts";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
-import { saveFile } from "../../workspace/save-file.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { saveFile } from "../../machine/workspace/save-file.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { type ComputerInput, computerInput, needed, pointOf } from "./computer-input.ts";
 import { type DisplayOutput, runOnDisplay } from "./display-calls.ts";
 import { pictureFile, type ScreenSize } from "./display-session.ts";

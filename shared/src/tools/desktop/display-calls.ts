@@ -1,6 +1,6 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ToolContext } from "../../core/tool.ts";
 import type { PooledOutcome, SessionPool } from "../shell/session-pool.ts";
-import type { ToolContext } from "../tool.ts";
 import { callOf } from "./display-session.ts";
 
 /** What a program on the display wrote. `restarted` tells why the windows of earlier calls are gone. */

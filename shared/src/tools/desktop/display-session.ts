@@ -1,5 +1,5 @@
-import type { Sandbox, SandboxTier } from "../../sandbox/sandbox.ts";
-import { createSession, type Session } from "../../sandbox/session.ts";
+import type { Sandbox, SandboxTier } from "../../machine/sandbox/sandbox.ts";
+import { createSession, type Session } from "../../machine/sandbox/session.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 
 /** Pixels of a display. */

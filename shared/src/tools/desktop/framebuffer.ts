@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import type { ScreenSize } from "./display-session.ts";
 
 /** The fixed part of the header; every field is a big-endian 32-bit number. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { keysymOf, keysymsOf } from "./key-names.ts";
 
 test.each([

@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 
 /** Names that people and models give keys, and what X calls them. Names that X itself knows in lower case too stand on the left as they are. */
 const keysyms: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { chown, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 /** What a display needs, as commands in the sandbox. */
 export const displayPrograms: readonly string[] = ["Xvfb", "xdotool"];

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
-import { AppError } from "../../errors.ts";
-import { type HeldFolder, holdFolder } from "../../workspace/held-folder.ts";
-import { addStaged, replaceByStaged } from "../../workspace/staged-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { openRegular, ownerOf, type Place } from "../../workspace/workspace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { type HeldFolder, holdFolder } from "../../machine/workspace/held-folder.ts";
+import { addStaged, replaceByStaged } from "../../machine/workspace/staged-file.ts";
+import { openRegular, ownerOf, type Place } from "../../machine/workspace/workspace-file.ts";
 
 /** The SHA-256 of a file's content; null for a file that is not there. */
 export type ContentHash = string | null;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 

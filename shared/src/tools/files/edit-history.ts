@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { errnoOf } from "../../errno.ts";
-import { AppError } from "../../errors.ts";
-import { readJson, writeJson } from "../../workspace/json-file.ts";
-import { stageFile } from "../../workspace/staged-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { ownerOf, type Place } from "../../workspace/workspace-file.ts";
+import { errnoOf } from "../../core/errno.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
+import { stageFile } from "../../machine/workspace/staged-file.ts";
+import { ownerOf, type Place } from "../../machine/workspace/workspace-file.ts";
 import { applyStaged, type ContentHash, currentHash, hashOf } from "./apply-staged.ts";
 
 const mostChanges = 100;

@@ -1,4 +1,4 @@
-import { openWorkspace } from "../../workspace/open-workspace.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 

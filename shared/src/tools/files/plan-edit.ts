@@ -1,5 +1,5 @@
-import { AppError } from "../../errors.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { hashOf } from "./apply-staged.ts";
 import type { Edit, EditHistory } from "./edit-history.ts";
 import { type EditedText, insertText, replaceText } from "./edit-text.ts";

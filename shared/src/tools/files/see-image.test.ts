@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { seeImage } from "./see-image.ts";
 import { showImage } from "./shown-image.ts";

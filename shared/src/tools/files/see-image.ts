@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
-import { openFile } from "../../workspace/workspace-file.ts";
-import { defineTool } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import { defineTool } from "../../core/tool.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { showImage } from "./shown-image.ts";
 import { imageTypeOf } from "./view-image.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { chmod, link, mkdir, open, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openWorkspace } from "../../workspace/open-workspace.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import type { ToolResult } from "../../core/tool.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
-import type { ToolResult } from "../tool.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 async function setUp() {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { AppError } from "../../errors.ts";
-import { isProtected } from "../../workspace/protected-names.ts";
-import { kindOf, openFile, type Place, placeOf } from "../../workspace/workspace-file.ts";
-import { createKeyedQueue, type KeyedQueue } from "../keyed-queue.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import { createKeyedQueue, type KeyedQueue } from "../../core/keyed-queue.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { isProtected } from "../../machine/workspace/protected-names.ts";
+import { kindOf, openFile, type Place, placeOf } from "../../machine/workspace/workspace-file.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";

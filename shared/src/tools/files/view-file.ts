@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { AppError } from "../../errors.ts";
-import type { ToolResult } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ToolResult } from "../../core/tool.ts";
 import { mostShown, numberLines } from "./numbered-lines.ts";
 import { readLines } from "./read-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";

@@ -1,6 +1,6 @@
-import { entriesOf, holdIfThere } from "../../workspace/folder-entries.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { placeOf } from "../../workspace/workspace-file.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { entriesOf, holdIfThere } from "../../machine/workspace/folder-entries.ts";
+import { placeOf } from "../../machine/workspace/workspace-file.ts";
 
 const mostEntries = 500;
 

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { AppError } from "../../errors.ts";
-import type { ToolResult } from "../tool.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ToolResult } from "../../core/tool.ts";
 
 const mostImageBytes = 5 * 1024 ** 2;
 

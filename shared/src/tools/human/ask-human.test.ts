@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { Run, RunEvent } from "../../durable/run.ts";
-import type { Json } from "../../json.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import type { Json } from "../../core/json.ts";
+import type { Part, UserMessage } from "../../core/message.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest, durableContextForTest } from "../context-for-test.ts";
 import { askHuman } from "./ask-human.ts";
-import type { Part, UserMessage } from "./user-message.ts";
 
 /** As much of a run as waits: signals are given by the test, sleeps end when the test says so. */
 function waitingRun() {

@@ -1,11 +1,9 @@
 import * as z from "zod";
-import { failure, type Tool } from "../tool.ts";
-import { inputSchemaOf, parseInput } from "../tool-input.ts";
-import { askPerson } from "./question.ts";
-import { inWords } from "./user-message.ts";
-
-/** The name of the tool whose results are the person's own words. */
-export const askHumanName = "ask_human";
+import { askHumanName } from "../../core/control-calls.ts";
+import { inWords } from "../../core/message.ts";
+import { askPerson } from "../../core/question.ts";
+import { failure, type Tool } from "../../core/tool.ts";
+import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
 
 const input = z.strictObject({
   inquire: z.string().min(1).describe("The question, with what the person needs to know to answer it."),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createChatCompletion } from "./create-chat-completion.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { JsonSchema } from "../../llm/model.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import type { JsonSchema } from "../../core/model.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 
 /**
  * The tool by which an agent gives its final answer in a fixed form and ends its task. `shape` is a Zod or JSON Schema of the answer;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { terminate } from "./terminate.ts";
 

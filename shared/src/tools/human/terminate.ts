@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { terminateName } from "../../core/control-calls.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 
 /** The tool by which an agent ends its task and says how it went. Without a summary the agent's last words are its answer. */
 export const terminate: Tool = {
   ...defineTool({
-    name: "terminate",
+    name: terminateName,
     description:
       "Ends the task: with success when it is done and checked, with failure when it cannot be done. Call it alone, after you have read the results it rests on.",
     input: z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
 
 /** The plans of one conversation, in order of their making, and the one that is meant when none is named. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../core/errors.ts";
 
 /** What a step can be, with the mark it has in a plan's text. */
 const stepMarks = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;

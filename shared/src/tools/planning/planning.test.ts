@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { openWorkspace } from "../../workspace/open-workspace.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createPlanning, readPlans } from "./planning.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { readJson, writeJson } from "../../workspace/json-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import { createKeyedQueue } from "../keyed-queue.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
 
 /** How many of the newest calls are remembered, so that one repeated after a crash is answered and not carried out again. */

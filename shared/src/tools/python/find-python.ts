@@ -2,9 +2,9 @@ import { chown, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 const deadlineMs = 10_000;
 

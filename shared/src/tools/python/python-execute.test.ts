@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import {
+  availableTiers,
+  eventually,
+  type OpenTier,
+  openTier,
+  processesNamed,
+} from "../../machine/sandbox/tiers.fixture.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
-import type { ToolContext } from "../tool.ts";
 import { findPython } from "./find-python.ts";
 import { createPythonSessions, pythonExecute } from "./python-execute.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { runCommand } from "../../sandbox/run-command.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type CallOutput, withCallOutput } from "../shell/call-output.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({

@@ -1,5 +1,5 @@
-import type { Sandbox, SandboxCommand } from "../../sandbox/sandbox.ts";
-import { createSession, type Session } from "../../sandbox/session.ts";
+import type { Sandbox, SandboxCommand } from "../../machine/sandbox/sandbox.ts";
+import { createSession, type Session } from "../../machine/sandbox/session.ts";
 
 const processorSeconds = 3600;
 

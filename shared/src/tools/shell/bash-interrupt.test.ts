@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { availableTiers, eventually, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import { availableTiers, eventually, processesNamed } from "../../machine/sandbox/tiers.fixture.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
 import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
 

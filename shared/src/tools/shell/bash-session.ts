@@ -1,6 +1,6 @@
-import { guardedFiles } from "../../sandbox/protected-names.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { createSession, type Session } from "../../sandbox/session.ts";
+import { guardedFiles } from "../../machine/sandbox/protected-names.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { createSession, type Session } from "../../machine/sandbox/session.ts";
 
 /** Descriptors that hold the shell's own outputs, out of reach of a command's redirections. */
 const outputs = { stdout: 251, stderr: 252 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually, processesNamed } from "../../sandbox/tiers.fixture.ts";
+import { eventually, processesNamed } from "../../machine/sandbox/tiers.fixture.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
 import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
 

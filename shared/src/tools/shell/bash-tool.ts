@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
 import { withCallOutput } from "./call-output.ts";
 import { createSessionPool, type PooledOutcome, type SessionPool } from "./session-pool.ts";

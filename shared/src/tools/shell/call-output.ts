@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createOutputWindow } from "../../sandbox/output-window.ts";
-import { makeOwnedFolder } from "../../sandbox/owned-folder.ts";
-import type { OutputListener } from "../../sandbox/run-command.ts";
-import type { ToolContext } from "../tool.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
+import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
+import type { OutputListener } from "../../machine/sandbox/run-command.ts";
 import { createLiveOutput } from "./live-output.ts";
 
 /** Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a file when long. */

@@ -1,4 +1,4 @@
-import type { OutputListener, OutputStream } from "../../sandbox/run-command.ts";
+import type { OutputListener, OutputStream } from "../../machine/sandbox/run-command.ts";
 
 const bytesASecond = 256 * 1024;
 const leftOut = "\n[… more output than can be shown live …]\n";

@@ -1,8 +1,8 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CallOptions, CallOutcome, Session } from "../../sandbox/session.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
-import type { ToolContext } from "../tool.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
 
 /** A call's outcome, and what the caller has to know about the session it ran in. */
 export type PooledOutcome = CallOutcome & {

@@ -1,5 +1,5 @@
-import { type OpenTier, openTier } from "../../sandbox/tiers.fixture.ts";
-import type { ToolContext, ToolResult } from "../tool.ts";
+import type { ToolContext, ToolResult } from "../../core/tool.ts";
+import { type OpenTier, openTier } from "../../machine/sandbox/tiers.fixture.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
 import type { SessionPool } from "./session-pool.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { browsersForTest } from "../../browser/browsers-for-test.ts";
-import { createEgress } from "../../egress/egress.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { browsersForTest } from "../../machine/browser/browsers-for-test.ts";
+import { createEgress } from "../../machine/egress/egress.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createRobots } from "./page/robots.ts";
 import { served, startSite } from "./site.fixture.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createEgress } from "../../egress/egress.ts";
-import { workspaceForTest } from "../../workspace/workspace-for-test.ts";
+import { createEgress } from "../../machine/egress/egress.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../context-for-test.ts";
 import { createRobots } from "./page/robots.ts";
 import { pdf } from "./pdf.fixture.ts";

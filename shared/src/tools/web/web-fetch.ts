@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { defineTool, failure, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext } from "../../core/tool.ts";
 import { asData, headAndTail } from "./as-data.ts";
-import { type Page, type PageDeps, readPage } from "./page/read-page.ts";
+import { type PageDeps, readPage } from "./page/read-page.ts";
+import type { Page } from "./page/read-rendered.ts";
 
 const address = z.string().min(1).max(8_000);
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 import { asData, headAndTail } from "./as-data.ts";
 import { type PageDeps, readPage } from "./page/read-page.ts";
 import type { SearchEngine, SearchQuery } from "./search/engine.ts";

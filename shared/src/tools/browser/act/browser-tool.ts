@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import type { Browsers, Browsing } from "../../../browser/browser.ts";
-import type { Effect } from "../../../durable/run.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../tool.ts";
+import type { Effect } from "../../../core/run.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import type { LookBook, Looks } from "../looks.ts";
 
 /** What the browser's tools need. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import { saveFile } from "../../../workspace/save-file.ts";
-import type { Tool, ToolResult } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool, ToolResult } from "../../../core/tool.ts";
+import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { findElement } from "../find-element.ts";
 import { heldUp } from "../observe/look.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";

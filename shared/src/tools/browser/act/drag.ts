@@ -1,7 +1,7 @@
 import type { ElementHandle } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { actMs, perform } from "./perform.ts";
 import { type Point, place, point, pointOn } from "./point.ts";

@@ -1,7 +1,7 @@
 import type { Frame } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import type { FoundElement } from "../find-element.ts";
 import { findElement } from "../find-element.ts";
 import { readOptions } from "../in-page/read-field.ts";

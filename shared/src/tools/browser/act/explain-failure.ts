@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { FoundElement } from "../find-element.ts";
 import { describeCover } from "../in-page/describe-cover.ts";
 

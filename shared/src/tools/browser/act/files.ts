@@ -1,10 +1,10 @@
 import type { Page } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import { mediaTypeOf } from "../../../workspace/media-type.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { openFile } from "../../../workspace/workspace-file.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
+import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { readLink } from "../in-page/read-field.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";

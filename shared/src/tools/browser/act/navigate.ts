@@ -1,7 +1,7 @@
 import type { Page, Response } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { followUp, placeOf, shortUrl } from "./follow-up.ts";
 import { pageAddress } from "./page-address.ts";

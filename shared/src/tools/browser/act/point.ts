@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { Hand } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 

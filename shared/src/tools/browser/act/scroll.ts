@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { type ScrollResult, scrollElement, scrollWindow } from "../in-page/scroll.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { refFor } from "./input.ts";

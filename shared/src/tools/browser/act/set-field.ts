@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import { fieldFormats } from "../field-formats.ts";
 import type { FoundElement } from "../find-element.ts";
 import { endTyping, type FieldOption, readOptions } from "../in-page/read-field.ts";

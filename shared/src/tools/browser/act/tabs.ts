@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Tool } from "../../tool.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { placeOf, shortUrl } from "./follow-up.ts";
 import { goTo } from "./navigate.ts";

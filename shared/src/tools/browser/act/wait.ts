@@ -1,7 +1,7 @@
 import type { Page } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { perform } from "./perform.ts";
 

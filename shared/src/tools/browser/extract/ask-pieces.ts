@@ -1,5 +1,5 @@
-import { AppError } from "../../../errors.ts";
-import type { ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { ToolContext } from "../../../core/tool.ts";
 import { asData } from "../../web/as-data.ts";
 
 /** What the pieces of a text hold for a goal: answers by piece, undefined where nothing; and why those from `unread` on were not read. */

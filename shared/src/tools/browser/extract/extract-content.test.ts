@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type BrowsersForTest, browsersForTest } from "../../../browser/browsers-for-test.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Inquiry } from "../../../core/tool.ts";
+import { type BrowsersForTest, browsersForTest } from "../../../machine/browser/browsers-for-test.ts";
 import { contextForTest } from "../../context-for-test.ts";
-import type { Inquiry } from "../../tool.ts";
 import { extractContent } from "./extract-content.ts";
 import { piecesOf } from "./pieces.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Browsers, Browsing } from "../../../browser/browser.ts";
-import { defineTool, failure, type Tool, type ToolContext } from "../../tool.ts";
+import { defineTool, failure, type Tool, type ToolContext } from "../../../core/tool.ts";
+import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import { asData } from "../../web/as-data.ts";
 import { askPieces, mergeAnswers } from "./ask-pieces.ts";
 import { piecesOf } from "./pieces.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../../llm/tokens.ts";
+import { estimateText } from "../../../models/tokens.ts";
 import { asData } from "../../web/as-data.ts";
 import type { Looks } from "../looks.ts";
 import { chooseLines } from "./choose-lines.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../../llm/tokens.ts";
+import { estimateText } from "../../../models/tokens.ts";
 import type { Line } from "./lines.ts";
 
 /** Which lines of an outline are shown within so many tokens: what is in view before what is further off, what can be acted on before the rest. */

@@ -1,4 +1,4 @@
-import type { Browsing } from "../../../browser/browser.ts";
+import type { Browsing } from "../../../machine/browser/browser.ts";
 import { asData } from "../../web/as-data.ts";
 import type { Look } from "./look.ts";
 

@@ -1,4 +1,4 @@
-import { estimateText } from "../../../llm/tokens.ts";
+import { estimateText } from "../../../models/tokens.ts";
 import type { Line } from "./lines.ts";
 
 /** The lines with a text, those they are below, and the next ones around; "" when there is none. Upper and lower case are the same. */

@@ -1,5 +1,5 @@
-import type { ActOptions, Browsing, Tab } from "../../../browser/browser.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { ActOptions, Browsing, Tab } from "../../../machine/browser/browser.ts";
 import { fieldFormats } from "../field-formats.ts";
 import { findFields } from "../in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "../in-page/measure-page.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
-import type { Browsing } from "../../../browser/browser.ts";
-import type { ImagePart } from "../../../llm/model.ts";
+import type { ImagePart } from "../../../core/model.ts";
+import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Looks } from "../looks.ts";
 
 /** The longest side of an image for a model, in pixels. */

@@ -1,4 +1,4 @@
-import type { Browsing } from "../../../browser/browser.ts";
+import type { Browsing } from "../../../machine/browser/browser.ts";
 import { type QuietPage, waitForQuiet } from "../in-page/wait-for-quiet.ts";
 import type { Looks } from "../looks.ts";
 

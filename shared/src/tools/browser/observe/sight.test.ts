@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { estimateText } from "../../../llm/tokens.ts";
+import { estimateText } from "../../../models/tokens.ts";
 import { refOf, startDesk } from "../browser.fixture.ts";
 
 const rows = (count: number) =>

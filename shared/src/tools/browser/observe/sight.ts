@@ -1,6 +1,6 @@
-import type { Browsing } from "../../../browser/browser.ts";
-import type { ImagePart } from "../../../llm/model.ts";
-import type { Sight } from "../../tool.ts";
+import type { ImagePart } from "../../../core/model.ts";
+import type { Sight } from "../../../core/tool.ts";
+import type { Browsing } from "../../../machine/browser/browser.ts";
 import { type LookBook, untoldNotices } from "../looks.ts";
 import { bodyOf } from "./body-of-look.ts";
 import { headerOf } from "./describe-look.ts";

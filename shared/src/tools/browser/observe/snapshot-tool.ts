@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Tool } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { asData } from "../../web/as-data.ts";
 import { type BrowserDeps, browserTool, type Hand } from "../act/browser-tool.ts";
 import { ref } from "../act/input.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../../llm/tokens.ts";
+import { estimateText } from "../../../models/tokens.ts";
 import type { Item } from "./item.ts";
 import { linesOf } from "./lines.ts";
 

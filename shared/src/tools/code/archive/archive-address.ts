@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 
 /** Where the files of a repository can be had as one archive, and what the repository is called. */
 export type ArchiveAddress = { readonly url: string; readonly name: string };

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { AppError } from "../../../errors.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 
 /** How a tar archive is compressed. */
 export type Compression = "none" | "gzip" | "bzip2" | "xz" | "zstd";

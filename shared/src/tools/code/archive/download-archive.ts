@@ -1,8 +1,8 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Egress } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
-import type { ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { ToolContext } from "../../../core/tool.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 import type { ArchiveFile } from "./decompress.ts";
 
 const fetchMs = 180_000;

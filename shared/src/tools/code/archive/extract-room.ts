@@ -1,5 +1,5 @@
-import { AppError } from "../../../errors.ts";
-import { bytesInWords } from "../../../sandbox/limits.ts";
+import { AppError } from "../../../core/errors.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
 /** How much may come out of an archive. */
 export type ExtractLimits = {

@@ -1,7 +1,7 @@
 import { lstat, rm, stat, symlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize } from "node:path";
-import { AppError } from "../../../errors.ts";
-import { confinedPath } from "../../../workspace/confined-path.ts";
+import { AppError } from "../../../core/errors.ts";
+import { confinedPath } from "../../../machine/workspace/confined-path.ts";
 
 /** What becomes of links whose own text leads outside. */
 export type LinksOutside = "refuse" | "leave out";

@@ -1,5 +1,5 @@
-import { AppError } from "../../../errors.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type ArchiveFile, type Compression, decompress } from "./decompress.ts";
 import { readTar } from "./read-tar.ts";

@@ -1,5 +1,5 @@
 import type { Entry } from "yauzl";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import { type ArchiveEntry, nothing } from "./archive-entry.ts";
 
 const longestTarget = 4096;

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import type { ArchiveFile } from "./decompress.ts";
 import { openArchive } from "./open-archive.ts";

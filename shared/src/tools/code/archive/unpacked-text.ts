@@ -1,4 +1,4 @@
-import { bytesInWords } from "../../../sandbox/limits.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Unpacked } from "./place-entries.ts";
 
 const shown = 20;

@@ -1,11 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../../errno.ts";
-import { readJson, writeJson } from "../../../workspace/json-file.ts";
-import { keepOnly } from "../../../workspace/kept-content.ts";
-import { arrivalsOf } from "../../../workspace/pristine.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { createKeyedQueue } from "../../keyed-queue.ts";
+import { errnoOf } from "../../../core/errno.ts";
+import { createKeyedQueue } from "../../../core/keyed-queue.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { readJson, writeJson } from "../../../machine/workspace/json-file.ts";
+import { keepOnly } from "../../../machine/workspace/kept-content.ts";
+import { arrivalsOf } from "../../../machine/workspace/pristine.ts";
 import { type Checkpoint, checkpointSchema, differences } from "./checkpoint.ts";
 import { scanWorkspace } from "./scan-workspace.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import { keptContent } from "../../../workspace/kept-content.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { placeOf } from "../../../workspace/workspace-file.ts";
-import { defineTool, type Tool, type ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { keptContent } from "../../../machine/workspace/kept-content.ts";
+import { placeOf } from "../../../machine/workspace/workspace-file.ts";
 import { changesPatches } from "../changes-patch.ts";
 import { fileDiff } from "../file-diff.ts";
 import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";

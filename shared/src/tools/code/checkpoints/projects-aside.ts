@@ -1,9 +1,9 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { holdFolder } from "../../../workspace/held-folder.ts";
-import { type Arrival, arrivalsOf } from "../../../workspace/pristine.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { kindOf, placeOf } from "../../../workspace/workspace-file.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { holdFolder } from "../../../machine/workspace/held-folder.ts";
+import { type Arrival, arrivalsOf } from "../../../machine/workspace/pristine.ts";
+import { kindOf, placeOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 type State = Pick<Checkpoint, "at" | "files">;

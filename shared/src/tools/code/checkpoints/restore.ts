@@ -1,11 +1,11 @@
 import { rm, rmdir } from "node:fs/promises";
-import { errnoOf } from "../../../errno.ts";
-import { AppError } from "../../../errors.ts";
-import { holdFolder } from "../../../workspace/held-folder.ts";
-import { keptContent } from "../../../workspace/kept-content.ts";
-import { putFile } from "../../../workspace/save-file.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { type Place, placeOf } from "../../../workspace/workspace-file.ts";
+import { errnoOf } from "../../../core/errno.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { holdFolder } from "../../../machine/workspace/held-folder.ts";
+import { keptContent } from "../../../machine/workspace/kept-content.ts";
+import { putFile } from "../../../machine/workspace/save-file.ts";
+import { type Place, placeOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Difference, SavedFile } from "./checkpoint.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { AppError } from "../../../errors.ts";
-import { keepContent } from "../../../workspace/kept-content.ts";
-import { type Listing, listFiles } from "../../../workspace/list-files.ts";
-import { isProtected } from "../../../workspace/protected-names.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { openFile } from "../../../workspace/workspace-file.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { keepContent } from "../../../machine/workspace/kept-content.ts";
+import { type Listing, listFiles } from "../../../machine/workspace/list-files.ts";
+import { isProtected } from "../../../machine/workspace/protected-names.ts";
+import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { hashOf } from "../../files/apply-staged.ts";
 import type { SavedFile } from "./checkpoint.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openWorkspace } from "../../../workspace/open-workspace.ts";
+import { openWorkspace } from "../../../machine/workspace/open-workspace.ts";
 import { createCheckpoints } from "./checkpoint-store.ts";
 
 /** Started by the tests: changes a file and takes a checkpoint, again and again, until it is killed. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import { parsePatch } from "../parse-patch.ts";
 
 const namesPath = z.looseObject({ path: z.string() });

@@ -1,8 +1,8 @@
 import { basename, extname, resolve } from "node:path";
-import { ownScriptArgv } from "../../../sandbox/own-script.ts";
-import { runCommand } from "../../../sandbox/run-command.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { ownScriptArgv } from "../../../machine/sandbox/own-script.ts";
+import { runCommand } from "../../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { checkers, ownExtensions } from "./checkers.ts";
 
 const checkMs = 10_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
-import { createKeyedQueue } from "../../keyed-queue.ts";
 import { applyPatchTool } from "../apply-patch.ts";
 import { type CodePlace, callIn, openCodePlace } from "../code.fixture.ts";
 import { editorPaths, patchPaths } from "./edited-paths.ts";

@@ -1,7 +1,7 @@
-import { AppError } from "../../../errors.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import { openFile } from "../../../workspace/workspace-file.ts";
-import type { Tool, ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool, ToolContext } from "../../../core/tool.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { findProblems } from "./find-problems.ts";
 
 const mostFiles = 5;

@@ -1,5 +1,5 @@
-import { AppError } from "../../../errors.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "../archive/archive-entry.ts";
 import { readTar } from "../archive/read-tar.ts";
 import type { ChosenRef } from "./choose-ref.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { RemoteRef } from "./upload-pack.ts";
 
 /** What is checked out: an object, by the full name of its branch or tag where it has one. */

@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 
 /** A packet of git's protocol: its bytes, or the mark that ends a section (`delimiter`) or a message (`flush`). */
 export type Packet = Uint8Array | "flush" | "delimiter";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createEgress, type Egress } from "../../../egress/egress.ts";
+import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
 import { chooseRef } from "./choose-ref.ts";
 import { remoteRepository } from "./upload-pack.ts";
 

@@ -1,5 +1,5 @@
-import type { Egress, EgressResponse } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress, EgressResponse } from "../../../machine/egress/egress.ts";
 import { commandText, packetsOf, textOf } from "./pkt-line.ts";
 
 /** A ref of a repository. `branch` is the ref that HEAD stands for. */

@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import { openFile } from "../../../workspace/workspace-file.ts";
-import { defineTool, type Tool, type ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { listCodeFiles } from "../list-code-files.ts";
 import { relativePath } from "../relative-path.ts";
 import { grammarOf } from "./grammars.ts";

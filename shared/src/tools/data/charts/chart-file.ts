@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { posix } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
-import { holdFolder } from "../../../workspace/held-folder.ts";
-import { saveFile } from "../../../workspace/save-file.ts";
-import type { Workspace } from "../../../workspace/workspace.ts";
-import { kindOf, openFile } from "../../../workspace/workspace-file.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { holdFolder } from "../../../machine/workspace/held-folder.ts";
+import { saveFile } from "../../../machine/workspace/save-file.ts";
+import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 
 const folder = "visualization";
 const mostBytes = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { ChartTable } from "./chart-table.ts";
 
 /** The shapes a chart can have. */

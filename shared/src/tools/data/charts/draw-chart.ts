@@ -1,6 +1,6 @@
-import type { ImagePart } from "../../../llm/model.ts";
-import { saveFile } from "../../../workspace/save-file.ts";
-import type { ToolContext } from "../../tool.ts";
+import type { ImagePart } from "../../../core/model.ts";
+import type { ToolContext } from "../../../core/tool.ts";
+import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { type ChartFile, saveChart } from "./chart-file.ts";
 import { records } from "./chart-table.ts";
 import { cjkFontWarning } from "./cjk-font.ts";

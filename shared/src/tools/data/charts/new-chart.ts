@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import * as z from "zod";
-import type { ImagePart } from "../../../llm/model.ts";
-import { kindOf } from "../../../workspace/workspace-file.ts";
-import type { ToolContext } from "../../tool.ts";
+import type { ImagePart } from "../../../core/model.ts";
+import type { ToolContext } from "../../../core/tool.ts";
+import { kindOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Databases } from "../databases.ts";
 import { type Language, sayFinding } from "../insights/say-finding.ts";
 import { chartFile, plainChartBase } from "./chart-file.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "../../../errors.ts";
-import type { ToolContext } from "../../tool.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { ToolContext } from "../../../core/tool.ts";
 import type { QueryResult } from "../database-protocol.ts";
 import type { Databases } from "../databases.ts";
 import { quoted, tableOf } from "../table-of.ts";

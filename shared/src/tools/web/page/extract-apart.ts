@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { Extract, ExtractRequest } from "./extract.ts";
 
 type Reply = { readonly extract: Extract } | { readonly problem: string };

@@ -1,37 +1,17 @@
-import type { BrowserHost } from "../../../browser/browser.ts";
-import type { Egress } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { BrowserHost } from "../../../machine/browser/browser.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 import { decodeText } from "./decode.ts";
 import { extractApart } from "./extract-apart.ts";
 import { mediaKind } from "./media-kind.ts";
-import { readRendered, wantsRendering } from "./read-rendered.ts";
+import { type Page, type ReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
 import { type Robots, userAgent } from "./robots.ts";
-
-/** A document of the web as a model can read it. */
-export type Page = {
-  /** Where it came from in the end. */
-  readonly url: string;
-  readonly title: string;
-  readonly mediaType: string;
-  /** Markdown of HTML, the text of a PDF, anything else that is text as it is. */
-  readonly text: string;
-  readonly pages?: number;
-  /** What the reader should know of how it was read, a sentence. */
-  readonly note?: string | undefined;
-};
 
 /** What reading needs. Without a browser pages are read as they are sent, without their scripts. */
 export type PageDeps = {
   readonly egress: Egress;
   readonly robots: Robots;
   readonly browser?: Pick<BrowserHost, "render"> | undefined;
-};
-
-/** `render`: always, never or, when left out, where a page is nearly empty without its scripts. */
-export type ReadOptions = {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly render?: boolean | undefined;
 };
 
 const maxBytes = 10_000_000;

@@ -1,7 +1,26 @@
-import type { BrowserHost } from "../../../browser/browser.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { BrowserHost } from "../../../machine/browser/browser.ts";
 import { extractApart } from "./extract-apart.ts";
-import type { Page, ReadOptions } from "./read-page.ts";
+
+/** A document of the web as a model can read it. */
+export type Page = {
+  /** Where it came from in the end. */
+  readonly url: string;
+  readonly title: string;
+  readonly mediaType: string;
+  /** Markdown of HTML, the text of a PDF, anything else that is text as it is. */
+  readonly text: string;
+  readonly pages?: number;
+  /** What the reader should know of how it was read, a sentence. */
+  readonly note?: string | undefined;
+};
+
+/** `render`: always, never or, when left out, where a page is nearly empty without its scripts. */
+export type ReadOptions = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly render?: boolean | undefined;
+};
 
 /** Characters of text below which a page that has scripts is taken for one that they make. */
 const nearlyEmpty = 200;

@@ -1,6 +1,6 @@
 import robotsParser from "robots-parser";
-import type { Egress } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 
 /** The name that robots.txt files know this system by. */
 const robotName = "Manyhands";

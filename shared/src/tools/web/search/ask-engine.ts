@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import type { Egress } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 import { decodeText } from "../page/decode.ts";
 import { userAgent } from "../page/robots.ts";
 

@@ -1,5 +1,5 @@
-import type { Egress } from "../../../egress/egress.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 import { askForText } from "./ask-engine.ts";
 import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { languageOf, languageWithScript, localeOf } from "./locale.ts";

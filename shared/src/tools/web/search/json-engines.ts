@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Egress } from "../../../egress/egress.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
 import { askForJson } from "./ask-engine.ts";
 import type { Hit, SearchEngine } from "./engine.ts";
 import { countryName, languageOf, languageWithScript, localeOf } from "./locale.ts";

@@ -1,5 +1,5 @@
-import { createEgress, type Egress } from "../../../egress/egress.ts";
-import type { EgressPolicy } from "../../../egress/policy.ts";
+import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
+import type { EgressPolicy } from "../../../machine/egress/policy.ts";
 import { type EngineName, engineNames, type SearchEngine } from "./engine.ts";
 import { htmlEngine } from "./html-engines.ts";
 import { brave, exa, googleCse, searxng, serper, tavily } from "./json-engines.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { normalisedUrl } from "./normalised-url.ts";
 

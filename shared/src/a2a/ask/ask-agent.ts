@@ -1,0 +1,167 @@
+import type { AskOutcome, Exchange, Fault } from "../../core/ask-outcome.ts";
+import { AppError, errorCodes } from "../../core/errors.ts";
+import type { AskState, PeerEvent } from "../../core/events/peer-events.ts";
+import type { Run } from "../../core/run.ts";
+import type { Ask, AskRequest, Child, Met } from "./ask.ts";
+import { beginAsk, meetAgain } from "./begin-ask.ts";
+import { isOver } from "./child-state.ts";
+import { type Collected, collect } from "./collect.ts";
+import { type Followed, followChild, type Seen } from "./follow-child.ts";
+import type { OpenAsk } from "./open-asks.ts";
+import type { Peers } from "./peers.ts";
+import { relayQuestion } from "./relay-question.ts";
+import { sendAsk } from "./send-ask.ts";
+import { faultOf, patiently, type Tried } from "./tried.ts";
+import { withdraw } from "./withdraw.ts";
+
+/** How a conversation with another agent came out: its task has ended there, or it was given up here and may still be at work. */
+type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
+
+/**
+ * Asks another agent over A2A and waits for what comes of it, in steps that each end by themselves: begin (its card, the intent), send,
+ * follow, collect. Rejects only when the run is cancelled, its branch is aborted, or with a bug: that an agent cannot be reached, fails,
+ * refuses or takes too long is an outcome with its cause.
+ *
+ * Promised, whatever process is killed when: an agent of ours gets the message as one task and answers once, a finished step is not repeated,
+ * the deadline counts from the recorded start. At any other agent a send whose process died is not repeated, but said to be `interrupted`.
+ * A task given up here is canceled there. For an abort nothing can be done in here: `cancelOpen` does it after an aborted branch, `recalling`
+ * at the end of every run, `recallingEngine` for a run that is canceled. Not promised: that a task is found which an agent that is not of ours
+ * began without its answer having arrived.
+ */
+export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
+  const end = peers.underWay.begin(run.id);
+  const { outcome, left } = await converse(run, request, peers);
+  if (!left) end();
+  return outcome;
+}
+
+/** The whole of an ask; `left` when its task may still be at work. */
+async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ outcome: AskOutcome; left: boolean }> {
+  const { ask, ...begun } = await beginAsk(run, request, peers);
+  if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
+  const exchanges: Exchange[] = [];
+  const ending = await attend(run, ask, begun.met, exchanges, peers);
+  const { open } = ending;
+  const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
+  if (open === undefined) return answered(run, ask, outcome);
+  const { done, usage } = await withdraw(run, open, peers);
+  return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
+}
+
+/** The conversation, and what a person was asked in it, up to its end or to where it is given up. */
+async function attend(
+  run: Run,
+  ask: Ask,
+  first: Tried<Met> | undefined,
+  exchanges: Exchange[],
+  peers: Peers,
+): Promise<Ending> {
+  let child: Child | undefined;
+  try {
+    const met = first !== undefined && "value" in first ? first : await meetAgain(run, ask, peers);
+    if ("fault" in met) return { outcome: given(ask, met) };
+    const sent = await sendAsk(run, ask, met.value, peers);
+    // A message whose answer was lost may have got there.
+    if ("fault" in sent) return { outcome: given(ask, sent), ...(mayPass(sent.fault) && { open: openAsk(ask) }) };
+    const { reply, ...ids } = sent.value;
+    if (reply !== undefined) return { outcome: { agent: ask.agent.name, ...ids, ...reply } };
+    child = { ...met.value, ...ids, ask };
+    return await seeThrough(run, child, exchanges, peers);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (child !== undefined) return givenUp(child, failed(ask, faultOf(error)));
+    return { outcome: failed(ask, faultOf(error)) };
+  }
+}
+
+/** Stays with the agent's task until it ends or is given up. */
+async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: Peers): Promise<Ending> {
+  const { ask } = child;
+  let from: Followed = { after: 0, told: 0 };
+  for (let questions = 0; ; ) {
+    const seen = await patiently(run, ask, peers, () => followChild(run, child, from, peers));
+    if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
+    if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
+    const { state, question, result, ...followed } = seen.value;
+    from = followed;
+    if (state === "working") continue;
+    // Runs recorded before such a wish was relayed gave the task up here.
+    if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));
+    if (question === undefined) return finish(run, child, result, peers);
+    const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
+    if (relayed === undefined) return givenUp(child, timedOut(ask));
+    const { exchange, told } = relayed;
+    exchanges.push(exchange);
+    if ("fault" in told) {
+      // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
+      const now = await followChild(run, child, from, peers);
+      return isEnd(now) ? finish(run, child, undefined, peers) : givenUp(child, failed(ask, told.fault));
+    }
+    from = { ...from, answered: question.id };
+  }
+}
+
+async function finish(run: Run, child: Child, result: Collected | undefined, peers: Peers): Promise<Ending> {
+  const { ask } = child;
+  if (result !== undefined) return { outcome: { agent: ask.agent.name, ...idsOf(child), ...result } };
+  const collected = await collect(run, child, peers);
+  if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
+  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...collected.value } };
+}
+
+function mayPass({ code }: Fault): boolean {
+  return errorCodes[code].retryable;
+}
+
+function isEnd(seen: Tried<Seen>): boolean {
+  return "value" in seen && isOver(seen.value.state);
+}
+
+function unauthorized({ title }: Child): Fault {
+  return { code: "unauthorized", message: `${title} wanted to be authorized for something.` };
+}
+
+function givenUp(child: Child, outcome: AskOutcome): Ending {
+  return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
+}
+
+function openAsk({ askId, agent, contextId }: Ask): OpenAsk {
+  return { askId, agent, ...(contextId !== undefined && { contextId }) };
+}
+
+/** The outcome of an ask that did not get as far as a task. */
+function given(ask: Ask, { fault, at }: { readonly fault: Fault; readonly at: number }): AskOutcome {
+  return ask.endsAt !== undefined && at >= ask.endsAt ? timedOut(ask) : failed(ask, fault);
+}
+
+function timedOut(ask: Ask): AskOutcome {
+  const message = `${ask.agent.name} did not answer within ${Math.round((ask.deadlineMs ?? 0) / 100) / 10} s.`;
+  return without(ask, "timed-out", { code: "timeout", message });
+}
+
+function failed(ask: Ask, error: Fault): AskOutcome {
+  return without(ask, "failed", error);
+}
+
+function without({ agent }: Ask, state: AskState, error: Fault): AskOutcome {
+  return { agent: agent.name, taskId: "", contextId: "", state, answer: "", files: [], error };
+}
+
+function idsOf({ taskId, contextId }: Child): Pick<AskOutcome, "taskId" | "contextId"> {
+  return { taskId, contextId };
+}
+
+function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = false) {
+  const { state, files, usage, error } = outcome;
+  run.emit({
+    type: "agent-answered",
+    askId,
+    agent: agent.name,
+    state,
+    files,
+    ...(usage !== undefined && { usage }),
+    ...(error !== undefined && { error }),
+    ...(left && { left }),
+  } satisfies PeerEvent);
+  return { outcome, left };
+}

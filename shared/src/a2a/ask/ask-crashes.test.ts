@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as z from "zod";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { agentServerForTest } from "./agent-server-for-test.ts";
+import type { askerSettings } from "./asker-child-for-test.ts";
+import { badAgentForTest, badArtifact, badTask } from "./bad-agent-for-test.ts";
+
+/** Runs a process that asks until it ends; whether it killed itself. */
+async function crashed(settings: z.input<typeof askerSettings>): Promise<boolean> {
+  const program = new URL("./asker-child-for-test.ts", import.meta.url).pathname;
+  const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
+  const killer = setTimeout(() => child.kill("SIGTERM"), 20_000);
+  const said = await new Response(child.stderr).text();
+  await child.exited;
+  clearTimeout(killer);
+  if (child.signalCode !== "SIGKILL" && child.exitCode !== 0) throw new Error(`the asker failed: ${said}`);
+  return child.signalCode === "SIGKILL";
+}
+
+type Asked = {
+  readonly crashed: boolean;
+  readonly run: string | undefined;
+  readonly output: unknown;
+  readonly events: readonly string[];
+  readonly tasks: readonly string[];
+  readonly modelCalls: number;
+};
+
+type Mode = z.input<typeof askerSettings>["mode"];
+
+const scripts: Record<Mode, Parameters<typeof agentServerForTest>[0]["script"]> = {
+  plain: () => ({ text: "the answer", delayMs: 20 }),
+  cancel: () => ({ text: "never ending", stallAfter: 1 }),
+  questions: ({ messages }) => {
+    const { role, content } = messages.at(-1) ?? {};
+    const task = /one|two/.exec(JSON.stringify(messages.find((each) => each.role === "user")))?.[0];
+    if (role === "tool") return { text: `${task} heard ${content}` };
+    return { calls: [{ name: "ask_human", args: { inquire: `${task}?` } }] };
+  },
+};
+
+/** One ask whose process kills itself at this point and is started again. */
+async function ask(crashAt: string, mode: Mode): Promise<Asked> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
+  await using helper = await agentServerForTest({ script: scripts[mode] });
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  try {
+    const { run } = await engine.start({ kind: "asker", input: null, principal: "p", contextId: "c" });
+    const settings = { home, url: helper.url, mode };
+    const first = await crashed({ ...settings, crashAt });
+    if (first) await crashed(settings);
+    const record = await engine.get(run.id);
+    return {
+      crashed: first,
+      run: record?.status,
+      output: record?.output,
+      events: (await engine.events(run.id)).map(({ event }) => event.type),
+      tasks: (await helper.tasks()).map(({ status }) => status),
+      modelCalls: helper.model.requests.length,
+    };
+  } finally {
+    await engine.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** Goes on, from the first durable write to the last, just before the odd ones and just after the even ones; how often a process was killed. */
+async function everyPoint(mode: Mode, expectRight: (asked: Asked) => void): Promise<number> {
+  let crashes = 0;
+  const lane = async (first: number, suffix: string) => {
+    for (let n = first; ; n += 2) {
+      const asked = await ask(`${n}${suffix}`, mode);
+      expectRight(asked);
+      if (!asked.crashed) return;
+      crashes++;
+    }
+  };
+  await Promise.all([lane(1, ""), lane(2, "+")]);
+  return crashes;
+}
+
+test("an asker killed around any durable write: the agent has one task, its model is asked once, and the answer is the outcome", async () => {
+  const crashes = await everyPoint("plain", (asked) => {
+    expect(asked).toMatchObject({
+      run: "completed",
+      output: { state: "completed", answer: "the answer" },
+      tasks: ["completed"],
+      modelCalls: 1,
+    });
+    for (const type of ["agent-asked", "agent-accepted", "agent-answered"])
+      expect([type, asked.events.filter((each) => each === type).length]).toEqual([type, 1]);
+    expect(asked.events.at(-1)).toBe("run-ended");
+  });
+  expect(crashes).toBeGreaterThan(4);
+}, 90_000);
+
+test("an asker killed around any durable write of a run that is canceled: no task stays at work at the agent", async () => {
+  const crashes = await everyPoint("cancel", (asked) => {
+    expect(asked).toMatchObject({ run: "canceled", tasks: ["canceled"] });
+  });
+  expect(crashes).toBeGreaterThan(6);
+}, 90_000);
+
+test("an asker killed around any durable write while two agents ask: each is answered once, with the answer to its own question", async () => {
+  const crashes = await everyPoint("questions", (asked) => {
+    expect(asked).toMatchObject({
+      run: "completed",
+      output: [{ answer: "one heard for one" }, { answer: "two heard for two" }],
+      tasks: ["completed", "completed"],
+      modelCalls: 4,
+    });
+    expect(asked.events.filter((type) => type === "question-asked")).toHaveLength(2);
+  });
+  expect(crashes).toBeGreaterThan(15);
+}, 120_000);
+
+test("an asker killed around any durable write: an agent of another make never gets the message twice, and what is not known is said", async () => {
+  const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
+  const outcomes = new Set<string>();
+  for (let n = 1; ; n++) {
+    using agent = badAgentForTest({}, { SendMessage: () => ({ task: badTask("WORKING") }), GetTask: () => done });
+    const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
+    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const { run } = await engine.start({ kind: "asker", input: null, principal: "p", contextId: "c" });
+    const settings = { home, url: agent.url, mode: "plain" } as const;
+    const isCrashed = await crashed({ ...settings, crashAt: `${n}` });
+    if (isCrashed) await crashed(settings);
+    const outcome = (await engine.get(run.id))?.output as { state: string; error?: { code: string } } | undefined;
+    const came = outcome?.error?.code ?? outcome?.state ?? "nothing";
+    outcomes.add(came);
+    const sent = agent.count("SendMessage");
+    expect([n, sent <= 1, came === "interrupted" || sent === 1]).toEqual([n, true, true]);
+    await engine.close();
+    await rm(home, { recursive: true, force: true });
+    if (!isCrashed) break;
+  }
+  expect([...outcomes].toSorted()).toEqual(["completed", "interrupted"]);
+}, 90_000);

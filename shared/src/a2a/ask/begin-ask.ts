@@ -1,0 +1,66 @@
+import type { Fault } from "../../core/ask-outcome.ts";
+import type { PeerEvent } from "../../core/events/peer-events.ts";
+import type { Run, StepContext } from "../../core/run.ts";
+import type { Ask, AskRequest, Met } from "./ask.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
+import { shortLine } from "./short-line.ts";
+import { patiently, type Tried, tried } from "./tried.ts";
+
+/** An ask that began: refused before anything was sent, or with the agent it met. */
+export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Tried<Met> };
+
+/**
+ * Begins an ask: its intent is recorded as `agent-asked` before anything is sent, with all it takes to find its task again. Refuses with
+ * `hop_limit` a task that has passed through too many agents, without a word to the agent.
+ */
+export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
+  const begin = async (step: StepContext) => {
+    const { hops, patienceMs } = peers.bounds;
+    const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: step.now() };
+    step.emit(asked(request, step.key));
+    const refused = request.hops + 1 > hops ? tooManyHops(request, hops) : null;
+    const met = refused === null ? await meet(request.agent, peers, step) : null;
+    return { ...facts, refused, met };
+  };
+  const begun = await run.step("ask", begin, { effect: "pure" });
+  const { askId, url, patienceMs, startedAt, refused, met } = begun;
+  const { deadlineMs, agent } = request;
+  const endsAt = deadlineMs === undefined ? undefined : startedAt + deadlineMs;
+  const ask = { ...request, agent: { name: agent.name, url }, askId, patienceMs, endsAt };
+  return { ask, ...(refused !== null && { refused }), ...(met !== null && { met }) };
+}
+
+function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {
+  const message = `The task has passed through ${hops} agents, and ${most} is the most: ${agent.name} was not asked.`;
+  return { code: "hop_limit", message };
+}
+
+/** Meets the agent that could not be met at once. */
+export function meetAgain(run: Run, ask: Ask, peers: Peers): Promise<Tried<Met>> {
+  const patience = { ...ask, patienceMs: ask.meetMs ?? ask.patienceMs };
+  return patiently(run, patience, peers, () =>
+    run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }),
+  );
+}
+
+function meet(address: PeerAddress, peers: Peers, step: StepContext): Promise<Tried<Met>> {
+  return tried(step, async () => {
+    const { card, ours } = await peers.client(address, step.signal);
+    const protocol = card.supportedInterfaces[0]?.protocolVersion ?? "";
+    return { title: shortLine(card.name, 60) || address.name, ours, protocol: shortLine(protocol, 20) };
+  });
+}
+
+function asked({ agent, parts, contextId, hops }: AskRequest, askId: string) {
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
+  return {
+    type: "agent-asked",
+    askId,
+    agent: agent.name,
+    url: agent.url,
+    text: shortLine(text),
+    parts,
+    ...(contextId !== undefined && { contextId }),
+    hops: hops + 1,
+  } satisfies PeerEvent;
+}

@@ -1,0 +1,123 @@
+import * as z from "zod";
+import type { AskOutcome, Exchange } from "../../core/ask-outcome.ts";
+import { AppError } from "../../core/errors.ts";
+import { inWords, type Part } from "../../core/message.ts";
+import { openWeb } from "../../core/taken-in.ts";
+import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tool.ts";
+import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
+import { addressesNamedIn } from "../../tools/risk/named-hosts.ts";
+import { askAgent } from "./ask-agent.ts";
+import type { Directory } from "./directory.ts";
+import type { Peers } from "./peers.ts";
+
+const name = "delegate";
+
+/** The part of what a task has left that one call lends, so that something is left to finish with. */
+const share = 0.5;
+const deadlineMs = 24 * 60 * 60 * 1000;
+const meetMs = 20_000;
+
+/**
+ * The tool by which an agent has another one do a part of its task. Its files go along, those the other makes land in the workspace, its
+ * questions are asked of the person this task works for, and what it spends is spent by this task: at most half of what is left.
+ */
+export function delegateTool(directory: Directory, peers: Peers): Tool {
+  const input = z.strictObject({
+    agent: z.enum(directory.addresses.map((address) => address.name)).describe("Which agent."),
+    task: z
+      .string()
+      .min(1)
+      .describe(
+        "The whole task in words: what is wanted, what is known, what a good result is. It knows nothing else.",
+      ),
+    files: z.array(z.string().min(1)).max(50).optional().describe("Paths of workspace files it needs, 7 MB together."),
+  });
+  return {
+    name,
+    get description() {
+      return `Gives a part of the task to another agent, which works by itself, and waits for its answer. The files it makes land in your workspace; what it asks is put to the user. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+    },
+    inputSchema: inputSchemaOf(input),
+    effect: () => "once",
+    parallel: true,
+    call: async () => failure(`${name} works only in a run that can wait for an answer.`),
+    async callDurably(raw, run, context) {
+      const parsed = parseInput(name, input, raw);
+      if (!parsed.ok) return failure(parsed.problem);
+      const { agent: wanted, task, files = [] } = parsed.data;
+      const agent = directory.addresses.find((address) => address.name === wanted);
+      if (agent === undefined) return failure(`There is no agent ${wanted}.`);
+      const sent = await attached(files, context);
+      if (!Array.isArray(sent)) return sent;
+      const loan = context.lend(share);
+      const parts: Part[] = [{ type: "text", text: task }, ...sent];
+      const { budget } = loan;
+      const request = {
+        agent,
+        parts,
+        budget,
+        hops: context.hops,
+        said: context.said,
+        // The call was judged like opening them.
+        given: addressesNamedIn(task),
+        takenIn: context.takenIn,
+        deadlineMs,
+        meetMs,
+        heard: context.hear,
+      };
+      const outcome = await askAgent(run, request, peers);
+      loan.settle(outcome.usage);
+      return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
+    },
+  };
+}
+
+async function attached(paths: readonly string[], context: DurableContext): Promise<Part[] | ToolResult> {
+  try {
+    return [...(await context.attach(paths))];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return failure(`Nothing was sent: ${error.message}`);
+  }
+}
+
+/** The outcome as the model reads it: the other agent's words between marks that they cannot end. */
+function told(
+  { agent, state, answer, data, exchanges = [], files, takenIn = [agent], error }: AskOutcome,
+  placed: readonly Part[],
+): ToolResult {
+  const said = [answer, ...(data === undefined ? [] : [JSON.stringify(data)])].filter((text) => text !== "").join("\n");
+  const inside = unmarked(said);
+  const names = placed.flatMap((part, index) =>
+    part.type === "file" ? [placedName(part.name, files[index]?.name)] : [],
+  );
+  const lines = [
+    ...(state === "completed" ? [] : [`${agent} did not complete the task (${state}).`]),
+    ...(error === undefined ? [] : [`${error.message} (${error.code})`]),
+    ...exchanges.map((exchange) => exchangeText(agent, exchange)),
+    ...(inside === "" ? [] : [`<agent-answer from="${agent}">\n${inside}\n</agent-answer>`]),
+    ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
+  ];
+  const text = lines.join("\n") || `${agent} completed the task without a word.`;
+  // Whatever it had read, its words may be led by what it asked of its own model.
+  return { text, isError: state !== "completed", takenIn: [...new Set([openWeb, ...takenIn])] };
+}
+
+const longestPart = 2_000;
+
+/** What the other agent asked on its way, in its words, and what the person answered. */
+function exchangeText(agent: string, { kind, question, answer }: Exchange): string {
+  const asked = unmarked(question.slice(0, longestPart));
+  const heard = unmarked(answer.map(inWords).join("\n").slice(0, longestPart));
+  const what = kind === "question" ? "asked the user" : "asked the user for leave";
+  return `${agent} ${what}:\n<agent-question from="${agent}">\n${asked}\n</agent-question>\nThe user answered it:\n<user-answer>\n${heard}\n</user-answer>`;
+}
+
+/** Words that cannot end the marks around them. */
+function unmarked(words: string): string {
+  return words.replaceAll(/<(\/?(?:agent-answer|agent-question|user-answer))/gi, "<\\$1");
+}
+
+function placedName(name: string, original: string | undefined): string {
+  return original === undefined || original === name ? name : `${name} (its ${original}; there was one already)`;
+}

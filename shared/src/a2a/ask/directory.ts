@@ -1,0 +1,54 @@
+import type { AgentCard } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
+import { sleep } from "../client/client-retry.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
+import { shortLine } from "./short-line.ts";
+
+/** The agents that can be asked by name, and what their cards say of them. */
+export type Directory = {
+  readonly addresses: readonly PeerAddress[];
+  /** One line for each agent: what it is and can do, or that it was not reached yet. */
+  describe(): string;
+  /** Stops looking for those that could not be reached. */
+  close(): void;
+};
+
+const firstPauseMs = 2_000;
+const longestPauseMs = 60_000;
+
+/** Reads the cards in the background, and looks again for agents that are not up yet. Never waits and never fails. */
+export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Peers, "client">): Directory {
+  const closed = new AbortController();
+  const cards = new Map<string, string>();
+  for (const address of addresses) void meet(address);
+
+  async function meet(address: PeerAddress): Promise<void> {
+    for (let pauseMs = firstPauseMs; !closed.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        cards.set(address.name, inWords((await peers.client(address, closed.signal)).card));
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError)) return;
+        await sleep(pauseMs, closed.signal).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    addresses,
+    describe: () =>
+      addresses
+        .map(
+          ({ name }) =>
+            `- ${name}: ${cards.get(name) ?? "not reached yet, it may be starting. When it is asked, it is waited for."}`,
+        )
+        .join("\n"),
+    close: () => closed.abort(),
+  };
+}
+
+/** A card in one line: it is the other agent's word, so it is short and plain. */
+function inWords({ description, skills }: AgentCard): string {
+  const named = skills.slice(0, 8).map(({ name }) => shortLine(name, 60));
+  return `${shortLine(description, 400)}${named.length === 0 ? "" : ` Skills: ${named.join("; ")}.`}`;
+}

@@ -1,0 +1,146 @@
+import type { Task } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
+import type { QuestionAsked } from "../../core/question.ts";
+import type { Run, StepContext } from "../../core/run.ts";
+import type { A2aClient } from "../client/client.ts";
+import { sleep } from "../client/client-retry.ts";
+import type { TaskUpdate } from "../client/task-update.ts";
+import { messageText } from "../client/task-update.ts";
+import { isSettled } from "../task-state.ts";
+import type { Child } from "./ask.ts";
+import {
+  type ChildQuestion,
+  type ChildState,
+  childQuestion,
+  childState,
+  isOver,
+  waitsForPerson,
+} from "./child-state.ts";
+import { type Collected, readResult } from "./collect.ts";
+import type { Doorbell } from "./doorbell.ts";
+import { inTime } from "./in-time.ts";
+import { childNotes, type Notes, type ToldLines } from "./notes.ts";
+import type { Peers } from "./peers.ts";
+import { hasFiles } from "./take-files.ts";
+import { type Tried, tried } from "./tried.ts";
+
+/** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
+export type Followed = ToldLines & {
+  readonly after: number;
+  /** The question that was answered last. */
+  readonly answered?: string;
+};
+
+/** Where the task then stood; with its result when it had ended and no files have to be fetched for it. */
+export type Seen = Followed & {
+  readonly state: ChildState;
+  readonly result?: Collected;
+  readonly question?: ChildQuestion & { readonly kind: QuestionAsked["kind"] };
+};
+
+const shortestLookMs = 1_000;
+/** A pause between two looks after which a task is one that takes long, and the pause where its agent rings. */
+const longMs = 1_000;
+const rarelyMs = 60_000;
+
+/**
+ * Follows a task for a while in one step: until it has ended or asks something new, until there is something to tell, or for `followMs`. What a
+ * stream said is only a reason to look; how the task stands is what GetTask answers. Harmless to repeat.
+ */
+export function followChild(run: Run, child: Child, from: Followed, peers: Peers): Promise<Tried<Seen>> {
+  const { ask } = child;
+  const attempt = (step: StepContext) =>
+    tried(step, async (): Promise<Seen> => {
+      const signal = inTime(step, ask.endsAt);
+      const client = await peers.client(ask.agent, signal);
+      const started = performance.now();
+      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child, step))));
+      const notes = childNotes(ask, from, step);
+      const look = { notes, signal, ends };
+      const seen = await (child.ours
+        ? watchJournal(client, child, from, look)
+        : pollTask(client, child, from, look, peers.doorbell));
+      const task = await client.get(child.taskId, { signal });
+      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
+      const state = stateAfter(task, from.answered);
+      // An agent whose stream ends early, for whatever reason, is not asked again at once.
+      if (state === "working" && !ends.aborted) {
+        await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
+      }
+      const result =
+        isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
+      const kind = state === "auth-required" ? "authorization" : seen.kind;
+      const question = waitsForPerson(state) ? { ...childQuestion(task), kind } : undefined;
+      return {
+        ...from,
+        after: seen.after,
+        ...notes.told(),
+        state,
+        ...(question && { question }),
+        ...(result && { result }),
+      };
+    });
+  return run.step("follow", attempt, { effect: "pure" });
+}
+
+type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
+type Looked = { readonly after: number; readonly kind: QuestionAsked["kind"] };
+
+/** Reads the journal of an agent of ours. */
+async function watchJournal(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
+  const looked: { after: number; kind: Looked["kind"] } = { after: from.after, kind: "question" };
+  const enough = AbortSignal.any([signal, ends, notes.due]);
+  try {
+    for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
+      if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
+      looked.kind = kindIn(update) ?? looked.kind;
+      notes.take(update);
+      if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // A stream that fails is no more than one that ended: whether the agent can be reached is for GetTask to say.
+    if (!(error instanceof AppError || enough.aborted)) throw error;
+  }
+  return looked;
+}
+
+/**
+ * Asks an agent that is not of ours again and again; its status lines are its progress. One that works for longer and can ring is asked when
+ * it rang, and rarely besides.
+ */
+async function pollTask(client: A2aClient, child: Child, from: Followed, look: Look, doorbell?: Doorbell) {
+  const { notes, signal, ends } = look;
+  const { askId } = child.ask;
+  const enough = AbortSignal.any([signal, ends, notes.due]);
+  try {
+    for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
+      const rung = doorbell?.next(askId) ?? signal;
+      const task = await client.get(child.taskId, { signal });
+      if (stateAfter(task, from.answered) !== "working") break;
+      notes.say(messageText(task.status?.message));
+      if (pauseMs > longMs) await doorbell?.hang(client, child.taskId, askId, signal);
+      const pause = doorbell?.knows(askId) ? rarelyMs : pauseMs;
+      await sleep(pause, AbortSignal.any([enough, rung])).catch(() => signal.throwIfAborted());
+    }
+  } finally {
+    doorbell?.leave(askId);
+  }
+  return { after: from.after, kind: "question" } as const;
+}
+
+/** The state; a question that was answered is not one any more, also where the agent has not noticed the answer yet. */
+function stateAfter(task: Task, answered: string | undefined): ChildState {
+  const state = childState(task);
+  return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
+}
+
+function kindIn(update: TaskUpdate): QuestionAsked["kind"] | undefined {
+  const event = update.kind === "status" ? update.journal?.event : undefined;
+  if (event?.type !== "question-asked") return undefined;
+  return event.kind === "approval" ? "approval" : "question";
+}
+
+function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: Child, { now }: StepContext): number {
+  return Math.min(endsAt - now(), 2 ** 31 - 1);
+}

@@ -1,0 +1,101 @@
+import type { PeerEvent, PeerProgress, PeerWriting } from "../../core/events/peer-events.ts";
+import type { StepContext } from "../../core/run.ts";
+import type { TaskUsage } from "../../core/usage.ts";
+import type { TaskUpdate } from "../client/task-update.ts";
+import type { Ask } from "./ask.ts";
+import { shortLine } from "./short-line.ts";
+
+/** Lines of an ask's progress that are stored, and how long the first of a step waits for others. */
+const mostLines = 100;
+const gatherMs = 2_000;
+
+/** Characters of live output that are shown at once, and of an ask in one step. */
+const longestOutput = 400;
+const mostOutput = 200_000;
+
+/** Events of an agent of ours that are worth a line to whoever asked it. */
+const telling = [
+  "tool-started",
+  "notice-given",
+  "agent-asked",
+  "agent-answered",
+  "step-assigned",
+  "step-ended",
+  "branch-begun",
+  "branch-ended",
+  "policy-settled",
+  "choice-made",
+  "iteration-begun",
+  "iteration-ended",
+  "round-begun",
+  "argument-made",
+  "debater-absent",
+  "round-ended",
+  "verdict-given",
+  "run-paused",
+];
+
+/** What was told of an ask in the steps before: the same line is not told again in the next. */
+export type ToldLines = { readonly told: number; readonly line?: string };
+
+/** What the asker's run tells of the other agent's work. */
+export type Notes = {
+  take(update: TaskUpdate): void;
+  /** Notes a line, unless it is the one noted last. */
+  say(text: string): void;
+  /** How many lines of the ask have been told, and the one that was told last. */
+  told(): ToldLines;
+  /** Aborted when what was noted should be stored. */
+  readonly due: AbortSignal;
+};
+
+/** Notes for one step: few lines as events of the step, and what is said live as progress of it. */
+export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldLines, step: StepContext): Notes {
+  const due = new AbortController();
+  let count = before.told;
+  let last = before.line ?? "";
+  let line = "";
+  let used: TaskUsage | undefined;
+  let shown = 0;
+  const show = (text: string) => {
+    shown += text.length;
+    if (shown > mostOutput || text.trim() === "") return;
+    step.progress({ type: "agent-output", askId, agent, text } satisfies PeerProgress);
+  };
+  const say = (text: string) => {
+    const short = shortLine(text);
+    if (short === "" || short === last || count >= mostLines) return;
+    last = short;
+    if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
+    step.emit({
+      type: "agent-progressed",
+      askId,
+      agent,
+      text: short,
+      ...(used && { usedSoFar: used }),
+    } satisfies PeerEvent);
+  };
+  return {
+    due: due.signal,
+    say,
+    told: () => ({ told: count, ...(last !== "" && { line: last }) }),
+    take(update) {
+      if (update.kind === "status") {
+        used = update.usage ?? used;
+        const type = update.journal?.event.type;
+        if (type !== undefined && telling.includes(type)) say(update.text);
+        const { event } = update.journal ?? {};
+        if (event?.type === "model-replied" && typeof event.text === "string")
+          step.progress({ type: "agent-written", askId, text: event.text } satisfies PeerWriting);
+      }
+      if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
+      const { text, at } = update.progress;
+      if (at !== undefined) step.progress({ type: "agent-writing", askId, text, at } satisfies PeerWriting);
+      line += update.progress.text;
+      const end = line.length > longestOutput ? line.length : line.lastIndexOf("\n") + 1;
+      if (end === 0) return;
+      show(line.slice(0, end));
+      line = line.slice(end);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Engine } from "../../core/engine.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { isLoopback } from "../../http/loopback-guard.ts";
+import { type A2aClient, createA2aClient } from "../client/client.ts";
+import type { Fetch } from "../client/client-fetch.ts";
+import type { InsideAddress } from "../client/inside-address.ts";
+import type { Doorbell } from "./doorbell.ts";
+import { createFloor, type Floor } from "./floor.ts";
+import { createUnderWay, type UnderWay } from "./under-way.ts";
+
+/** Another agent: what the asker calls it, and where its card is. */
+export type PeerAddress = { readonly name: string; readonly url: string };
+
+/** Bounds of asking. Times in milliseconds, sizes in bytes. */
+export type AskBounds = {
+  /** Agents a task may pass through. */
+  readonly hops: number;
+  /** How long one step follows a task. */
+  readonly followMs: number;
+  /** How long an agent that cannot be reached is tried again. */
+  readonly patienceMs: number;
+  /** One file of an agent, and how many files of an ask are taken. */
+  readonly fileBytes: number;
+  readonly files: number;
+};
+
+const defaultBounds: AskBounds = {
+  hops: 8,
+  followMs: 30_000,
+  patienceMs: 120_000,
+  fileBytes: 64 * 1024 * 1024,
+  files: 50,
+};
+
+/** What asking other agents needs of the process it happens in. Made once; shared by all runs. */
+export type Peers = {
+  /** The agent at this address; its card is read again when it is older than a minute. Rejects as `createA2aClient`. */
+  client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
+  /** Aborted at the next moment at which an agent that failed is worth asking again, where something watches over it. */
+  retrySignal(address: PeerAddress): AbortSignal | undefined;
+  /** Where an agent is now that was asked at this address, in another life perhaps. */
+  at(address: PeerAddress): PeerAddress;
+  /** A request to the agent's own server beside A2A: for its files. */
+  readonly fetch: Fetch;
+  /** Where an address is reached from here. */
+  readonly inside: InsideAddress;
+  /** What every request to this agent carries. */
+  headers(address: PeerAddress): Readonly<Record<string, string>>;
+  readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
+  readonly artifacts: ArtifactStore;
+  readonly bounds: AskBounds;
+  readonly floor: Floor;
+  readonly underWay: UnderWay;
+  /** Where agents that are not of ours may ring; left out where nobody could reach it. */
+  readonly doorbell?: Doorbell | undefined;
+};
+
+/** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
+export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
+  /** A client to an agent that something else watches over, a registry say; undefined for one that is met here. */
+  connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
+  retrySignal?(address: PeerAddress): AbortSignal | undefined;
+  headers?(address: PeerAddress): Readonly<Record<string, string>>;
+  /** The agent that is known by this name now. A run remembers where an agent was when it asked it, in another life perhaps. */
+  known?(name: string): PeerAddress | undefined;
+  readonly fetch?: Fetch;
+  readonly inside?: InsideAddress;
+  readonly bounds?: Partial<AskBounds>;
+  readonly doorbell?: Doorbell | undefined;
+};
+
+const cardAgeMs = 60_000;
+
+/** Makes it, with the default bounds where none are named. */
+export function createPeers(options: PeersOptions): Peers {
+  const { engine, artifacts, fetch: inner = fetch, inside = (url: string) => url } = options;
+  const headers = (address: PeerAddress) => options.headers?.(whereNow(address, options)) ?? {};
+  const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
+  return {
+    engine,
+    artifacts,
+    headers,
+    retrySignal: (address) => options.retrySignal?.(address),
+    fetch: inner,
+    inside,
+    at: (address) => whereNow(address, options),
+    bounds: { ...defaultBounds, ...options.bounds },
+    floor: createFloor(),
+    underWay: createUnderWay(),
+    doorbell: options.doorbell,
+    async client(asked, signal) {
+      const address = whereNow(asked, options);
+      const watched = options.connect?.(address, signal);
+      if (watched !== undefined) return watched;
+      const known = met.get(`${address.name} ${address.url}`);
+      if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
+      const client = await createA2aClient(address.url, {
+        fetch: inner,
+        inside,
+        headers: headers(address),
+        responseMs: 20_000,
+        // The durable loop around a call has the patience; within a step a hiccup is all that is waited out.
+        retry: { retries: 2, firstPauseMs: 100 },
+        ...(signal && { signal }),
+      });
+      met.set(`${address.name} ${address.url}`, { client, at: performance.now() });
+      return client;
+    },
+  };
+}
+
+/** Where an agent of this machine is now: its server may have got another port since it was asked. Any other is where it was. */
+function whereNow(asked: PeerAddress, { known }: Pick<PeersOptions, "known">): PeerAddress {
+  const now = known?.(asked.name);
+  return now !== undefined && [asked, now].every(({ url }) => isHere(url)) ? { ...asked, url: now.url } : asked;
+}
+
+function isHere(url: string): boolean {
+  return isLoopback(URL.parse(url)?.hostname ?? "");
+}

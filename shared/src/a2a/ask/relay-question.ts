@@ -1,0 +1,60 @@
+import type { Exchange } from "../../core/ask-outcome.ts";
+import { messageSignal, type UserMessage } from "../../core/message.ts";
+import { askPerson } from "../../core/question.ts";
+import type { Run } from "../../core/run.ts";
+import type { Child } from "./ask.ts";
+import type { Seen } from "./follow-child.ts";
+import type { Peers } from "./peers.ts";
+import { sendAnswer } from "./send-ask.ts";
+import type { Tried } from "./tried.ts";
+
+const floorMs = 30_000;
+
+/**
+ * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer: `told` says
+ * whether that got there. Undefined when nobody answered before the ask's deadline.
+ */
+export async function relayQuestion(
+  run: Run,
+  child: Child,
+  question: NonNullable<Seen["question"]>,
+  { n, at }: { readonly n: number; readonly at: number },
+  peers: Peers,
+): Promise<{ readonly exchange: Exchange; readonly told: Tried<null> } | undefined> {
+  const { ask, title } = child;
+  const begun = await takeFloor(run, child, at, peers);
+  if (begun === undefined) return undefined;
+  try {
+    if (ask.heard !== undefined) ask.heard(await run.poll<UserMessage>(messageSignal));
+    const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
+    const asked = { question: inWords(title, question), kind: question.kind, askId: ask.askId };
+    const answer = await askPerson(run, asked, left);
+    if (answer === undefined) return undefined;
+    const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
+    return { exchange, told: await sendAnswer(run, child, n, answer.parts, peers) };
+  } finally {
+    peers.floor.leave(run.id, ask.askId);
+  }
+}
+
+function inWords(title: string, { kind, text }: NonNullable<Seen["question"]>): string {
+  if (kind !== "authorization") return `${title} asks:\n\n${text}`;
+  const what = text === "" ? "It does not say for what." : text;
+  return `${title} wants to be authorized before it goes on. Do what it needs, then answer here; what you answer is sent to it.\n\n${what}`;
+}
+
+/** Waits for its turn to ask; answers when it had it, on the clock of runs. */
+async function takeFloor(run: Run, { ask }: Child, since: number, { floor }: Peers): Promise<number | undefined> {
+  for (let at = since; ask.endsAt === undefined || at < ask.endsAt; ) {
+    const turn = await run.step(
+      "take the floor",
+      async ({ signal, now }) => ({ taken: await floor.take(run.id, ask.askId, floorMs, signal), at: now() }),
+      { effect: "pure" },
+    );
+    at = turn.at;
+    if (!turn.taken) continue;
+    floor.hold(run.id, ask.askId);
+    return at;
+  }
+  return undefined;
+}

@@ -1,0 +1,138 @@
+import type { Task, Part as WirePart } from "@a2a-js/sdk";
+import * as z from "zod";
+import type { Fault } from "../../core/ask-outcome.ts";
+import { AppError } from "../../core/errors.ts";
+import type { StoredFile } from "../../core/workspace.ts";
+import { retrying } from "../client/client-retry.ts";
+import { isSameServer } from "../client/same-server.ts";
+import { metadataKeys } from "../extensions.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
+import { shortLine } from "./short-line.ts";
+import { faultOf } from "./tried.ts";
+
+/** The files that could be taken, and why the first of the others could not. */
+type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
+
+/** Milliseconds one file may take to arrive. */
+const arrivalMs = 120_000;
+const retries = { retries: 2, firstPauseMs: 250 };
+
+const fileFacts = z.object({ sha256: z.string(), size: z.number() });
+
+/**
+ * Takes the files of a task into our own store, by their content. A link is followed only to the server that the agent is asked at, and to no other
+ * that it or its card names. What cannot be had is missing; rejects only when our own store fails.
+ */
+export async function takeFiles(
+  { artifacts }: Task,
+  address: PeerAddress,
+  peers: Peers,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const from = { address, peers, signal };
+  const files: StoredFile[] = [];
+  let fault: Fault | undefined;
+  for (const part of artifacts.flatMap(({ name, parts }) => parts.flatMap((each) => filePart(each, name)))) {
+    try {
+      if (files.length === peers.bounds.files) {
+        throw new AppError("too_large", `There are more than the ${peers.bounds.files} files that are taken.`);
+      }
+      files.push(await retrying(retries, signal, () => takeFile(part, from)));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === "storage_unavailable") throw error;
+      fault ??= faultOf(error);
+    }
+  }
+  return { files, ...(fault !== undefined && { fault }) };
+}
+
+/** Whether a task has files to take. */
+export function hasFiles({ artifacts }: Task): boolean {
+  return artifacts.some(({ parts }) => parts.some((part) => filePart(part, "").length > 0));
+}
+
+type FilePart = { readonly part: WirePart; readonly name: string };
+type Source = {
+  readonly address: PeerAddress;
+  readonly peers: Peers;
+  readonly signal: AbortSignal;
+};
+
+function filePart(part: WirePart, artifactName: string): FilePart[] {
+  const { content, filename } = part;
+  if (content?.$case !== "raw" && content?.$case !== "url") return [];
+  return [{ part, name: insidePath(shortLine(filename || artifactName, 200)) }];
+}
+
+/** A name that leads to nowhere but below the folder it is put into. */
+function insidePath(name: string): string {
+  const segments = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
+  return segments.join("/") || "file";
+}
+
+async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {
+  const { content, mediaType } = part;
+  const about = { name, ...(mediaType !== "" && { mediaType: shortLine(mediaType, 100) }) };
+  const { artifacts, bounds } = from.peers;
+  const tooLarge = () =>
+    new AppError("too_large", `The file ${name} is larger than the ${bounds.fileBytes} bytes that are taken.`);
+  if (content?.$case === "raw") {
+    if (content.value.byteLength > bounds.fileBytes) throw tooLarge();
+    return { ...(await artifacts.put(content.value, about)), name };
+  }
+  const url = content?.$case === "url" ? from.peers.inside(content.value) : "";
+  const claimed = fileFacts.safeParse(part.metadata?.[metadataKeys.file]).data;
+  if (claimed !== undefined && claimed.size > bounds.fileBytes) throw tooLarge();
+  const body = await openFile(url, name, from);
+  const stored = await artifacts.put(body.pipeThrough(atMost(bounds.fileBytes, tooLarge)), about);
+  if (claimed === undefined || claimed.sha256 === stored.sha256) return { ...stored, name };
+  throw new AppError("unavailable", `The file ${name} did not arrive as the agent announced it.`);
+}
+
+async function openFile(url: string, name: string, { address, peers, signal }: Source) {
+  if (!isSameServer(url, peers.inside(peers.at(address).url))) {
+    throw new AppError("forbidden", `The file ${name} is not on the agent's own server; its link was not followed.`);
+  }
+  try {
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(arrivalMs)]);
+    const init = { headers: peers.headers(address), redirect: "error", signal: bounded } as const;
+    const response = await peers.fetch(url, init);
+    if (response.ok && response.body !== null) return guarded(response.body, name, signal);
+    const code = response.status >= 500 || response.status === 429 ? "unavailable" : "not_found";
+    await response.body?.cancel();
+    throw new AppError(code, `The file ${name} could not be had: HTTP status ${response.status}.`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AppError) throw error;
+    throw new AppError("unavailable", `The file ${name} could not be had.`, { cause: error });
+  }
+}
+
+/** The body, whose breaking off is an expected failure. */
+function guarded(body: ReadableStream<Uint8Array>, name: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        const broken = new AppError("unavailable", `The file ${name} broke off.`, { cause: error });
+        controller.error(signal.aborted ? signal.reason : broken);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+function atMost(bytes: number, tooLarge: () => AppError): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.byteLength;
+      if (size > bytes) controller.error(tooLarge());
+      else controller.enqueue(chunk);
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import type { Fault } from "../../core/ask-outcome.ts";
+import { type AppError, errorCodes } from "../../core/errors.ts";
+import type { Run, StepContext } from "../../core/run.ts";
+import type { Ask } from "./ask.ts";
+import { expectedFailure } from "./in-time.ts";
+import type { Peers } from "./peers.ts";
+
+/** What one short step came to, and when on the clock of runs: a failure is a value, so that the run decides what follows. Milliseconds. */
+export type Tried<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
+
+/** Does the work; an expected failure becomes a value, anything else rejects. */
+export async function tried<Value>(
+  { now }: Pick<StepContext, "now">,
+  work: () => Promise<Value>,
+): Promise<Tried<Value>> {
+  try {
+    return { value: await work(), at: now() };
+  } catch (error) {
+    const failure = expectedFailure(error);
+    if (failure === undefined) throw error;
+    return { fault: faultOf(failure), at: now() };
+  }
+}
+
+/** An error as a value. */
+export function faultOf({ code, message }: AppError): Fault {
+  return { code, message };
+}
+
+/** Which agent is tried again, and until when. Milliseconds; `endsAt` on the clock of runs. */
+export type Patience = Pick<Ask, "agent" | "patienceMs" | "endsAt">;
+
+const longestPauseMs = 15_000;
+
+/**
+ * Repeats a short step while it fails in a way that may pass, with durable pauses, as long as the patience lasts; a pause ends at once when
+ * whatever watches over the agent finds it worth asking. What came last is the answer.
+ */
+export async function patiently<Value>(
+  run: Run,
+  { agent, patienceMs, endsAt = Number.POSITIVE_INFINITY }: Patience,
+  peers: Pick<Peers, "retrySignal">,
+  attempt: () => Promise<Tried<Value>>,
+): Promise<Tried<Value>> {
+  let since: number | undefined;
+  for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    // Taken before the attempt, so that no moment between it and the pause is missed.
+    const until = peers.retrySignal(agent);
+    const last = await attempt();
+    if (!("fault" in last) || !errorCodes[last.fault.code].retryable) return last;
+    since ??= last.at;
+    const left = Math.min(since + patienceMs, endsAt) - last.at;
+    if (left <= 0) return last;
+    await run.sleep(Math.min(pauseMs, left), { until });
+  }
+}

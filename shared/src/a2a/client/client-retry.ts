@@ -1,0 +1,50 @@
+import { AppError } from "../../core/errors.ts";
+import { callError } from "./client-error.ts";
+
+/** How often and how patiently a call is repeated. */
+export type RetryPolicy = {
+  /** Repetitions after the first attempt. */
+  readonly retries: number;
+  /** The first pause in milliseconds; each next one is twice as long, up to ten seconds. */
+  readonly firstPauseMs: number;
+};
+
+/** Repeats a call while its failure is one that may pass. Rejects with an AppError, or with the signal's reason. */
+export async function retrying<Value>(
+  policy: RetryPolicy,
+  signal: AbortSignal | undefined,
+  call: () => Promise<Value>,
+): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failure = callError(error);
+      if (!failure.retryable || attempt > policy.retries) throw failure;
+      await pause(policy, attempt, signal);
+    }
+  }
+}
+
+/** Waits before attempt `attempt + 1`, with jitter so that many callers do not come back at once. */
+export async function pause(policy: RetryPolicy, attempt: number, signal: AbortSignal | undefined): Promise<void> {
+  const longest = Math.min(policy.firstPauseMs * 2 ** (attempt - 1), 10_000);
+  await sleep(longest * (0.5 + Math.random() / 2), signal);
+}
+
+/** Waits, or rejects with the signal's reason. */
+export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason ?? new AppError("internal", "Aborted"));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}

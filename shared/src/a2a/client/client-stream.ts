@@ -1,0 +1,107 @@
+import type { SendMessageRequest, StreamResponse, Task, TaskState } from "@a2a-js/sdk";
+import type { Client, RequestOptions } from "@a2a-js/sdk/client";
+import { AppError } from "../../core/errors.ts";
+import { isSettled, isTerminal } from "../task-state.ts";
+import { callError } from "./client-error.ts";
+import { pause, type RetryPolicy } from "./client-retry.ts";
+import { type TaskUpdate, taskUpdate } from "./task-update.ts";
+
+/** What following a task at another agent needs. */
+export type Peer = {
+  readonly sdk: Client;
+  readonly get: (taskId: string, options?: { readonly signal?: AbortSignal }) => Promise<Task>;
+  readonly retry: RetryPolicy;
+  /** Whether the agent is one of ours, which takes a message sent twice for one. */
+  readonly ours: boolean;
+  readonly requestOptions: (options: { readonly signal?: AbortSignal }, after?: number) => RequestOptions;
+};
+
+/** What to follow: a message that is yet to be sent, or a task. */
+export type Following = { readonly signal?: AbortSignal } & (
+  | { readonly request: SendMessageRequest }
+  | { readonly taskId: string; readonly after?: number }
+);
+
+/** Where a reader stands in a task it follows. */
+type Position = { taskId?: string; seq?: number; state?: TaskState; reply?: Task; news: number };
+
+/**
+ * Follows a task across broken streams: what was sent is not sent twice, what was read is not told twice, and where the agent
+ * is one of ours nothing is missed. Its last update is `end`.
+ */
+export async function* followTask(peer: Peer, what: Following): AsyncGenerator<TaskUpdate, void, undefined> {
+  const { signal } = what;
+  const position: Position = { news: 0, ...("taskId" in what ? startOf(what) : {}) };
+  const isDone = "request" in what || !peer.ours ? isSettled : isTerminal;
+  for (let failures = 0; ; ) {
+    const before = position.news;
+    const failure = yield* readStream(peer, what, position);
+    if (position.state !== undefined && isDone(position.state)) break;
+    // A task that ended while nobody listened has no stream any more, only a result.
+    if (failure?.code === "unsupported" && position.taskId !== undefined) break;
+    if (failure !== undefined && !mayRepeat(peer, position, failure)) throw failure;
+    failures = position.news === before ? failures + 1 : 1;
+    if (failures > peer.retry.retries)
+      throw failure ?? new AppError("unavailable", "The agent's stream keeps breaking off");
+    await pause(peer.retry, failures, signal);
+  }
+  yield { kind: "end", task: position.reply ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
+}
+
+/** Reads one stream to its end, moving the position along; returns what broke it, if anything did. */
+async function* readStream(
+  peer: Peer,
+  what: Following,
+  position: Position,
+): AsyncGenerator<TaskUpdate, AppError | undefined, undefined> {
+  try {
+    for await (const response of openStream(peer, what, position)) {
+      const update = taskUpdate(response);
+      if (update === undefined || isRepeated(update, position) || isForeign(response, position)) continue;
+      move(position, response, update);
+      yield update;
+    }
+    return undefined;
+  } catch (error) {
+    what.signal?.throwIfAborted();
+    return callError(error);
+  }
+}
+
+function openStream(peer: Peer, what: Following, position: Position): AsyncGenerator<StreamResponse> {
+  const options = peer.requestOptions(what.signal ? { signal: what.signal } : {}, position.seq);
+  if (position.taskId !== undefined) return peer.sdk.resubscribeTask({ tenant: "", id: position.taskId }, options);
+  if ("request" in what) return peer.sdk.sendMessageStream(what.request, options);
+  throw new AppError("internal", "There is nothing to follow");
+}
+
+function isRepeated(update: TaskUpdate, position: Position): boolean {
+  return "seq" in update && update.seq !== undefined && position.seq !== undefined && update.seq <= position.seq;
+}
+
+/** A frame about another task than the one that is followed: an agent's slip or an attack, and in no case news of this task. */
+function isForeign({ payload }: StreamResponse, { taskId }: Position): boolean {
+  if (taskId === undefined || payload === undefined || payload.$case === "message") return false;
+  return (payload.$case === "task" ? payload.value.id : payload.value.taskId) !== taskId;
+}
+
+function move(position: Position, { payload }: StreamResponse, update: TaskUpdate): void {
+  if (payload?.$case === "task") position.taskId = payload.value.id;
+  else if (payload?.$case === "message" && update.kind === "task") position.reply = update.task;
+  else if (payload !== undefined && position.taskId === undefined) position.taskId = payload.value.taskId;
+  if ("seq" in update && update.seq !== undefined) position.seq = update.seq;
+  if (update.kind !== "task") position.news++;
+  const state =
+    update.kind === "task" ? update.task.status?.state : update.kind === "status" ? update.state : undefined;
+  if (state !== undefined) position.state = state;
+}
+
+/** A message is sent again only to an agent that takes it for the same one, or when it was refused before it was read. */
+function mayRepeat(peer: Peer, position: Position, failure: AppError): boolean {
+  if (!failure.retryable) return false;
+  return peer.ours || position.taskId !== undefined || failure.code === "rate_limited";
+}
+
+function startOf({ taskId, after }: { readonly taskId: string; readonly after?: number }): Partial<Position> {
+  return after === undefined ? { taskId } : { taskId, seq: after };
+}

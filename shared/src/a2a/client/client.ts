@@ -1,0 +1,266 @@
+import { AgentCard, Role, type SendMessageRequest, type Task, type Part as WirePart } from "@a2a-js/sdk";
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  type RequestOptions,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+} from "@a2a-js/sdk/client";
+import { AppError } from "../../core/errors.ts";
+import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
+import type { AgentInput } from "../../core/task.ts";
+import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "../extensions.ts";
+import { isSettled, isTerminal } from "../task-state.ts";
+import { textPart } from "../wire-part.ts";
+import { boundedFetch, type Fetch } from "./client-fetch.ts";
+import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
+import { followTask, type Peer } from "./client-stream.ts";
+import { findTask } from "./find-task.ts";
+import type { InsideAddress } from "./inside-address.ts";
+import { isSameServer } from "./same-server.ts";
+import { replyAsTask, type TaskUpdate } from "./task-update.ts";
+
+/** A message to an agent: a text, or parts where there is more than text. With a `taskId` it answers that task. */
+export type OutgoingMessage = {
+  readonly text?: string;
+  readonly parts?: readonly WirePart[];
+  /** Sent again with the same id, a message is the same task at an agent of ours; made up when left out. */
+  readonly messageId?: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly budget?: AgentInput["budget"];
+  readonly hops?: number;
+  /** What the user said, apart from what the sender writes. */
+  readonly said?: readonly string[];
+  /** Addresses in the message that the sender was free to open itself. */
+  readonly given?: readonly string[];
+  /** What the sender's task has taken in. */
+  readonly takenIn?: TakenIn;
+  /** A JSON Schema the answer has to fit. */
+  readonly outputSchema?: AgentInput["outputSchema"];
+};
+
+/** Where an agent tells of a task, and what it then sends along. */
+export type NotificationAddress = { readonly id: string; readonly url: string; readonly token: string };
+
+/** Options of every call. */
+export type CallOptions = { readonly signal?: AbortSignal };
+
+/**
+ * Another agent, reached by A2A 1.0 or 0.3. Failures that may pass are repeated and streams that break are resumed, without
+ * gap or repetition where the agent is one of ours. Everything rejects with an AppError, or with the signal's reason.
+ */
+export type A2aClient = {
+  readonly card: AgentCard;
+  /** Whether the card says that the agent is one of ours: a message sent to it twice is the same task. */
+  readonly ours: boolean;
+  /**
+   * Sends a message and resolves as soon as the agent has it; an agent of ours may take `waitMs` longer, for a task that settles in that time
+   * and is then as it settled. An agent may answer at once, without any task: `isReply` then tells
+   * that the task is made up here and cannot be asked for again.
+   */
+  submit(
+    message: OutgoingMessage,
+    options?: CallOptions & { readonly waitMs?: number },
+  ): Promise<{ readonly task: Task; readonly isReply: boolean }>;
+  /** Sends a message and tells what happens until the task ends or asks something. */
+  stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
+  /** Tells what happens in a task until it ends; with `after`, everything after that place in its journal. */
+  watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
+  /** Sends a message and resolves when the task has ended or asks something. */
+  send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
+  /** Has the agent tell of a task at an address, by notifications. Not repeated. */
+  notify(taskId: string, receiver: NotificationAddress, options?: CallOptions): Promise<void>;
+  /** Sends the answer to a task that asked something. */
+  answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
+  get(taskId: string, options?: CallOptions): Promise<Task>;
+  cancel(taskId: string, options?: CallOptions): Promise<Task>;
+  /**
+   * Cancels what a message began whose answer was lost, and never sends it: an agent of ours then begins nothing either when the message comes
+   * later; at any other the task is looked up. Undefined where none is found. Rejects as `cancel` does.
+   */
+  cancelMessage(messageId: string, options?: CallOptions & { readonly contextId?: string }): Promise<Task | undefined>;
+};
+
+/** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
+export type A2aClientOptions = {
+  readonly fetch?: Fetch;
+  /** Where an address is reached from here: an agent of this system may name its public one. As it is when left out. */
+  readonly inside?: InsideAddress;
+  /** Added to every request: `Authorization`, say. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly responseMs?: number;
+  readonly idleMs?: number;
+  readonly retry?: RetryPolicy;
+  readonly signal?: AbortSignal;
+};
+
+const longestCard = 1024 * 1024;
+const longestAnswer = 32 * 1024 * 1024;
+
+/**
+ * Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent, which calls the card's own
+ * server alone. Rejects with `forbidden` when the card names only other servers.
+ */
+export async function createA2aClient(address: string, options: A2aClientOptions = {}): Promise<A2aClient> {
+  const { inside = (named: string) => named } = options;
+  const url = inside(address);
+  const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
+  const inner: Fetch = options.fetch ?? fetch;
+  const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
+  const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
+  // The SDK's resolver knows no signal.
+  const unlessAborted: Fetch = (input, init) =>
+    inner(input, { ...init, signal: eitherOf(init?.signal, options.signal) });
+  const cardFetch = boundedFetch(unlessAborted, headers, { ...bounds, maxBytes: longestCard }) as typeof fetch;
+  const legacyCompat = { enabled: true };
+  const cardResolver = new DefaultAgentCardResolver({ fetchImpl: cardFetch, legacyCompat });
+  const factory = new ClientFactory({
+    transports: [
+      new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
+      new RestTransportFactory({ fetchImpl, legacyCompat }),
+    ],
+    cardResolver,
+  });
+  const [base, path] = cardAddress(url);
+  return retrying(retry, options.signal, async () => {
+    const found = await cardResolver.resolve(base, path);
+    // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
+    const card = AgentCard.fromJSON(AgentCard.toJSON(found));
+    const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card, inside) });
+    return clientOf(sdk, card, retry);
+  });
+}
+
+/** The interfaces on the server that the card is on: what a card says does not decide where an agent's credentials and tasks go. */
+function interfacesAt(
+  url: string,
+  { supportedInterfaces }: AgentCard,
+  inside: InsideAddress,
+): AgentCard["supportedInterfaces"] {
+  const reached = supportedInterfaces.map((one) => ({ ...one, url: inside(one.url) }));
+  const own = reached.filter((one) => isSameServer(one.url, url));
+  const [elsewhere] = supportedInterfaces;
+  if (own.length > 0 || elsewhere === undefined) return own;
+  const place = URL.parse(elsewhere.url)?.origin ?? JSON.stringify(elsewhere.url.slice(0, 200));
+  throw new AppError(
+    "forbidden",
+    `The card at ${new URL(url).origin} says that its agent is at ${place}, another server: nothing is sent there. If it is meant, use its address.`,
+  );
+}
+
+function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal));
+}
+
+function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
+  const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
+  const ours = offers(agentExtension);
+  const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
+    ...(signal === undefined ? {} : { signal }),
+    serviceParameters: {
+      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension)) : {}),
+      ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
+    },
+  });
+  const get = (id: string, options: CallOptions = {}) =>
+    retrying(retry, options.signal, () => sdk.getTask({ tenant: "", id }, requestOptions(options)));
+  const cancel = (id: string, options: CallOptions = {}, metadata?: Record<string, string>) =>
+    retrying(retry, options.signal, () => sdk.cancelTask({ tenant: "", id, metadata }, requestOptions(options)));
+  const peer = { sdk, get, retry, ours, requestOptions };
+  const stream: A2aClient["stream"] = (message, options = {}) => {
+    const request = sendRequest(message, false);
+    return followTask(peer, { request, ...options });
+  };
+  const send: A2aClient["send"] = async (message, options = {}) => {
+    if (card.capabilities?.streaming !== true) return poll(peer, sendRequest(message, true), options);
+    for await (const update of stream(message, options)) if (update.kind === "end") return update.task;
+    throw new Error("A stream of updates ended without its end");
+  };
+  return {
+    card,
+    ours,
+    submit: (message, { waitMs, ...options } = {}) => submit(peer, sendRequest(message, true, waitMs), options),
+    stream,
+    send,
+    get,
+    watch: (taskId, options = {}) => followTask(peer, { taskId, ...options }),
+    notify: (taskId, receiver, options = {}) =>
+      retrying({ ...retry, retries: 0 }, options.signal, async () => {
+        const config = { tenant: "", taskId, ...receiver, authentication: undefined };
+        await sdk.createTaskPushNotificationConfig(config, requestOptions(options));
+      }),
+    answer: (taskId, text, options) => send({ taskId, text }, options),
+    cancel,
+    async cancelMessage(messageId, { contextId, ...options } = {}) {
+      if (offers(cancelMessageExtension)) return cancel("-", options, { [metadataKeys.messageId]: messageId });
+      const task = await findTask(sdk, retry, messageId, { contextId, ...requestOptions(options) });
+      return task && (isTerminal(task.status?.state ?? 0) ? task : cancel(task.id, options));
+    },
+  };
+}
+
+/** For agents that do not stream: sends without waiting, then asks until the task has settled. */
+async function poll(peer: Peer, request: SendMessageRequest, options: CallOptions): Promise<Task> {
+  const sent = await submit(peer, request, options);
+  if (sent.isReply) return sent.task;
+  let { task } = sent;
+  for (let pauseMs = 500; !isSettled(task.status?.state ?? 0); pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
+    await sleep(pauseMs, options.signal);
+    task = await peer.get(task.id, options);
+  }
+  return task;
+}
+
+async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendMessageRequest, options: CallOptions) {
+  const once = ours ? retry : { ...retry, retries: 0 };
+  const sent = await retrying(once, options.signal, () => sdk.sendMessage(request, requestOptions(options)));
+  return "messageId" in sent ? { task: replyAsTask(sent), isReply: true } : { task: sent, isReply: false };
+}
+
+function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
+  const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
+  const { budget, hops, said, given, takenIn, outputSchema } = message;
+  const metadata = {
+    ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
+    ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
+    ...(given === undefined || given.length === 0 ? {} : { [metadataKeys.given]: given.slice(0, mostGiven) }),
+    ...(takenIn === undefined ? {} : { [metadataKeys.takenIn]: boundedSources(takenIn) }),
+    ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
+    ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
+    ...(waitMs === undefined ? {} : { [metadataKeys.wait]: waitMs }),
+  };
+  return {
+    tenant: "",
+    message: {
+      messageId,
+      taskId,
+      contextId,
+      role: Role.ROLE_USER,
+      parts: [...(text === undefined ? [] : [textPart(text)]), ...parts],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+  };
+}
+
+/** Base and path for the SDK's resolver, which takes everything after the last slash of a base for a file name. */
+function cardAddress(url: string): [base: string, path?: string] {
+  return url.endsWith(".json") ? [url, ""] : [url.endsWith("/") ? url : `${url}/`];
+}
+
+/** The newest of what was said, as much as a request may carry. */
+function bounded(said: readonly string[]): string[] {
+  return said.slice(-20).map((text) => text.slice(0, 20_000));
+}
+
+/** As many sources as metadata may name; of more, one stands for the rest. */
+function boundedSources(takenIn: TakenIn): TakenIn {
+  return takenIn.length <= mostSources ? takenIn : [...takenIn.slice(0, mostSources - 1), foreignTask];
+}

@@ -1,0 +1,30 @@
+import type { Task } from "@a2a-js/sdk";
+import type { Client, RequestOptions } from "@a2a-js/sdk/client";
+import { AppError } from "../../core/errors.ts";
+import { type RetryPolicy, retrying } from "./client-retry.ts";
+
+const pageSize = 100;
+/** Pages read at most: an agent may list without end. */
+const mostPages = 10;
+
+/** The task a message began, as the agent lists its tasks: undefined where it lists no such task, or cannot list at all. */
+export async function findTask(
+  sdk: Client,
+  retry: RetryPolicy,
+  messageId: string,
+  { contextId = "", ...options }: RequestOptions & { readonly contextId?: string | undefined },
+): Promise<Task | undefined> {
+  let pageToken = "";
+  try {
+    for (let pages = 0; pages < mostPages; pages++) {
+      const request = { tenant: "", contextId, status: 0, pageSize, pageToken, statusTimestampAfter: undefined };
+      const page = await retrying(retry, options.signal, () => sdk.listTasks(request, options));
+      const found = page.tasks.find(({ history }) => history.some((message) => message.messageId === messageId));
+      pageToken = page.nextPageToken;
+      if (found !== undefined || pageToken === "") return found;
+    }
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === "unsupported")) throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import { Hono } from "hono";
+import { routePath } from "hono/route";
+import { secureHeaders } from "hono/secure-headers";
+import type { AgentProfile } from "../../core/agent.ts";
+import type { Engine } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { UserMessage } from "../../core/message.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
+import { createMetrics } from "../../http/metrics.ts";
+import { statusApp } from "../../http/status-routes.ts";
+import { createFoldCache } from "../../runs/projection-cache.ts";
+import { pushKind } from "../push/push-run.ts";
+import { createReceivers } from "../push/receivers.ts";
+import type { Webhooks } from "../push/webhooks.ts";
+import { AppFailure } from "../wire-error.ts";
+import { artifactApp } from "./artifact-route.ts";
+import { type AgentFacts, agentCard } from "./card.ts";
+import { type CardStyle, cardApp } from "./card-routes.ts";
+import { rpcApp } from "./json-rpc.ts";
+import { createRequestHandler } from "./request-handler.ts";
+import { restApp, restFailure } from "./rest.ts";
+
+/** What an agent's server is made of. */
+export type AgentAppDeps = {
+  readonly definition: AgentProfile;
+  /** The kind of its runs in the journal; its name when left out. */
+  readonly kind?: string;
+  readonly facts: AgentFacts;
+  /** `merged` when left out. */
+  readonly cardStyle?: CardStyle | undefined;
+  /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
+  readonly identify: (request: Request) => Promise<string> | string;
+  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  readonly admit?: (message: UserMessage) => void;
+  /** Gets what fails without being an expected error, with its cause, for the log. */
+  readonly report: (bug: unknown) => void;
+  /** Answers below `/mcp`. */
+  readonly mcp?: Hono;
+  /** The way to receivers of notifications, which a `pushRun` tells; none are taken when left out. */
+  readonly webhooks?: Webhooks;
+  /** The address listened on; on a loopback address, requests from other sites are refused. */
+  readonly hostname?: string;
+  /** Milliseconds of silence after which a stream sends a comment; 8 seconds when left out. */
+  readonly heartbeatMs?: number;
+};
+
+/**
+ * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards, its files, health and metrics.
+ * It holds no state of its own, so any number of processes may serve the same engine.
+ */
+export function agentApp(deps: AgentAppDeps): Hono {
+  const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
+  const { kind = definition.name } = deps;
+  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }));
+  const report = (bug: unknown) => {
+    metrics.failed();
+    deps.report(bug);
+  };
+  const { publicUrl } = facts;
+  const { webhooks } = deps;
+  const card = agentCard(definition, { ...facts, push: webhooks !== undefined });
+  const folds = createFoldCache(engine);
+  const tasks = {
+    kind,
+    engine,
+    artifacts,
+    folds,
+    publicUrl,
+    ...(deps.admit && { admit: deps.admit }),
+    ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
+  };
+  const handler = createRequestHandler({ ...tasks, card, report });
+
+  const app = new Hono({ strict: false });
+  app.onError((error) => restFailure(error, report));
+  app.notFound(() => restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report));
+  app.use(async (c, next) => {
+    await next();
+    metrics.answered(routePath(c, -1), c.res.status);
+  });
+  app.use(secureHeaders(pageHeaders));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
+  app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
+  app.route("/", artifactApp(artifacts, identify));
+  if (deps.mcp !== undefined) app.route("/", deps.mcp);
+  app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
+  app.route("/", restApp({ handler, identify, heartbeatMs, report }));
+  return app;
+}
+
+/**
+ * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. That a
+ * domain is reached by TLS only is for whoever runs the domain to say.
+ */
+const pageHeaders = {
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },
+  crossOriginResourcePolicy: "same-site",
+  strictTransportSecurity: false,
+};

@@ -1,0 +1,46 @@
+import { Hono } from "hono";
+import { AppError } from "../../core/errors.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { AppFailure } from "../wire-error.ts";
+
+/** Types a browser may show in place; anything else, above all HTML, SVG and scripts, is bytes that are only ever saved. */
+const shown = /^(text\/(plain|csv|markdown)|application\/json|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
+
+/** So that no browser runs a file, as a page, a script or anything else of the origin it is served at. */
+const inert = {
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "Cross-Origin-Resource-Policy": "same-site",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/**
+ * `GET /artifacts/{sha256}/{name}`: a stored file. Who knows a content's hash may have it; the type follows from the name asked
+ * for, and is never one that a browser executes.
+ */
+export function artifactApp(artifacts: ArtifactStore, identify: (request: Request) => Promise<string> | string): Hono {
+  const app = new Hono();
+  app.get("/artifacts/:sha256{[0-9a-f]{64}}/:name", async (c) => {
+    await identify(c.req.raw);
+    const { sha256, name } = c.req.param();
+    const etag = `"${sha256}"`;
+    const headers = new Headers({ ...inert, ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
+    const content = await artifacts.get(sha256);
+    if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
+    if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
+    // A path with a NUL is none to the runtime.
+    const { type } = Bun.file(name.replaceAll("\0", "_"));
+    const isShown = shown.test(type);
+    headers.set("Content-Type", isShown ? type : "application/octet-stream");
+    headers.set("Content-Disposition", `${isShown ? "inline" : "attachment"}; ${fileName(name.toWellFormed())}`);
+    headers.set("Content-Length", String(content.size));
+    return new Response(content, { headers });
+  });
+  return app;
+}
+
+/** RFC 6266: a plain name for old readers, the exact one for the rest. */
+function fileName(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  const exact = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `filename="${plain}"; filename*=UTF-8''${exact}`;
+}

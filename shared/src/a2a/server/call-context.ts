@@ -1,0 +1,60 @@
+import type { Extensions } from "@a2a-js/sdk";
+import type { A2AError } from "@a2a-js/sdk/errors";
+import { ServerCallContext } from "@a2a-js/sdk/server";
+import { journalExtension } from "../extensions.ts";
+import type { ProtocolVersion } from "../version.ts";
+
+/** What the request handler needs to know of a call beside its parameters. */
+export type CallFacts = {
+  /** Who calls; every task is seen only by the principal that started it. */
+  readonly principal: string;
+  /** Aborted when the caller is gone: it ends the watching, never the task. */
+  readonly signal: AbortSignal;
+  /** The last event a resuming reader has seen. */
+  readonly after?: number;
+};
+
+const stateKey = "manyhands";
+const failureKey = "manyhands/failure";
+
+/** The SDK's call context, carrying the facts through its transport handlers. */
+export function createCallContext(
+  facts: CallFacts,
+  options: {
+    readonly requestedVersion: string;
+    readonly requestedExtensions: Extensions;
+    readonly offered: Extensions;
+  },
+): ServerCallContext {
+  const { requestedVersion, requestedExtensions, offered } = options;
+  const context = new ServerCallContext({
+    requestedVersion,
+    requestedExtensions,
+    user: { isAuthenticated: true, userName: facts.principal },
+    state: new Map([[stateKey, facts]]),
+  });
+  for (const uri of requestedExtensions) if (offered.includes(uri)) context.addActivatedExtension(uri);
+  return context;
+}
+
+/** The facts of a call made with `createCallContext`. */
+export function callFacts(context: ServerCallContext): CallFacts & { readonly journal: boolean } {
+  const facts = context.state.get(stateKey) as CallFacts | undefined;
+  if (facts === undefined) throw new Error("This call context was not made by createCallContext");
+  return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
+}
+
+/** The protocol version a call was made in. */
+export function wireOf({ requestedVersion }: ServerCallContext): ProtocolVersion {
+  return requestedVersion === "0.3" ? "0.3" : "1.0";
+}
+
+/** Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer tells. */
+export function noteFailure(context: ServerCallContext, error: A2AError): void {
+  context.state.set(failureKey, error);
+}
+
+/** What a call failed with, when it did. */
+export function notedFailure(context: ServerCallContext): A2AError | undefined {
+  return context.state.get(failureKey) as A2AError | undefined;
+}

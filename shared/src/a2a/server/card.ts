@@ -1,0 +1,106 @@
+import { AgentCard, type AgentCardSignature } from "@a2a-js/sdk";
+import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
+import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { AgentProfile } from "../../core/agent.ts";
+import type { JsonSchema } from "../../core/model.ts";
+import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
+import { agentExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
+
+/** What a running server knows of itself beyond the agent's definition. */
+export type AgentFacts = {
+  /** Where it is reached from outside. */
+  readonly publicUrl: string;
+  /** The model that thinks, and how commands are confined; left out where there is none, or it is not known. */
+  readonly model?: { readonly name: string; readonly provider: string };
+  readonly sandbox?: SandboxTier;
+  /** How the MCP servers do; nothing when left out. */
+  readonly mcp?: () => object;
+  /** How callers must authenticate; nothing when left out. */
+  readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+  /** Signs the card; it is not signed when left out. */
+  readonly sign?: (card: AgentCard) => AgentCardSignature;
+  /** Whether it tells receivers of tasks by notifications; not when left out. */
+  readonly push?: boolean;
+  /** Further extensions it tells of, each with its parameters. */
+  readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
+};
+
+/**
+ * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of an extension, its name, its
+ * model and its sandbox tier.
+ */
+export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
+  const { name, title, description, version, skills } = definition;
+  const url = facts.publicUrl.replace(/\/+$/, "");
+  const served = { tenant: "", protocolVersion: "1.0" };
+  const interfaces = [
+    { url, protocolBinding: "JSONRPC", ...served },
+    { url, protocolBinding: "HTTP+JSON", ...served },
+  ];
+  const card: AgentCard = {
+    name: title,
+    description,
+    version,
+    supportedInterfaces: duplicateInterfacesForLegacy(interfaces, ["JSONRPC"]),
+    provider: undefined,
+    capabilities: {
+      streaming: true,
+      pushNotifications: facts.push ?? false,
+      extendedAgentCard: false,
+      extensions: [
+        extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
+          name,
+          ...(facts.model && { model: { ...facts.model } }),
+          ...(facts.sandbox && { sandbox: facts.sandbox }),
+        }),
+        extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
+        extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),
+        ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
+      ],
+    },
+    securitySchemes: facts.security?.securitySchemes ?? {},
+    securityRequirements: facts.security?.securityRequirements ?? [],
+    defaultInputModes: ["text/plain", "application/json", "application/octet-stream"],
+    defaultOutputModes: ["text/plain", "application/json", "application/octet-stream"],
+    skills: skills.map((skill) => ({
+      ...skill,
+      tags: [...skill.tags],
+      examples: [...skill.examples],
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+    })),
+    signatures: [],
+  };
+  return facts.sign === undefined ? card : { ...card, signatures: [facts.sign(card)] };
+}
+
+/** The card as JSON for 1.0 clients. */
+export function cardJson(card: AgentCard): Record<string, unknown> {
+  return AgentCard.toJSON(card) as Record<string, unknown>;
+}
+
+/** The card as JSON for clients of either version: in each of its objects the fields of 1.0 and those of 0.3. */
+export async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
+  // The SDK exports no card translation; its 0.3 transport answers the extended card translated, whatever card that is.
+  const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
+  const legacy: object = await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext());
+  return merged(cardJson(card), legacy) as Record<string, unknown>;
+}
+
+/** The fields of both, to any depth; where both have a value, or lists of different lengths, the first's. */
+function merged(one: unknown, other: unknown): unknown {
+  if (other === undefined) return one;
+  if (one === undefined) return other;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length ? one.map((item, index) => merged(item, other[index])) : one;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one;
+  const [first, second] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
+  const names = new Set([...first.keys(), ...second.keys()]);
+  return Object.fromEntries([...names].map((name) => [name, merged(first.get(name), second.get(name))]));
+}
+
+function extension(uri: string, description: string, params?: Record<string, unknown>) {
+  return { uri, description, required: false, params };
+}

@@ -1,0 +1,137 @@
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import type { A2AError } from "@a2a-js/sdk/errors";
+import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/server";
+import { Hono } from "hono";
+import * as z from "zod";
+import { limitedBody } from "../../http/body-limit.ts";
+import { jsonBody } from "../../http/content-type.ts";
+import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
+import { type SseFrame, sseResponse } from "../../http/sse.ts";
+import { type ProtocolVersion, requestedVersion } from "../version.ts";
+import { AppFailure, envelopeError, rpcError, toA2AError } from "../wire-error.ts";
+import { notedFailure } from "./call-context.ts";
+import { type HttpCall, httpCall } from "./http-call.ts";
+import { legacySchemas } from "./legacy-schema.ts";
+import { checked, requestSchemas } from "./request-schema.ts";
+import { endLegacyTurn, seqOf } from "./rpc-frame.ts";
+
+/** What the JSON-RPC binding needs. */
+export type JsonRpcDeps = {
+  readonly handler: A2ARequestHandler;
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly heartbeatMs: number;
+  readonly report: (bug: unknown) => void;
+};
+
+const envelope = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.int(), z.null()]).optional(),
+  method: z.string().min(1),
+  params: z.unknown().optional(),
+});
+
+type RpcRequest = z.output<typeof envelope>;
+type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
+
+/**
+ * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every error is an answer in
+ * JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own (401, 403, 413) or must stop
+ * what stands between from sending more (503).
+ */
+export function rpcApp(deps: JsonRpcDeps): Hono {
+  const app = new Hono({ strict: false });
+  app.onError((error) => rpcFailure(error, deps.report));
+  app.post("/", jsonBody, limitedBody(), async (c) => {
+    const principal = await deps.identify(c.req.raw);
+    return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), principal);
+  });
+  return app;
+}
+
+async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, principal: string): Promise<Response> {
+  let rpc: RpcRequest | undefined;
+  try {
+    rpc = readEnvelope(body);
+    const version = requestedVersion(request, rpc.method);
+    const call = httpCall(request, principal, version);
+    const answer = await dispatch(deps, rpc, version, call);
+    if (rpc.id === undefined) return notified(call);
+    return Symbol.asyncIterator in answer
+      ? await streamed(deps, answer, rpc, call)
+      : answered(answer, notedFailure(call.context), call.headers());
+  } catch (error) {
+    const failure = rpcFailure(error, deps.report, rpc?.id ?? null);
+    return rpc?.method === "tasks/resubscribe" ? asStream(failure) : failure;
+  }
+}
+
+function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcRequest["id"] = null): Response {
+  const failure = toA2AError(error, report);
+  return answered({ jsonrpc: "2.0", id, error: rpcError(failure) }, failure);
+}
+
+function answered(answer: object, failure: A2AError | undefined, headers: Record<string, string> = {}): Response {
+  const status = failure instanceof AppFailure && [401, 403, 413, 503].includes(failure.status) ? failure.status : 200;
+  const more = status === 401 ? { "WWW-Authenticate": "Bearer" } : status === 503 ? { "Retry-After": "5" } : {};
+  return Response.json(answer, { status, headers: { ...headers, ...more } });
+}
+
+function readEnvelope(body: Uint8Array): RpcRequest {
+  let value: unknown;
+  try {
+    value = parseJsonBytes(body);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw envelopeError(error.fault === "syntax" ? -32700 : -32600, error.message);
+  }
+  if (Array.isArray(value)) throw envelopeError(-32600, "Batches are not supported: send one request at a time");
+  const parsed = envelope.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw envelopeError(-32600, "The body is not a JSON-RPC 2.0 request");
+}
+
+function dispatch(deps: JsonRpcDeps, rpc: RpcRequest, version: ProtocolVersion, call: HttpCall): Promise<RpcAnswer> {
+  const schemas: Readonly<Record<string, z.ZodType>> = version === "1.0" ? requestSchemas : legacySchemas;
+  const schema = Object.hasOwn(schemas, rpc.method) ? schemas[rpc.method] : undefined;
+  if (schema === undefined) {
+    throw envelopeError(-32601, `A2A ${version} has no method ${rpc.method.slice(0, 100)}`);
+  }
+  const params = checked(schema, rpc.params ?? {});
+  const clean = { jsonrpc: "2.0", id: rpc.id ?? null, method: rpc.method, params };
+  const transport =
+    version === "1.0" ? new JsonRpcTransportHandler(deps.handler) : new LegacyJsonRpcTransportHandler(deps.handler);
+  return transport.handle(clean, call.context);
+}
+
+function streamed(
+  deps: JsonRpcDeps,
+  answers: AsyncGenerator<{ result?: unknown }>,
+  rpc: RpcRequest,
+  call: HttpCall,
+): Promise<Response> {
+  const { heartbeatMs, report } = deps;
+  return sseResponse(frames(answers, call.context.requestedVersion === "0.3"), {
+    heartbeatMs,
+    release: call.release,
+    headers: call.headers(),
+    failure: (error) => ({ data: { jsonrpc: "2.0", id: rpc.id ?? null, error: rpcError(toA2AError(error, report)) } }),
+  });
+}
+
+async function* frames(answers: AsyncGenerator<{ result?: unknown }>, legacy: boolean): AsyncGenerator<SseFrame> {
+  for await (const answer of answers) {
+    yield { data: legacy ? { ...answer, result: endLegacyTurn(answer.result) } : answer, id: seqOf(answer.result) };
+  }
+}
+
+/** A request without an id wants no answer; what it asked for has been done. */
+function notified(call: HttpCall): Response {
+  call.release();
+  return new Response(null, { status: 204 });
+}
+
+/** Clients of 0.3 read the refusal of `tasks/resubscribe` from a stream. */
+async function asStream(failure: Response): Promise<Response> {
+  const text = `data: ${await failure.text()}\n\n`;
+  return new Response(text, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" } });
+}

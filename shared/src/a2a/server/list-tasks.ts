@@ -1,0 +1,75 @@
+import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
+import type { ListFilter, RunRecord } from "../../core/engine.ts";
+import { taskState } from "../task-state.ts";
+import { taskView } from "../task-view.ts";
+import type { TaskDeps } from "./task-access.ts";
+
+const defaultPageSize = 50;
+/** Pages of the engine read for one page of ours, where the state asked for is finer than the engine's status. */
+const mostReads = 20;
+
+/** The caller's tasks at this agent, newest status first. A page may be short of `pageSize` while more follow. */
+export async function listTasks(
+  deps: TaskDeps,
+  request: ListTasksRequest,
+  principal: string,
+): Promise<ListTasksResponse> {
+  const pageSize = request.pageSize ?? defaultPageSize;
+  const filter = engineFilter(deps, request, principal);
+  const tasks: Task[] = [];
+  let cursor: string | undefined = request.pageToken || undefined;
+  let totalSize = 0;
+  for (let reads = 0; reads < mostReads && tasks.length < pageSize; reads++) {
+    const page = { ...filter, limit: pageSize - tasks.length, ...(cursor === undefined ? {} : { cursor }) };
+    const found = await deps.engine.list(page);
+    for (const run of found.runs) {
+      const task = await matching(deps, run, request);
+      if (task !== undefined) tasks.push(task);
+    }
+    if (reads === 0) totalSize = found.total;
+    cursor = found.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return { tasks, nextPageToken: cursor ?? "", pageSize, totalSize };
+}
+
+async function matching(deps: TaskDeps, run: RunRecord, request: ListTasksRequest): Promise<Task | undefined> {
+  const fold = await deps.folds.current(run);
+  const state = taskState(fold, run);
+  if (request.status !== TaskState.TASK_STATE_UNSPECIFIED && state !== request.status) return undefined;
+  const detail = { historyLength: request.historyLength, artifacts: request.includeArtifacts ?? false };
+  return taskView(run, fold, deps.publicUrl, detail, run);
+}
+
+function engineFilter(deps: TaskDeps, request: ListTasksRequest, principal: string): Omit<ListFilter, "limit"> {
+  const statuses = engineStatuses(request.status);
+  const since = request.statusTimestampAfter;
+  return {
+    principal,
+    kind: deps.kind,
+    ...(request.contextId === "" ? {} : { contextId: request.contextId }),
+    ...(statuses === undefined ? {} : { statuses }),
+    ...(since === undefined || since === "" ? {} : { updatedSince: Date.parse(since) }),
+  };
+}
+
+/** The statuses of runs whose tasks can be in a state; the exact state is then read from the task. */
+function engineStatuses(state: TaskState): RunRecord["status"][] | undefined {
+  switch (state) {
+    case TaskState.TASK_STATE_SUBMITTED:
+      return ["queued"];
+    case TaskState.TASK_STATE_WORKING:
+    case TaskState.TASK_STATE_INPUT_REQUIRED:
+    case TaskState.TASK_STATE_AUTH_REQUIRED:
+      return ["queued", "running", "waiting", "paused"];
+    case TaskState.TASK_STATE_COMPLETED:
+      return ["completed"];
+    case TaskState.TASK_STATE_CANCELED:
+      return ["canceled"];
+    case TaskState.TASK_STATE_FAILED:
+    case TaskState.TASK_STATE_REJECTED:
+      return ["failed"];
+    default:
+      return undefined;
+  }
+}

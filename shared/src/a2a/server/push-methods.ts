@@ -1,0 +1,52 @@
+import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { Receivers } from "../push/receivers.ts";
+import { callFacts, wireOf } from "./call-context.ts";
+import { ownTask, type TaskDeps } from "./task-access.ts";
+
+type PushMethods = Pick<
+  A2ARequestHandler,
+  | "createTaskPushNotificationConfig"
+  | "getTaskPushNotificationConfig"
+  | "listTaskPushNotificationConfigs"
+  | "deleteTaskPushNotificationConfig"
+>;
+
+/** Makes a method whose failures are A2AErrors. */
+type Guard = <Params, Result>(
+  work: (params: Params, context: ServerCallContext) => Promise<Result>,
+) => (params: Params, context: ServerCallContext) => Promise<Result>;
+
+/** The four methods of push notifications, for the caller's own tasks. */
+export function pushMethods(deps: TaskDeps, receivers: Receivers, guard: Guard): PushMethods {
+  const own = (taskId: string, context: ServerCallContext) => ownTask(deps, taskId, callFacts(context).principal);
+  return {
+    createTaskPushNotificationConfig: guard(async (asked, context) => {
+      const task = await own(asked.taskId, context);
+      await receivers.admit(asked);
+      return receivers.add(task, asked, wireOf(context));
+    }),
+    getTaskPushNotificationConfig: guard(async ({ taskId, id }, context) =>
+      receivers.get(await own(taskId, context), id),
+    ),
+    listTaskPushNotificationConfigs: guard(async ({ taskId }, context) => ({
+      configs: [...(await receivers.list(await own(taskId, context)))],
+      nextPageToken: "",
+    })),
+    deleteTaskPushNotificationConfig: guard(async ({ taskId, id }, context) =>
+      receivers.remove(await own(taskId, context), id),
+    ),
+  };
+}
+
+const refuse = async (): Promise<never> => {
+  throw new PushNotificationNotSupportedError();
+};
+
+/** The four methods where the card does not offer them. */
+export const withoutPush: PushMethods = {
+  createTaskPushNotificationConfig: refuse,
+  getTaskPushNotificationConfig: refuse,
+  listTaskPushNotificationConfigs: refuse,
+  deleteTaskPushNotificationConfig: refuse,
+};

@@ -1,0 +1,106 @@
+import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import { TaskNotCancelableError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { type RunRecord, terminalStatuses } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { runOfMessage } from "../../runs/accept-message.ts";
+import { cancelRun, untilSettled, whileQuiet } from "../../runs/settle.ts";
+import { isTerminal, taskState } from "../task-state.ts";
+import { taskView } from "../task-view.ts";
+import { toA2AError } from "../wire-error.ts";
+import { acceptMessage } from "./accept-message.ts";
+import { callFacts, noteFailure, wireOf } from "./call-context.ts";
+import { listTasks } from "./list-tasks.ts";
+import { pushMethods, withoutPush } from "./push-methods.ts";
+import { ownTask, type TaskDeps } from "./task-access.ts";
+import { mayWaitMs, meantMessage } from "./task-options.ts";
+import { watchTask } from "./watch-task.ts";
+
+/** What a request handler needs beside its tasks. */
+export type RequestHandlerDeps = TaskDeps & {
+  readonly card: AgentCard;
+  /** Gets what went wrong without being an expected error; the caller is told only that something did. */
+  readonly report: (bug: unknown) => void;
+};
+
+/**
+ * A2A over the durable journal: every answer and every stream is read from it, so none depends on who else is connected, and
+ * nothing is lost when nobody is. Throws A2AErrors only.
+ */
+export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
+  const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
+    return async (params: Params, context: ServerCallContext): Promise<Result> => {
+      try {
+        return await work(params, context);
+      } catch (error) {
+        const failure = toA2AError(error, deps.report);
+        noteFailure(context, failure);
+        throw failure;
+      }
+    };
+  };
+  const guardStream = <Params>(open: (params: Params, context: ServerCallContext) => TaskStream) => {
+    return async function* (params: Params, context: ServerCallContext): TaskStream {
+      try {
+        yield* open(params, context);
+      } catch (error) {
+        throw toA2AError(error, deps.report);
+      }
+    };
+  };
+  const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> => {
+    const run = await ownTask(deps, id, callFacts(context).principal);
+    return taskView(run, await deps.folds.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
+  };
+
+  const cancel = (run: RunRecord, signal: AbortSignal) =>
+    cancelRun(deps, run, signal).catch((error: unknown) => {
+      const hasEnded = error instanceof AppError && error.code === "run_ended";
+      throw hasEnded ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
+    });
+
+  return {
+    ...(deps.receivers === undefined ? withoutPush : pushMethods(deps, deps.receivers, guard)),
+    getAgentCard: async () => deps.card,
+    getAuthenticatedExtendedAgentCard: async () => {
+      throw new UnsupportedOperationError("This agent has no extended card");
+    },
+    sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
+      const { principal, signal } = callFacts(context);
+      const waitMs = mayWaitMs(request.metadata);
+      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
+      else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
+      return current(run.id, context, request.configuration?.historyLength);
+    }),
+    sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
+      const { principal, signal, after, journal } = callFacts(context);
+      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      const { historyLength } = request.configuration ?? {};
+      yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
+    }),
+    getTask: guard(({ id, historyLength }, context) => current(id, context, historyLength)),
+    listTasks: guard((request, context) => listTasks(deps, request, callFacts(context).principal)),
+    cancelTask: guard(async ({ id, metadata }, context) => {
+      const { principal, signal } = callFacts(context);
+      const messageId = meantMessage(metadata);
+      const run = await (messageId === undefined
+        ? ownTask(deps, id, principal)
+        : runOfMessage(deps, messageId, principal));
+      // Who knows only the message cannot ask what became of its task: one that has ended is the answer.
+      if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
+      return current(run.id, context);
+    }),
+    resubscribe: guardStream(async function* ({ id }: { id: string }, context) {
+      const { principal, signal, after, journal } = callFacts(context);
+      const run = await ownTask(deps, id, principal);
+      const missed = after !== undefined && after < run.lastEvent;
+      if (!missed && isTerminal(taskState(await deps.folds.current(run), run))) {
+        throw new UnsupportedOperationError("The task has ended; read it with GetTask");
+      }
+      yield* watchTask(deps, run, { signal, after, journal, until: "task" });
+    }),
+  };
+}
+
+type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { FieldViolationsError } from "../wire-error.ts";
+import { legacySchemas } from "./legacy-schema.ts";
+import { checked, requestSchemas } from "./request-schema.ts";
+
+const message = (over: object = {}) => ({
+  message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }], ...over },
+});
+
+function faults(schema: Parameters<typeof checked>[0], value: unknown): string[] {
+  try {
+    checked(schema, value);
+    return [];
+  } catch (error) {
+    if (error instanceof FieldViolationsError) return error.violations.map(({ field }) => field);
+    throw error;
+  }
+}
+
+test("a message with each kind of part is accepted, without what the protocol does not name", () => {
+  const parts = [
+    { text: "" },
+    { raw: "aGk=", filename: "a.txt" },
+    { url: "https://x.test/a" },
+    { data: null },
+    { data: [1], mediaType: "application/json", metadata: { adk_type: "function_response" } },
+  ];
+  const params = checked(requestSchemas.SendMessage, { ...message({ parts, invented: 1 }), tenant: "t" });
+  expect(params.message.parts).toHaveLength(5);
+  expect(Object.hasOwn(params, "tenant")).toBe(false);
+  expect(Object.hasOwn(params.message, "invented")).toBe(false);
+});
+
+test.each([
+  ["no message", {}, "message"],
+  ["no role", message({ role: undefined }), "message.role"],
+  ["a bogus role", message({ role: "ROLE_BOSS" }), "message.role"],
+  ["the agent's role", message({ role: "ROLE_AGENT" }), "message.role"],
+  ["no messageId", message({ messageId: "" }), "message.messageId"],
+  ["a messageId of 257 characters", message({ messageId: "x".repeat(257) }), "message.messageId"],
+  ["a contextId of 129 characters", message({ contextId: "x".repeat(129) }), "message.contextId"],
+  ["no parts", message({ parts: [] }), "message.parts"],
+  ["parts that are no list", message({ parts: "hi" }), "message.parts"],
+  ["an empty part", message({ parts: [{}] }), "message.parts.0"],
+  ["two contents in a part", message({ parts: [{ text: "a", url: "https://x.test" }] }), "message.parts.0"],
+  ["raw that is no base64", message({ parts: [{ raw: "***" }] }), "message.parts.0.raw"],
+  ["a file URL", message({ parts: [{ url: "file:///etc/passwd" }] }), "message.parts.0.url"],
+  ["metadata that is no object", message({ metadata: [1] }), "message.metadata"],
+  ["a negative historyLength", { ...message(), configuration: { historyLength: -1 } }, "configuration.historyLength"],
+])("a request with %s is refused by the name of the field", (_, params, field) => {
+  expect(faults(requestSchemas.SendMessage, params)).toContain(field);
+});
+
+test("a contextId longer than a UUID and ProtoJSON's ways of saying a default are accepted", () => {
+  const params = { ...message({ contextId: "c".repeat(100), taskId: "", metadata: null }), configuration: null };
+  expect(faults(requestSchemas.SendMessage, params)).toEqual([]);
+});
+
+test("numbers and flags may come as strings, since a query has nothing else", () => {
+  const asked = { pageSize: "10", includeArtifacts: "true", historyLength: "0", status: "TASK_STATE_WORKING" };
+  expect(checked(requestSchemas.ListTasks, asked)).toMatchObject({
+    pageSize: 10,
+    includeArtifacts: true,
+    historyLength: 0,
+  });
+  for (const pageSize of [0, 101, "x", 1.5])
+    expect(faults(requestSchemas.ListTasks, { pageSize })).toEqual(["pageSize"]);
+  expect(faults(requestSchemas.ListTasks, { status: "working" })).toEqual(["status"]);
+});
+
+test("fields may come by their names in the proto, but keys of metadata and data are never renamed", () => {
+  const params = {
+    message: {
+      message_id: "m1",
+      context_id: "c1",
+      role: "ROLE_USER",
+      parts: [{ data: { media_type: 1 }, media_type: "application/json" }],
+      metadata: { task_id: 2 },
+    },
+    configuration: { history_length: 0, return_immediately: true },
+  };
+  const found = checked(requestSchemas.SendMessage, params);
+  expect(found.message).toMatchObject({ messageId: "m1", contextId: "c1", metadata: { task_id: 2 } });
+  expect(found.message.parts[0]).toMatchObject({ data: { media_type: 1 }, mediaType: "application/json" });
+  expect(found.configuration).toMatchObject({ historyLength: 0, returnImmediately: true });
+  expect(checked(requestSchemas.GetTask, { id: "t", history_length: 1 })).toEqual({ id: "t", historyLength: 1 });
+  expect(faults(requestSchemas.GetTask, { id: "t", history_length: -1 })).toEqual(["historyLength"]);
+});
+
+test("keys like __proto__ in metadata stay data", () => {
+  const metadata = JSON.parse('{"__proto__":{"x":1},"constructor":{"y":2}}');
+  const params = checked(requestSchemas.SendMessage, message({ metadata }));
+  expect(JSON.stringify(params.message.metadata)).toBe('{"__proto__":{"x":1},"constructor":{"y":2}}');
+  expect(Reflect.get({}, "x")).toBeUndefined();
+});
+
+test("a 0.3 call that does not say otherwise blocks", () => {
+  const legacy = { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] };
+  const send = legacySchemas["message/send"];
+  expect(checked(send, { message: legacy, configuration: {} }).configuration?.blocking).toBe(true);
+  expect(checked(send, { message: legacy, configuration: { blocking: false } }).configuration?.blocking).toBe(false);
+});
+
+test.each([
+  ["an unknown kind", { kind: "video" }],
+  ["a text that is none", { kind: "text", text: 5 }],
+  ["a file without content", { kind: "file", file: { name: "x" } }],
+  ["a file with two contents", { kind: "file", file: { bytes: "aGk=", uri: "https://x.test" } }],
+])("a 0.3 message with a part of %s is refused", (_, part) => {
+  const legacy = { messageId: "m", role: "user", parts: [part] };
+  expect(faults(legacySchemas["message/send"], { message: legacy })[0]).toStartWith("message.parts.0");
+});

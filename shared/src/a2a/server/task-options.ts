@@ -1,0 +1,64 @@
+import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import * as z from "zod";
+import { isAnswerSchema } from "../../core/answer-schema.ts";
+import type { AgentInput } from "../../core/task.ts";
+import { metadataKeys, mostGiven } from "../extensions.ts";
+import { takenInSchema } from "../task-taken-in.ts";
+import { checked, messageId } from "./request-schema.ts";
+
+/** Agents a task may pass through; a ring of agents that call each other ends here. */
+const mostHops = 8;
+
+const longestWaitMs = 10_000;
+
+const options = z.object({
+  [metadataKeys.budget]: z
+    .strictObject({
+      steps: z.int().min(1).exactOptional(),
+      tokens: z.int().min(1).exactOptional(),
+      usd: z.number().min(0).exactOptional(),
+      wallMs: z.int().min(1).exactOptional(),
+    })
+    .optional(),
+  [metadataKeys.outputSchema]: z
+    .record(z.string(), z.json())
+    .refine(isAnswerSchema, "is not a JSON Schema we can check")
+    .optional(),
+  [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
+  [metadataKeys.given]: z.array(z.string().max(8_000)).max(mostGiven).optional(),
+  [metadataKeys.takenIn]: takenInSchema.optional(),
+  [metadataKeys.hops]: z.int().min(0).default(0),
+});
+
+/**
+ * What a request's metadata says of the task as a whole. Throws FieldViolationsError, and UnsupportedOperationError for a task
+ * that has passed through too many agents.
+ */
+export function taskOptions(
+  metadata: Record<string, unknown> | undefined,
+): Pick<AgentInput, "budget" | "hops" | "outputSchema" | "said" | "given" | "takenIn"> {
+  const found = checked(options, metadata ?? {});
+  const budget = found[metadataKeys.budget];
+  const hops = found[metadataKeys.hops];
+  if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);
+  const outputSchema = found[metadataKeys.outputSchema];
+  const said = found[metadataKeys.said];
+  const takenIn = found[metadataKeys.takenIn];
+  const given = found[metadataKeys.given];
+  const asker = { ...(said && { said }), ...(given && { given }), ...(takenIn && { takenIn }) };
+  return { hops, ...asker, ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
+}
+
+const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });
+
+/** How long a request that is to return immediately may wait for the task to settle. Milliseconds. Throws FieldViolationsError. */
+export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
+  return checked(wait, metadata ?? {})[metadataKeys.wait];
+}
+
+const meant = z.object({ [metadataKeys.messageId]: messageId.optional() });
+
+/** The message whose task a CancelTask means, where it names one. Throws FieldViolationsError. */
+export function meantMessage(metadata: Record<string, unknown> | undefined): string | undefined {
+  return checked(meant, metadata ?? {})[metadataKeys.messageId];
+}

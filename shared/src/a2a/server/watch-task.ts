@@ -1,0 +1,55 @@
+import type { StreamResponse } from "@a2a-js/sdk";
+import type { RunRecord } from "../../core/engine.ts";
+import { applyEvent, type TaskFold } from "../../runs/projection.ts";
+import { eventUpdate, progressUpdate } from "../stream-update.ts";
+import { isTerminal, taskState } from "../task-state.ts";
+import { taskView } from "../task-view.ts";
+import type { TaskDeps } from "./task-access.ts";
+
+/** How a reader watches. */
+export type WatchOptions = {
+  /** Aborted when the reader is gone. */
+  readonly signal: AbortSignal;
+  /** The last event the reader has: the task is then shown as it was at that event, and the rest follows. */
+  readonly after?: number | undefined;
+  readonly historyLength?: number | undefined;
+  /** Whether events and progress themselves are told, for readers who activated the extension. */
+  readonly journal: boolean;
+  /** `turn` also ends when the task waits for input; `task` only when it ends. */
+  readonly until: "turn" | "task";
+};
+
+/**
+ * The task, then every event after it, once and in order. A view of the journal: any number of readers may watch, at any
+ * speed, and none of them can disturb the run.
+ */
+export async function* watchTask(
+  deps: TaskDeps,
+  run: RunRecord,
+  options: WatchOptions,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  const { engine, folds, publicUrl } = deps;
+  const { signal, journal, historyLength } = options;
+  const resumed = options.after !== undefined && options.after < run.lastEvent;
+  let fold = resumed ? await folds.upTo(run.id, options.after ?? 0) : await folds.current(run);
+  const record = resumed ? undefined : run;
+  const task = taskView(run, fold, publicUrl, { historyLength, artifacts: true }, record);
+  yield { payload: { $case: "task", value: task } };
+  if (!resumed && isOver(fold, options.until, run)) return;
+  for await (const item of engine.follow(run.id, { after: fold.seq, signal })) {
+    if (item.kind === "progress") {
+      if (journal) yield progressUpdate(run, fold, item.event);
+      continue;
+    }
+    fold = applyEvent(fold, item);
+    yield eventUpdate(run, fold, item, publicUrl, journal);
+    if (isOver(fold, options.until)) return;
+  }
+}
+
+function isOver(fold: TaskFold, until: WatchOptions["until"], run?: RunRecord): boolean {
+  const state = taskState(fold, run);
+  if (isTerminal(state)) return true;
+  // A task that waits for authorisation goes on by itself once it has it, so its stream stays open (A2A 1.0 section 7.6.1).
+  return until === "turn" && fold.question !== undefined && fold.question !== "authorization";
+}

@@ -1,0 +1,72 @@
+import type { MoreTools } from "./more-tools.ts";
+import type { Sight, Tool } from "./tool.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
+export type Skill = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly examples: readonly string[];
+};
+
+/** Bounds of one run. A bound that is hit ends the run with its named error and what was reached so far. */
+export type Limits = {
+  readonly steps: number;
+  /** Input and output tokens together. */
+  readonly tokens: number;
+  readonly usd: number;
+  readonly wallMs: number;
+  /** How long `ask_human` waits for an answer; for ever when left out. */
+  readonly answerMs?: number;
+  /** Calls of one model turn that are executed; the rest are answered with an error. */
+  readonly callsPerTurn: number;
+  /** Calls of one turn that run at the same time. */
+  readonly parallelCalls: number;
+  /** Characters of one tool result that go to the model; the whole goes to a file. */
+  readonly resultCharacters: number;
+};
+
+/** What a task did to the workspace: the paths of the files it made or changed, and of those it removed. */
+export type Leavings = { readonly made: readonly string[]; readonly removed: readonly string[] };
+
+/** What others are told of an agent, or of a flow, which is asked like one. */
+export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
+
+/** How an agent looks: whether its model sees images, and the names of the tools it called in its newest turns. */
+export type LookOptions = {
+  readonly signal: AbortSignal;
+  readonly vision: boolean;
+  readonly recent: readonly string[];
+};
+
+/** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
+export type AgentDefinition = {
+  /** The name in URLs, run kinds and the registry: lower case, dashes. */
+  readonly name: string;
+  /** The name for people. */
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly skills: readonly Skill[];
+  /** The system prompt. Stable during a run, so that provider caches hit. */
+  readonly instructions: string;
+  /** Added to the tail of one model call and never stored. */
+  readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
+  /**
+   * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
+   * nothing to see. Bounded in time and size by the caller.
+   */
+  readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
+  readonly tools: readonly Tool[];
+  /** Tools beside those, asked for anew in each model step and before each call. A name among `tools` is never theirs. */
+  readonly moreTools?: MoreTools;
+  readonly limits: Limits;
+  /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */
+  readonly finish?: (
+    workspace: Workspace,
+    leavings: Leavings,
+  ) => Promise<readonly { readonly name: string; readonly mediaType: string; readonly content: string }[]>;
+  readonly toolChoice: "auto" | "required" | "none";
+};

@@ -1,0 +1,71 @@
+/**
+ * Every expected failure by code: the HTTP status it leaves with and whether the same request may succeed later.
+ * Flows and clients retry only what this table calls retryable.
+ */
+export const errorCodes = {
+  invalid_input: { status: 400, retryable: false },
+  config_invalid: { status: 400, retryable: false },
+  unauthorized: { status: 401, retryable: false },
+  forbidden: { status: 403, retryable: false },
+  not_found: { status: 404, retryable: false },
+  conflict: { status: 409, retryable: false },
+  run_ended: { status: 409, retryable: false },
+  too_large: { status: 413, retryable: false },
+  unsupported: { status: 415, retryable: false },
+  rejected: { status: 422, retryable: false },
+  step_limit: { status: 422, retryable: false },
+  token_limit: { status: 422, retryable: false },
+  cost_limit: { status: 422, retryable: false },
+  time_limit: { status: 422, retryable: false },
+  hop_limit: { status: 422, retryable: false },
+  stuck: { status: 422, retryable: false },
+  task_failed: { status: 422, retryable: false },
+  interrupted: { status: 409, retryable: false },
+  non_deterministic: { status: 500, retryable: false },
+  unreachable: { status: 424, retryable: true },
+  rate_limited: { status: 429, retryable: true },
+  internal: { status: 500, retryable: false },
+  model_rejected: { status: 502, retryable: false },
+  model_unavailable: { status: 502, retryable: true },
+  context_overflow: { status: 422, retryable: false },
+  storage_unavailable: { status: 503, retryable: true },
+  unavailable: { status: 503, retryable: true },
+  sandbox_unavailable: { status: 503, retryable: false },
+  timeout: { status: 504, retryable: true },
+} as const satisfies Record<string, { status: number; retryable: boolean }>;
+
+/** A key of the table above. */
+export type ErrorCode = keyof typeof errorCodes;
+
+/**
+ * An expected failure: a code from the table and one sentence for the caller, which says what to do where that helps.
+ * Anything else that is thrown is a bug and leaves every face as `internal`, without its text.
+ */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  /** The one field of the request that is wrong, where the message is what is wrong with it. */
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; field?: string }) {
+    super(options?.field === undefined ? message : `${options.field}: ${message}`, options);
+    this.code = code;
+    this.field = options?.field;
+  }
+
+  /** The HTTP status this error leaves with. */
+  get status(): number {
+    return errorCodes[this.code].status;
+  }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return errorCodes[this.code].retryable;
+  }
+}
+
+/** What may be told of any thrown value: an AppError's own code and sentence, `internal` with a fixed sentence otherwise. */
+export function publicError(error: unknown): { code: ErrorCode; message: string } {
+  if (error instanceof AppError) return { code: error.code, message: error.message };
+  return { code: "internal", message: "Something went wrong inside; the log has the cause." };
+}

@@ -1,0 +1,46 @@
+import type { Json } from "./json.ts";
+import type { StoredFile } from "./workspace.ts";
+
+/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
+export type Part =
+  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
+  | ({ readonly type: "file" } & StoredFile)
+  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
+  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+
+/** What a person or peer sends: the first message of a task, or a later one on it. */
+export type UserMessage = {
+  readonly messageId: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: { readonly [key: string]: Json };
+};
+
+/** The signal under which every later message on a task is delivered, with the messageId as its id. */
+export const messageSignal = "message";
+
+/**
+ * The agent took a message in: into the conversation, or as the answer to its question. `parts` are as it keeps them, where that differs from
+ * what was sent: files under the names they got in the workspace.
+ */
+export type MessageHeard = {
+  readonly type: "message-heard";
+  readonly messageId: string;
+  readonly as: "message" | "answer";
+  readonly parts?: readonly Part[];
+  /** On the first message of a task: what the one who asks had taken in. */
+  readonly takenIn?: readonly string[];
+};
+
+/** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
+export function inWords(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "file":
+      return `[Attached file: ${part.name} (${part.mediaType}, ${part.size} bytes)]`;
+    case "url":
+      return `[Attached link: ${part.url}]`;
+    case "data":
+      return JSON.stringify(part.data);
+  }
+}

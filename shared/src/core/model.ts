@@ -1,0 +1,127 @@
+/** An image as it goes to a model; `data` is base64. */
+export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
+export type TextPart = { readonly type: "text"; readonly text: string };
+
+/** A call the model asks for. `arguments` is the text it wrote, which should be JSON but need not be. */
+export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+
+/** One message of a conversation, provider-neutral. */
+export type ModelMessage =
+  | { readonly role: "system"; readonly text: string }
+  | { readonly role: "user"; readonly parts: readonly (TextPart | ImagePart)[] }
+  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly images?: readonly ImagePart[];
+    };
+
+/** A tool as a model is told of it. */
+export type ToolSpec = { readonly name: string; readonly description: string; readonly inputSchema: JsonSchema };
+
+/** A JSON Schema object (draft 2020-12), as Zod and MCP servers give it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
+
+export type ModelRequest = {
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolSpec[];
+  readonly toolChoice: ToolChoice;
+  /** Upper bound for this answer; the model's own bound when left out. */
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+};
+
+/** Tokens and money of one call. `costUsd` is null when no price is known: unknown is never zero. */
+export type Usage = {
+  readonly inputTokens: number;
+  /** Of the input tokens, those the provider's cache served. */
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+  /** Whether the numbers are the provider's or estimated because it gave none. */
+  readonly source: "provider" | "estimate";
+};
+
+/**
+ * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why; a tool call whose
+ * arguments were cut off with it is left out. Ids of calls occur once in the conversation.
+ */
+export type ModelReply = {
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: "stop" | "tool-calls" | "length" | "content-filter";
+  readonly usage: Usage;
+  /** The model that really answered: the fallback's name when that one did. */
+  readonly model: string;
+};
+
+/** What a call yields: deltas as they come, `retry` when what came so far is void, and `reply` as the last event. */
+export type ModelEvent =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly waitMs: number;
+      readonly cause: string;
+      /** Of the answer that is void, where it got as far as one: it is paid for. */
+      readonly usage?: Usage;
+    }
+  | { readonly type: "reply"; readonly reply: ModelReply };
+
+/** What a model can do, from configuration; see `capabilities.ts` for the defaults. */
+export type Capabilities = {
+  readonly tools: boolean;
+  readonly parallelToolCalls: boolean;
+  readonly vision: boolean;
+  /** Tokens of input and output together. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+};
+
+/**
+ * How a provider sees an image: how large it is at most before it is made smaller there, and what it counts for. Pixels.
+ *
+ * `tiles`: fitted into `square`, then its shorter side made `shorter` at most; `base` tokens and `each` for every tile of `tile` pixels.
+ * `patches`: `each` tokens for every patch of `patch` pixels, `most` patches and `longest` pixels a side at most.
+ */
+export type ImageRule =
+  | {
+      readonly kind: "tiles";
+      readonly tile: number;
+      readonly base: number;
+      readonly each: number;
+      readonly square: number;
+      readonly shorter?: number;
+    }
+  | {
+      readonly kind: "patches";
+      readonly patch: number;
+      readonly each: number;
+      readonly most?: number;
+      readonly longest?: number;
+    };
+
+/**
+ * A language model. `ask` rejects with an AppError (`model_rejected`, `model_unavailable`, `rate_limited`, `context_overflow`)
+ * or with the signal's reason; it never ends without a `reply`. Retries happen inside.
+ */
+export interface Model {
+  /** The model's name at its provider. */
+  readonly name: string;
+  /** Who serves it, for people: a host name, or `rehearsal`. */
+  readonly provider: string;
+  readonly capabilities: Capabilities;
+  /** What images count for. */
+  readonly imageRule: ImageRule;
+  /** US dollars for these tokens; null when no price is known. */
+  cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;
+  ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
+}

@@ -1,0 +1,80 @@
+import * as z from "zod";
+import type { JsonSchema } from "./model.ts";
+
+/**
+ * The JSON Schema of a tool's input as models are told of it: an object at the top, as every provider demands. It is paid for in each request, so it
+ * leaves out what says nothing to a model and is checked all the same: the dialect's name, lengths and patterns of texts, that there are no other
+ * fields, the bounds of safe integers.
+ */
+export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema }) {
+      for (const keyword of ["minLength", "maxLength", "pattern"] as const) delete jsonSchema[keyword];
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (Array.isArray(jsonSchema.default) && jsonSchema.default.length === 0) delete jsonSchema.default;
+      if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return rest;
+}
+
+/**
+ * Checks what a model wrote. Models give `null` for fields they mean to leave out, and numbers and booleans as texts; where that alone is wrong with the
+ * input, it counts as what was meant. `problem` is a text the model can mend its call by.
+ */
+export function parseInput<Input extends z.ZodObject>(
+  tool: string,
+  schema: Input,
+  raw: unknown,
+): { readonly ok: true; readonly data: z.output<Input> } | { readonly ok: false; readonly problem: string } {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return { ok: true, data: parsed.data };
+  const meant = withoutNulls(raw);
+  const again = schema.safeParse(meant);
+  if (again.success) return { ok: true, data: again.data };
+  const mended = schema.safeParse(withPlainValues(meant, again.error.issues));
+  if (mended.success) return { ok: true, data: mended.data };
+  const unknown = parsed.error.issues.some((issue) => issue.code === "unrecognized_keys");
+  const known = unknown ? `\nThe arguments are: ${Object.keys(schema.shape).join(", ")}.` : "";
+  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}${known}` };
+}
+
+function withoutNulls(raw: unknown): unknown {
+  if (Array.isArray(raw)) return raw.map(withoutNulls);
+  if (typeof raw !== "object" || raw === null) return raw;
+  const given = Object.entries(raw).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
+}
+
+/** The input with each text that stands where a number or boolean is wanted, and says one, in that form. */
+function withPlainValues(input: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  return issues.reduce((changed, issue) => {
+    if (issue.code !== "invalid_type") return changed;
+    const read = issue.expected === "boolean" ? booleanOf : numberOf;
+    const wanted = ["number", "int", "boolean"].includes(issue.expected);
+    return wanted
+      ? changedAt(changed, issue.path, (value) => (typeof value === "string" ? read(value) : value))
+      : changed;
+  }, input);
+}
+
+function changedAt(input: unknown, path: readonly PropertyKey[], change: (value: unknown) => unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return change(input);
+  if (Array.isArray(input)) return input.map((item, index) => (index === key ? changedAt(item, rest, change) : item));
+  if (typeof input !== "object" || input === null) return input;
+  const changed = ([name, value]: [string, unknown]) => [name, name === key ? changedAt(value, rest, change) : value];
+  return Object.fromEntries(Object.entries(input).map(changed));
+}
+
+function numberOf(text: string): number | string {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
+}
+
+function booleanOf(text: string): boolean | string {
+  const word = text.trim().toLowerCase();
+  return word === "true" || (word === "false" ? false : text);
+}

@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { workspaceForTest } from "../machine/workspace/workspace-for-test.ts";
+import { contextForTest } from "../tools/context-for-test.ts";
+import { AppError } from "./errors.ts";
+import { defineTool, type ToolContext } from "./tool.ts";
+
+function repeatTool(run: (input: { phrase: string; times: number }, context: ToolContext) => Promise<string>) {
+  return defineTool({
+    name: "repeat",
+    description: "Says a phrase again.",
+    input: z.strictObject({
+      phrase: z.string().min(1).describe("What to say"),
+      times: z.int().min(1).max(5).default(2),
+      seed: z.int().optional(),
+    }),
+    effect: ({ times }) => (times > 2 ? "once" : "idempotent"),
+    run,
+  });
+}
+
+const repeat = repeatTool(async ({ phrase, times }) => phrase.repeat(times));
+
+test("the schema is a plain object schema that every provider accepts, without what a model need not read", () => {
+  expect(repeat.inputSchema).toEqual({
+    type: "object",
+    properties: {
+      phrase: { type: "string", description: "What to say" },
+      times: { type: "integer", minimum: 1, maximum: 5, default: 2 },
+      seed: { type: "integer" },
+    },
+    required: ["phrase"],
+  });
+});
+
+test("good input reaches the function with defaults filled in", async () => {
+  await using place = await workspaceForTest();
+  expect(await repeat.call({ phrase: "a" }, contextForTest(place.workspace))).toEqual({ text: "aa", isError: false });
+});
+
+test("a null counts as a field left out", async () => {
+  await using place = await workspaceForTest();
+  const result = await repeat.call({ phrase: "a", times: null, seed: null }, contextForTest(place.workspace));
+  expect(result).toEqual({ text: "aa", isError: false });
+});
+
+test("numbers and booleans written as texts are what they say, and only where they are wanted", async () => {
+  await using place = await workspaceForTest();
+  const tool = defineTool({
+    name: "show",
+    description: "Shows its input.",
+    input: z.strictObject({
+      times: z.int().min(1).max(5).optional(),
+      seconds: z.number().optional(),
+      loud: z.boolean().optional(),
+      range: z.array(z.int()).optional(),
+      nested: z.strictObject({ deep: z.number() }).optional(),
+      phrase: z.string().optional(),
+    }),
+    effect: "pure",
+    run: async (input) => JSON.stringify(input),
+  });
+  const shown = async (input: unknown) => (await tool.call(input, contextForTest(place.workspace))).text;
+  const texts = {
+    times: "3",
+    seconds: " 0.5 ",
+    loud: "True",
+    range: ["1", 2, "-1"],
+    nested: { deep: "1e3" },
+    phrase: "7",
+  };
+  expect(await shown(texts)).toBe(
+    '{"times":3,"seconds":0.5,"loud":true,"range":[1,2,-1],"nested":{"deep":1000},"phrase":"7"}',
+  );
+  expect(await shown({ loud: "false", times: null, seconds: "0" })).toBe('{"seconds":0,"loud":false}');
+  for (const input of [
+    { times: "6" },
+    { times: "1.5" },
+    { seconds: "" },
+    { seconds: "5 s" },
+    { loud: "yes" },
+    { times: "0x3" },
+  ])
+    expect(await shown(input)).toStartWith("Invalid arguments for show:");
+});
+
+test("bad input comes back as a result that names the tool and the fields", async () => {
+  await using place = await workspaceForTest();
+  const shown = async (input: unknown) => {
+    const result = await repeat.call(input, contextForTest(place.workspace));
+    expect(result.isError).toBe(true);
+    expect(result.text).toStartWith("Invalid arguments for repeat:\n");
+    return result.text;
+  };
+  expect(await shown({})).toContain("phrase");
+  expect(await shown({ phrase: null })).toContain("phrase");
+  expect(await shown({ phrase: "a", extra: 1, more: 2 })).toMatch(/extra.*more/s);
+  for (const input of ["text", null, undefined, [], 7]) expect(await shown(input)).toContain("expected object");
+});
+
+test("prototype keys in the input are refused and pollute nothing", async () => {
+  await using place = await workspaceForTest();
+  for (const key of ["__proto__", "constructor", "prototype"]) {
+    const input: unknown = JSON.parse(`{"phrase":"a","${key}":{"polluted":true},"seed":null}`);
+    expect((await repeat.call(input, contextForTest(place.workspace))).isError).toBe(true);
+  }
+  expect("polluted" in {}).toBe(false);
+});
+
+test("what the function throws is a result with its message", async () => {
+  await using place = await workspaceForTest();
+  const context = contextForTest(place.workspace);
+  const tool = repeatTool(async () => {
+    throw new AppError("not_found", "No such phrase.");
+  });
+  expect(await tool.call({ phrase: "a" }, context)).toEqual({ text: "No such phrase.", isError: true });
+});
+
+test("an abort rejects with the signal's own reason, during the call and before it", async () => {
+  await using place = await workspaceForTest();
+  const controller = new AbortController();
+  const reason = new Error("cancelled by the user");
+  let calls = 0;
+  const tool = repeatTool(async () => {
+    calls++;
+    controller.abort(reason);
+    throw new Error("connection closed");
+  });
+  const context = contextForTest(place.workspace, { signal: controller.signal });
+  await expect(tool.call({ phrase: "a" }, context)).rejects.toBe(reason);
+  await expect(tool.call({ phrase: "a" }, context)).rejects.toBe(reason);
+  expect(calls).toBe(1);
+});
+
+test("the effect depends on the input where the tool says so, and bad input has none", () => {
+  expect(repeat.effect({ phrase: "a" })).toBe("idempotent");
+  expect(repeat.effect({ phrase: "a", times: 3 })).toBe("once");
+  expect(repeat.effect({ nonsense: true })).toBe("pure");
+});

@@ -1,0 +1,93 @@
+import type { Engine } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { type Log, silentLog } from "../../core/log.ts";
+import type { CrashPoint } from "./crash-point.ts";
+import { follow } from "./follow.ts";
+import { intake } from "./intake.ts";
+import { Live } from "./live.ts";
+import { type MachineClock, machineClock } from "./machine-clock.ts";
+import { RunClock } from "./run-clock.ts";
+import { recordOf } from "./runs-table.ts";
+import { Watch } from "./watch.ts";
+import { Worker } from "./worker.ts";
+import { Writer } from "./writer.ts";
+
+export type EmbeddedEngineOptions = {
+  /** The database file; its folder must exist. Any number of processes of one machine may share it. */
+  readonly path: string;
+  /** How long a worker that cannot be seen to be gone may be silent before its runs go on elsewhere. Default 15 s. */
+  readonly leaseMs?: number;
+  /** How soon what another process did is noticed. Default 50 ms. */
+  readonly pollMs?: number;
+  /** How long a step may go on after its abort before it is left behind. Default 5 s. */
+  readonly stopMs?: number;
+  /** The machine's clocks; for tests of what becomes of runs when they are set. */
+  readonly clock?: MachineClock;
+  readonly log?: Log;
+  /** For tests of what survives a crash. */
+  readonly crashAt?: CrashPoint;
+};
+
+const defaultConcurrency = 64;
+const defaultGraceMs = 5000;
+const lastWritesMs = 1000;
+
+/**
+ * The engine that needs nothing installed: runs, journal, events and signals in one SQLite file. Throws `config_invalid` for a
+ * file of a newer version; a file that cannot be opened shows in `health` and is tried again until it can.
+ */
+export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
+  const { log = silentLog, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;
+  const clock = new RunClock(options.clock ?? machineClock(), log);
+  const live = new Live();
+  const changedElsewhere = () => {
+    live.anyChanged();
+    void worker.catchUp();
+  };
+  const writer = new Writer({
+    path: options.path,
+    log,
+    ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
+    onOpened: (tables) => {
+      const reading = tables.clock.read();
+      if (reading !== null) clock.goOn(reading);
+    },
+    onRecovered: changedElsewhere,
+  });
+  const watch = new Watch({
+    pollMs,
+    version: () => writer.dataVersion(),
+    onChange: changedElsewhere,
+    onTick: () => worker.tick(),
+  });
+  const worker = new Worker({ writer, live, watch, log, clock, leaseMs, stopMs });
+
+  return {
+    ...intake({ writer, live, worker, clock }),
+    get: async (runId) => {
+      const row = await writer.read((tables) => tables.runs.byId(runId));
+      return row === null ? undefined : recordOf(row);
+    },
+    list: async (filter) => {
+      const { rows, ...page } = await writer.read((tables) => tables.listing.page(filter));
+      return { runs: rows.map(recordOf), ...page };
+    },
+    events: (runId, after = 0) =>
+      writer.read((tables) => {
+        const run = tables.runs.standing(runId);
+        if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+        return tables.events.after(run, after, Number.MAX_SAFE_INTEGER);
+      }),
+    follow: (runId, { after = 0, signal }) => follow({ writer, live, watch }, runId, after, signal),
+    work: (definitions, { concurrency = defaultConcurrency, apart = false } = {}) =>
+      worker.add(definitions, { concurrency, apart }),
+    health: () => writer.health(),
+    async close({ graceMs = defaultGraceMs } = {}) {
+      await worker.close(graceMs);
+      live.close();
+      // A follower that stands at an event nobody takes would keep the process alive.
+      watch.close();
+      await writer.close(lastWritesMs);
+    },
+  };
+}

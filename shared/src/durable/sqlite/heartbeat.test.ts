@@ -1,0 +1,72 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { silentLog } from "../../core/log.ts";
+import { scratch } from "../testing/scratch.ts";
+import { until } from "../testing/until.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { machineClock } from "./machine-clock.ts";
+import { RunClock } from "./run-clock.ts";
+import { Writer } from "./writer.ts";
+
+const leaseMs = 200;
+
+/** A worker of another machine, which nothing but its beats tells of, and a run it holds. */
+function otherWorker(path: string) {
+  const db = new Database(path);
+  db.run("INSERT INTO workers (id, host, pid, process_start) VALUES ('other', 'elsewhere', 1, '')");
+  db.run(`INSERT INTO runs (id, kind, status, principal, context_id, input, owner, epoch, created_at, updated_at)
+    VALUES ('r', 'k', 'running', 'p', 'c', 'null', 'other', 1, 0, 0)`);
+  return {
+    beat: () => void db.run("UPDATE workers SET beat = beat + 1 WHERE id = 'other'"),
+    isThere: () => db.query("SELECT id FROM workers WHERE id = 'other'").get() !== null,
+    run: () => db.query("SELECT status, owner FROM runs").get(),
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+function heartbeat(writer: Writer): Heartbeat {
+  const clock = new RunClock(machineClock(), silentLog);
+  const ignore = () => undefined;
+  return new Heartbeat({ writer, log: silentLog, clock, leaseMs, onDeclaredDead: ignore, onClaimable: ignore });
+}
+
+test("a worker that is silent for a lease is declared dead, and what it held is handed back", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  const own = heartbeat(writer);
+  own.start();
+  await until(() => !other.isThere());
+  expect(other.run()).toEqual({ status: "queued", owner: null });
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a worker that moves just before it is declared dead keeps its place and its runs", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  let declared = 0;
+  const offer = writer.offer.bind(writer);
+  // Its beat is committed between this worker's look and its word.
+  writer.offer = (run) =>
+    offer((tables) => {
+      const real = tables.workers.removeUnmoved;
+      tables.workers.removeUnmoved = (id, beat) => {
+        declared++;
+        tables.workers.beat("other");
+        return real(id, beat);
+      };
+      try {
+        return run(tables);
+      } finally {
+        tables.workers.removeUnmoved = real;
+      }
+    });
+  const own = heartbeat(writer);
+  own.start();
+  await until(() => declared >= 2);
+  expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
+  await own.stop();
+  await writer.close(1000);
+});

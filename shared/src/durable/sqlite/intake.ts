@@ -1,0 +1,121 @@
+import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { endRun } from "./endings.ts";
+import type { Live } from "./live.ts";
+import type { Moment, RunClock } from "./run-clock.ts";
+import { type RunRow, recordOf } from "./runs-table.ts";
+import type { Tables } from "./tables.ts";
+import type { Worker } from "./worker.ts";
+import type { Writer } from "./writer.ts";
+
+export type IntakeDeps = {
+  readonly writer: Writer;
+  readonly live: Live;
+  readonly worker: Worker;
+  readonly clock: RunClock;
+};
+
+/** What the outside asks of runs. Each is one transaction, refused while the storage does not work. */
+export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
+  const { writer, live, worker, clock } = deps;
+  return {
+    async start(request) {
+      const place = worker.reserve(request.kind);
+      try {
+        const { row, created } = await writer.offer((tables) => accept(tables, request, clock.moment(), place?.owner));
+        if (created && row.owner !== null) place?.begin(row);
+        else if (created && place === undefined) worker.wake();
+        return { run: recordOf(row), created };
+      } finally {
+        place?.leave();
+      }
+    },
+    async deliver(runId, name, payload, options) {
+      const kept = await writer.offer((tables) => {
+        const run = find(tables, runId);
+        const id = options?.id ?? name;
+        if (tables.signals.has(run.n, name, id)) return undefined;
+        if (terminalStatuses.includes(run.status)) throw ended(run);
+        tables.signals.insert(run.n, name, id, JSON.stringify(payload));
+        const seq = tables.events.append(run.n, options?.events ?? [], clock.moment());
+        tables.states.wake(run.n, name, clock.moment());
+        return { seq };
+      });
+      if (kept === undefined) return "duplicate";
+      if (kept.seq > 0) live.committed(runId, kept.seq);
+      worker.signaled(runId);
+      return "stored";
+    },
+    async cancel(runId) {
+      const seq = await writer.offer((tables) => cancel(tables, runId, clock.moment()));
+      if (seq > 0) live.committed(runId, seq);
+      worker.canceled(runId);
+    },
+    async resume(runId) {
+      const seq = await writer.offer((tables) => {
+        const run = find(tables, runId);
+        if (terminalStatuses.includes(run.status)) throw ended(run);
+        if (run.status !== "paused") return 0;
+        tables.states.queue(run.n, clock.moment());
+        return tables.events.append(run.n, [{ type: "run-resumed" }], clock.moment());
+      });
+      if (seq > 0) live.committed(runId, seq);
+      worker.wake();
+    },
+  };
+}
+
+/** Keeps a run, and gives it to the worker named, which saves the commit of a claim and the look for something to claim. */
+function accept(
+  tables: Tables,
+  request: StartRequest,
+  now: Moment,
+  owner: string | undefined,
+): { row: RunRow; created: boolean } {
+  const { dedupe } = request;
+  const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
+  if (known !== null) {
+    const knowsKeyAlone = known.dedupe_hash === null || dedupe?.hash === undefined;
+    if (knowsKeyAlone || known.dedupe_hash === dedupe.hash) return { row: known, created: false };
+    throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
+  }
+  const id = request.id ?? Bun.randomUUIDv7();
+  if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
+  const n = tables.runs.insert({
+    id,
+    kind: request.kind,
+    principal: request.principal,
+    contextId: request.contextId,
+    input: JSON.stringify(request.input),
+    dedupeKey: dedupe?.key ?? null,
+    dedupeHash: dedupe?.hash ?? null,
+    ...now,
+  });
+  tables.events.append(n, request.events ?? [], now);
+  if (request.canceled === true) {
+    endRun(tables, n, { status: "canceled" }, now);
+    return { row: find(tables, id), created: true };
+  }
+  const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
+  return { row: taken ?? find(tables, id), created: true };
+}
+
+/** Ends a run nobody executes at once; one that is executed is ended by whoever does. */
+function cancel(tables: Tables, runId: string, now: Moment): number {
+  const run = find(tables, runId);
+  if (run.status === "canceled") return 0;
+  if (terminalStatuses.includes(run.status)) throw ended(run);
+  if (run.status !== "running") return endRun(tables, run.n, { status: "canceled" }, now);
+  tables.states.requestCancel(run.n, now);
+  return 0;
+}
+
+function find(tables: Tables, runId: string): RunRow {
+  const run = tables.runs.byId(runId);
+  if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+  return run;
+}
+
+function ended(run: RunRow): AppError {
+  return new AppError("run_ended", `The run has ended as ${run.status}.`);
+}

@@ -1,0 +1,85 @@
+import type { Database } from "bun:sqlite";
+import type { RunRecord, RunStatus } from "../../core/engine.ts";
+
+/** A row of `runs` as SQLite gives it. `n` is the run's key in the other tables. */
+export type RunRow = {
+  readonly n: number;
+  readonly id: string;
+  readonly kind: string;
+  readonly status: RunStatus;
+  readonly principal: string;
+  readonly context_id: string;
+  readonly input: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly cancel_requested: number;
+  readonly waiting_signal: string | null;
+  readonly waiting_reason: string | null;
+  readonly last_event: number;
+  readonly dedupe_hash: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+type Standing = Pick<RunRow, "n" | "id" | "status" | "last_event">;
+
+export type NewRun = {
+  readonly id: string;
+  readonly kind: string;
+  readonly principal: string;
+  readonly contextId: string;
+  readonly input: string;
+  readonly dedupeKey: string | null;
+  readonly dedupeHash: string | null;
+  readonly wall: number;
+  readonly steady: number;
+};
+
+/** Statements that add and find runs. */
+export function runsTable(db: Database) {
+  const insert = db.query<{ n: number }, [NewRun]>(
+    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, status, due, created_at, updated_at)
+     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $wall, $wall) RETURNING n`,
+  );
+  const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
+  const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
+  const byKey = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?");
+  return {
+    insert(run: NewRun): number {
+      const row = insert.get(run);
+      if (row === null) throw new Error("An insert returned no row.");
+      return row.n;
+    },
+    byId: (id: string) => byId.get(id),
+    /** The little that readers of the log need. */
+    standing: (id: string) => standing.get(id),
+    byKey: (principal: string, key: string) => byKey.get(principal, key),
+  };
+}
+
+/** The row as callers see it. */
+export function recordOf(row: RunRow): RunRecord {
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: row.status,
+    principal: row.principal,
+    contextId: row.context_id,
+    input: JSON.parse(row.input),
+    ...(row.output === null ? {} : { output: JSON.parse(row.output) }),
+    ...(row.error === null ? {} : { error: JSON.parse(row.error) }),
+    ...(row.waiting_signal === null
+      ? {}
+      : {
+          waiting: {
+            signal: row.waiting_signal,
+            ...(row.waiting_reason === null ? {} : { reason: row.waiting_reason }),
+          },
+        }),
+    lastEvent: row.last_event,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

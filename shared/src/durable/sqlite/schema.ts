@@ -1,0 +1,104 @@
+import type { Database } from "bun:sqlite";
+import { AppError } from "../../core/errors.ts";
+
+/** One entry a version; the file's `user_version` says how many of them it has seen. Never change one that was released. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    context_id TEXT NOT NULL,
+    input TEXT NOT NULL,
+    output TEXT,
+    error TEXT,
+    owner TEXT,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    cancel_requested INTEGER NOT NULL DEFAULT 0,
+    due INTEGER,
+    awaited TEXT,
+    waiting_signal TEXT,
+    waiting_reason TEXT,
+    last_event INTEGER NOT NULL DEFAULT 0,
+    dedupe_key TEXT,
+    dedupe_hash TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX runs_dedupe ON runs (principal, dedupe_key) WHERE dedupe_key IS NOT NULL;
+  CREATE INDEX runs_status ON runs (status, due);
+  CREATE INDEX runs_owned ON runs (owner) WHERE owner IS NOT NULL;
+  CREATE INDEX runs_updated ON runs (updated_at, id);
+  CREATE INDEX runs_context ON runs (context_id);
+
+  CREATE TABLE journal (
+    run INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    out TEXT,
+    error TEXT,
+    UNIQUE (run, path)
+  ) STRICT;
+
+  CREATE TABLE events (
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    UNIQUE (run, seq)
+  ) STRICT;
+
+  CREATE TABLE signals (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    id TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    taken_by TEXT,
+    UNIQUE (run, name, id)
+  ) STRICT;
+
+  CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    process_start TEXT NOT NULL,
+    beat INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE probe (room BLOB) STRICT;
+  `,
+  `
+  CREATE TABLE clock (
+    n INTEGER PRIMARY KEY,
+    boot TEXT NOT NULL,
+    uptime REAL NOT NULL,
+    wall REAL NOT NULL,
+    steady REAL NOT NULL
+  ) STRICT;
+  `,
+];
+
+/** Brings a new or older file up to date; refuses one that a newer version wrote (`config_invalid`). */
+export function migrate(db: Database, path: string): void {
+  if (versionOf(db) < migrations.length) {
+    db.transaction(() => {
+      for (const migration of migrations.slice(versionOf(db))) db.run(migration);
+      db.run(`PRAGMA user_version = ${migrations.length}`);
+    }).immediate();
+  }
+  if (versionOf(db) > migrations.length) {
+    throw new AppError(
+      "config_invalid",
+      `${path} was written by a newer version (schema ${versionOf(db)}, this one knows ${migrations.length}). Upgrade, or use another file.`,
+    );
+  }
+}
+
+function versionOf(db: Database): number {
+  return db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+}

@@ -1,0 +1,52 @@
+import type { Database } from "bun:sqlite";
+import type { RunStatus } from "../../core/engine.ts";
+import type { Parking, RecordedError } from "../replay/run-store.ts";
+import type { Moment } from "./run-clock.ts";
+
+/** Who may write a run: the worker that claimed it, at that claim. */
+export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };
+
+const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL";
+
+/** Statements that move a run from one status to the next; `n` is its key. What is due is on the steady clock. */
+export function statesTable(db: Database) {
+  const held = db.query<{ cancel_requested: number }, [number, string, number]>(
+    "SELECT cancel_requested FROM runs WHERE n = ? AND owner = ? AND epoch = ?",
+  );
+  const park = db.query<null, [number, number | null, string, string | null, string | null, number]>(
+    `UPDATE runs SET status = 'waiting', owner = NULL, updated_at = ?, due = ?, awaited = ?,
+       waiting_signal = ?, waiting_reason = ? WHERE n = ?`,
+  );
+  const queue = db.query<null, [number, number, number]>(
+    `UPDATE runs SET ${unclaimed}, status = 'queued', error = NULL, due = ?, updated_at = ? WHERE n = ?`,
+  );
+  const wake = db.query<null, [number, number, number, string]>(
+    `UPDATE runs SET ${unclaimed}, status = 'queued', due = ?, updated_at = ?
+     WHERE n = ? AND status = 'waiting' AND EXISTS (SELECT 1 FROM json_each(awaited) WHERE value = ?)`,
+  );
+  const pause = db.query<null, [string, number, number]>(
+    `UPDATE runs SET ${unclaimed}, status = 'paused', error = ?, updated_at = ? WHERE n = ?`,
+  );
+  const end = db.query<null, [string, string | null, string | null, number, number]>(
+    `UPDATE runs SET ${unclaimed}, status = ?, output = ?, error = ?, updated_at = ? WHERE n = ?`,
+  );
+  const requestCancel = db.query<null, [number, number]>(
+    "UPDATE runs SET cancel_requested = 1, updated_at = ? WHERE n = ?",
+  );
+  return {
+    /** Null unless this lease still holds the run. */
+    held: (lease: Lease) => held.get(lease.n, lease.owner, lease.epoch),
+    park(n: number, { wakeAt, signals, shown }: Parking, { wall }: Moment): void {
+      park.run(wall, wakeAt ?? null, JSON.stringify(signals), shown?.signal ?? null, shown?.reason ?? null, n);
+    },
+    /** Makes the run claimable. */
+    queue: (n: number, { wall, steady }: Moment) => void queue.run(steady, wall, n),
+    /** Makes the run claimable if it waits for this signal. */
+    wake: (n: number, signal: string, { wall, steady }: Moment) => void wake.run(steady, wall, n, signal),
+    pause: (n: number, error: RecordedError, { wall }: Moment) => void pause.run(JSON.stringify(error), wall, n),
+    end(n: number, status: RunStatus, result: { output?: string; error?: RecordedError }, { wall }: Moment): void {
+      end.run(status, result.output ?? null, result.error === undefined ? null : JSON.stringify(result.error), wall, n);
+    },
+    requestCancel: (n: number, { wall }: Moment) => void requestCancel.run(wall, n),
+  };
+}

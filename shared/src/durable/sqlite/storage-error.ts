@@ -1,0 +1,39 @@
+import { AppError } from "../../core/errors.ts";
+
+/** SQLite's codes (and their extensions) that tell of the storage, not of the statement, each with what a person reads. */
+const causes: readonly (readonly [prefix: string, reason: string])[] = [
+  ["SQLITE_FULL", "its disk is full"],
+  ["SQLITE_IOERR", "its disk cannot be read or written"],
+  ["SQLITE_READONLY", "it is read-only"],
+  ["SQLITE_PERM", "it may not be written"],
+  ["SQLITE_AUTH", "it may not be opened"],
+  ["SQLITE_CORRUPT", "it is damaged"],
+  ["SQLITE_NOTADB", "it is not a database, or damaged"],
+  ["SQLITE_CANTOPEN", "it cannot be opened"],
+  ["SQLITE_NOMEM", "memory ran out"],
+  ["SQLITE_BUSY", "another process holds it"],
+  ["SQLITE_LOCKED", "another connection holds it"],
+  ["SQLITE_PROTOCOL", "its locks do not work"],
+];
+
+/** Why the storage failed, or undefined when `error` is not about the storage. */
+export function storageFailure(error: unknown): string | undefined {
+  const code = codeOf(error);
+  if (code === undefined) return undefined;
+  const cause = causes.find(([prefix]) => code.startsWith(prefix));
+  return cause === undefined ? undefined : `${cause[1]} (${code})`;
+}
+
+/** Whether another process merely has the lock at the moment. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error)?.startsWith("SQLITE_BUSY") ?? false;
+}
+
+/** What callers get while the storage is out of order. */
+export function storageUnavailable(reason: string, cause?: unknown): AppError {
+  return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,243 @@
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { RunDefinition, RunEvent } from "../../core/run.ts";
+import { Execution } from "../replay/execution.ts";
+import { Journal } from "../replay/journal.ts";
+import { endRun } from "./endings.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { leasedRun } from "./leased-run.ts";
+import type { Live } from "./live.ts";
+import type { Moment, RunClock } from "./run-clock.ts";
+import type { RunRow } from "./runs-table.ts";
+import type { Lease } from "./states-table.ts";
+import type { Tables } from "./tables.ts";
+import type { Watch } from "./watch.ts";
+import type { Writer } from "./writer.ts";
+
+export type WorkerOptions = {
+  readonly writer: Writer;
+  readonly live: Live;
+  readonly watch: Watch;
+  readonly log: Log;
+  readonly clock: RunClock;
+  readonly leaseMs: number;
+  readonly stopMs: number;
+};
+
+/** Room for one run in this worker: begin it, once it is accepted as this owner's, then leave. */
+export type Place = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+
+type Held = { readonly execution: Execution; readonly lease: Lease };
+
+/** Kinds whose bodies share a bound of their own. */
+type Crew = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
+
+/** Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no longer its own. */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #heartbeat: Heartbeat;
+  readonly #definitions = new Map<string, RunDefinition>();
+  readonly #held = new Map<string, Held>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #crew: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  readonly #apart: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  #claiming = false;
+  #claimAgain = false;
+  #draining = false;
+  #nextDue: number | undefined;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#heartbeat = new Heartbeat({
+      ...options,
+      onDeclaredDead: () => {
+        for (const { execution } of this.#held.values()) execution.lose();
+      },
+      onClaimable: () => this.wake(),
+    });
+  }
+
+  /** Takes on these kinds, besides those it has; those taken on `apart` take no room from the others. */
+  add(definitions: readonly RunDefinition[], { concurrency, apart }: { concurrency: number; apart: boolean }): void {
+    if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
+    const crew = apart ? this.#apart : this.#crew;
+    for (const definition of definitions) {
+      this.#definitions.set(definition.kind, definition);
+      crew.kinds.add(definition.kind);
+    }
+    crew.concurrency = concurrency;
+    if (this.#stopWatching === undefined) {
+      this.#stopWatching = this.#options.watch.need();
+      this.#heartbeat.start();
+    }
+    this.wake();
+  }
+
+  /** A place for a run that is about to be accepted; none while there may be others to claim, or no room. */
+  reserve(kind: string): Place | undefined {
+    const owner = this.#heartbeat.id;
+    const crew = [this.#crew, this.#apart].find(({ kinds }) => kinds.has(kind));
+    if (owner === undefined || crew === undefined || this.#draining || this.#claiming || roomOf(crew) <= 0) {
+      return undefined;
+    }
+    crew.reserved++;
+    let isTaken = false;
+    return {
+      owner,
+      begin: (row) => {
+        isTaken = true;
+        this.#begin(row, owner, crew);
+      },
+      leave: () => {
+        crew.reserved--;
+        if (!isTaken) this.wake();
+      },
+    };
+  }
+
+  /** There may be something to claim. */
+  wake(): void {
+    this.#claimAgain = true;
+    if (this.#claiming) return;
+    this.#claiming = true;
+    this.#claimAll().catch((error) => this.#logUnlessStorage(error, "Runs could not be claimed."));
+  }
+
+  /** A signal for this run is stored. */
+  signaled(runId: string): void {
+    const held = this.#held.get(runId);
+    if (held === undefined) this.wake();
+    else held.execution.nudge();
+  }
+
+  /** The cancellation of this run is stored. */
+  canceled(runId: string): void {
+    this.#held.get(runId)?.execution.cancel();
+  }
+
+  /** Time has passed: a sleep may be over. */
+  tick(): void {
+    if (this.#nextDue !== undefined && this.#options.clock.now() >= this.#nextDue) this.wake();
+  }
+
+  /** Other processes changed something: runs may be cancelled, signalled, taken over, or new. */
+  async catchUp(): Promise<void> {
+    const owner = this.#heartbeat.id;
+    if (owner === undefined) return;
+    try {
+      await this.#options.writer.read((tables) => {
+        const owned = new Map(tables.claims.owned(owner).map((run) => [run.id, run]));
+        for (const [id, { execution, lease }] of this.#held) {
+          const run = owned.get(id);
+          if (run?.epoch !== lease.epoch) execution.lose();
+          else if (run.cancel_requested === 1) execution.cancel();
+          else if (execution.waiting.wantedSignals().some((name) => tables.signals.isFree(lease.n, name))) {
+            execution.nudge();
+          }
+        }
+      });
+    } catch (error) {
+      this.#logUnlessStorage(error, "The state of this worker's runs could not be read.");
+    }
+    this.wake();
+  }
+
+  /** Starts nothing more, gives what is in flight `graceMs`, aborts the rest, and hands every run back. */
+  async close(graceMs: number): Promise<void> {
+    this.#draining = true;
+    for (const { execution } of this.#held.values()) execution.drain();
+    await this.#settledWithin(graceMs);
+    for (const { execution } of this.#held.values()) void execution.abandon();
+    await this.#settledWithin(this.#options.stopMs + 1000);
+    this.#stopWatching?.();
+    await this.#heartbeat.stop();
+  }
+
+  async #settledWithin(milliseconds: number): Promise<void> {
+    const deadline = performance.now() + milliseconds;
+    const isBusy = () => this.#claiming || this.#crew.reserved + this.#apart.reserved > 0 || this.#running.size > 0;
+    while (isBusy() && performance.now() < deadline) await Bun.sleep(5);
+  }
+
+  async #claimAll(): Promise<void> {
+    try {
+      while (this.#claimAgain) {
+        this.#claimAgain = false;
+        const owner = this.#heartbeat.id;
+        if (this.#draining || owner === undefined) return;
+        for (const crew of [this.#crew, this.#apart]) {
+          if (roomOf(crew) <= 0) continue;
+          for (const row of await this.#claim(owner, crew)) this.#begin(row, owner, crew);
+        }
+      }
+    } finally {
+      this.#claiming = false;
+    }
+  }
+
+  #begin(row: RunRow, owner: string, crew: Crew): void {
+    crew.running++;
+    const running = this.#execute(row, owner).finally(() => {
+      crew.running--;
+      this.#running.delete(running);
+      this.wake();
+    });
+    this.#running.add(running);
+  }
+
+  async #claim(owner: string, crew: Crew): Promise<readonly RunRow[]> {
+    const { writer, live, clock } = this.#options;
+    const kinds = JSON.stringify([...crew.kinds]);
+    const room = roomOf(crew);
+    const any = await writer.read((tables) => {
+      this.#nextDue = tables.claims.nextDue();
+      return tables.claims.any(kinds, clock.moment());
+    });
+    if (!any) return [];
+    const { rows, ended } = await writer.offer((tables) => claim(tables, kinds, owner, room, clock.moment()));
+    for (const { id, seq } of ended) live.committed(id, seq);
+    return rows;
+  }
+
+  async #execute(row: RunRow, owner: string): Promise<void> {
+    const { writer, live, log, clock, stopMs } = this.#options;
+    const definition = this.#definitions.get(row.kind);
+    if (definition === undefined) throw new Error(`Claimed a run of kind ${row.kind}.`);
+    const lease = { n: row.n, owner, epoch: row.epoch };
+    const store = leasedRun({ lease, writer, clock, onEvents: (seq) => live.committed(row.id, seq) });
+    try {
+      const journal = await Journal.load(store);
+      const progress = (event: RunEvent) => live.progress(row.id, event);
+      const about = { runId: row.id, principal: row.principal, contextId: row.context_id };
+      const execution = new Execution(journal, { ...about, store, log, clock: () => clock.now(), stopMs, progress });
+      this.#held.set(row.id, { execution, lease });
+      if (this.#draining) execution.drain();
+      if ((await store.standing()) === "canceled") execution.cancel();
+      execution.start(definition, JSON.parse(row.input));
+      await execution.done;
+    } catch (error) {
+      this.#logUnlessStorage(error, "A claimed run could not be executed.");
+      await store.release().catch(() => undefined);
+    } finally {
+      this.#held.delete(row.id);
+    }
+  }
+
+  #logUnlessStorage(error: unknown, message: string): void {
+    if (!(error instanceof AppError)) this.#options.log.error({ err: error }, message);
+  }
+}
+
+/** Claims runs; those that were cancelled while nobody executed them end here. */
+function claim(tables: Tables, kinds: string, owner: string, limit: number, now: Moment) {
+  const claimed = tables.claims.claim(kinds, owner, limit, now);
+  const ended = claimed
+    .filter((run) => run.cancel_requested === 1)
+    .map((run) => ({ id: run.id, seq: endRun(tables, run.n, { status: "canceled" }, now) }));
+  return { rows: claimed.filter((run) => run.cancel_requested === 0), ended };
+}
+
+function roomOf({ concurrency, running, reserved }: Crew): number {
+  return concurrency - running - reserved;
+}

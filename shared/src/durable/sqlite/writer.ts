@@ -1,0 +1,243 @@
+import type { EngineHealth } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { type CrashPoint, crash } from "./crash-point.ts";
+import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
+import type { Tables } from "./tables.ts";
+
+/** How long the lock may be another process's before that counts as a failure of the storage. */
+const busyPatienceMs = 5000;
+const firstRetryMs = 5;
+/** How long a patient write waits for another one to be committed with. */
+const patienceMs = 10;
+const longestRetryMs = 2000;
+
+type Entry = {
+  readonly run: (tables: Tables) => unknown;
+  /** Whether its caller waits out a failure of the storage. */
+  readonly keep: boolean;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export type WriterOptions = {
+  readonly path: string;
+  readonly log: Log;
+  readonly crashAt?: CrashPoint;
+  /** Called whenever the store was opened, before anything else is done in it. */
+  readonly onOpened?: (tables: Tables) => void;
+  /** Called when the storage works again after a failure. */
+  readonly onRecovered: () => void;
+};
+
+/**
+ * The one way to the store in this process. Writes asked for in one turn of the event loop are committed in one transaction, in
+ * order, and resolve after its commit. When the storage fails, what was not committed is kept and tried again until it works;
+ * nothing new is accepted meanwhile.
+ */
+export class Writer {
+  readonly #options: WriterOptions;
+  #connection: Connection | undefined;
+  #queue: Entry[] = [];
+  #flushScheduled = false;
+  #closed = false;
+  #transactions = 0;
+  #failure: { readonly reason: string; readonly cause: unknown } | undefined;
+  #busySince: number | undefined;
+  #retryMs = firstRetryMs;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #patienceTimer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Throws only for a store of a newer version; any other trouble shows in `health` and is retried. */
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    try {
+      this.#open();
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      this.#failed(error);
+    }
+  }
+
+  /**
+   * Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it alone and rejects. A patient write
+   * nobody waits for: it costs no commit of its own when another one follows soon.
+   */
+  write<T>(run: (tables: Tables) => T, { patient = false } = {}): Promise<T> {
+    return this.#enqueue(run, true, patient);
+  }
+
+  /** Has patient writes wait no longer. */
+  hurry(): void {
+    if (this.#queue.length > 0) this.#scheduleFlush();
+  }
+
+  /** Like `write`, but rejects with `storage_unavailable` when the storage does not work now. */
+  offer<T>(run: (tables: Tables) => T): Promise<T> {
+    if (this.#failure !== undefined) return Promise.reject(this.#unavailable());
+    return this.#enqueue(run, false, false);
+  }
+
+  /** Reads what is committed. Rejects with `storage_unavailable` when that cannot be read. */
+  async read<T>(run: (tables: Tables) => T): Promise<T> {
+    for (const start = performance.now(); ; ) {
+      try {
+        return run(this.#open().tables);
+      } catch (error) {
+        if (storageFailure(error) === undefined) throw error;
+        if (!isBusy(error)) this.#failed(error);
+        if (!isBusy(error) || performance.now() - start > busyPatienceMs) throw this.#unavailable(error);
+      }
+      await Bun.sleep(firstRetryMs);
+    }
+  }
+
+  /** See Connection.dataVersion; undefined while the storage cannot be read. */
+  dataVersion(): number | undefined {
+    try {
+      return this.#connection?.dataVersion();
+    } catch (error) {
+      if (!isBusy(error)) this.#failed(error);
+      return undefined;
+    }
+  }
+
+  health(): EngineHealth {
+    return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#unavailable().message };
+  }
+
+  /** Commits what is queued, for at most `withinMs` when the storage does not work; rejects what is left. */
+  async close(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#patienceTimer);
+    for (const entry of this.#queue.splice(0)) entry.reject(this.#unavailable());
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #enqueue<T>(run: (tables: Tables) => T, keep: boolean, patient: boolean): Promise<T> {
+    if (this.#closed) return Promise.reject(new AppError("unavailable", "This engine is closed."));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ run, keep, resolve, reject });
+      if (patient) this.#patienceTimer ??= setTimeout(() => this.#scheduleFlush(), patienceMs);
+      else this.#scheduleFlush();
+    });
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled || this.#retryTimer !== undefined) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      if (this.#retryTimer === undefined && !this.#closed) this.#flush();
+    });
+  }
+
+  #flush(): void {
+    clearTimeout(this.#patienceTimer);
+    this.#patienceTimer = undefined;
+    const batch = this.#queue;
+    if (batch.length === 0) return;
+    let results: (() => void)[];
+    try {
+      results = this.#commit(batch);
+    } catch (error) {
+      this.#connection?.rollback();
+      this.#failed(error);
+      return;
+    }
+    this.#queue = [];
+    this.#worked();
+    for (const settle of results) settle();
+  }
+
+  /** Runs and commits the batch; returns what tells its callers. Throws only when the storage failed. */
+  #commit(batch: readonly Entry[]): (() => void)[] {
+    const connection = this.#open();
+    connection.begin();
+    const results = batch.map((entry) => {
+      try {
+        const value = connection.part(() => entry.run(connection.tables)) as never;
+        return () => entry.resolve(value);
+      } catch (error) {
+        if (storageFailure(error) !== undefined) throw error;
+        return () => entry.reject(error);
+      }
+    });
+    const { crashAt } = this.#options;
+    const crashes = ++this.#transactions === crashAt?.transaction;
+    if (crashes && crashAt.when === "before") crash();
+    connection.commit();
+    if (crashes) crash();
+    return results;
+  }
+
+  #open(): Connection {
+    if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
+    if (this.#connection !== undefined) return this.#connection;
+    const connection = openConnection(this.#options.path);
+    try {
+      this.#options.onOpened?.(connection.tables);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    this.#connection = connection;
+    return connection;
+  }
+
+  #failed(error: unknown): void {
+    const busy = isBusy(error);
+    this.#busySince = busy ? (this.#busySince ?? performance.now()) : undefined;
+    if (!busy || performance.now() - (this.#busySince ?? 0) > busyPatienceMs) this.#refuse(error);
+    if (this.#retryTimer !== undefined || this.#closed) return;
+    this.#retryTimer = setTimeout(() => this.#retry(), this.#retryMs);
+    if (!busy) this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+  }
+
+  /** From here until the storage works again nothing new is accepted; what must not be lost stays queued. */
+  #refuse(error: unknown): void {
+    const reason = storageFailure(error) ?? (error instanceof Error ? error.message : String(error));
+    if (this.#failure?.reason !== reason) {
+      this.#options.log.error({ path: this.#options.path, reason, err: error }, "The run store is unavailable.");
+    }
+    this.#failure = { reason, cause: error };
+    const refused = this.#queue.filter((entry) => !entry.keep);
+    this.#queue = this.#queue.filter((entry) => entry.keep);
+    for (const entry of refused) entry.reject(this.#unavailable());
+  }
+
+  /** After a failure the file is opened anew, for it may have been replaced, and a write of some size has to succeed. */
+  #retry(): void {
+    this.#retryTimer = undefined;
+    if (this.#failure !== undefined) {
+      try {
+        this.#connection?.close();
+        this.#connection = undefined;
+        this.#open().probe();
+      } catch (error) {
+        this.#failed(error);
+        return;
+      }
+    }
+    if (this.#queue.length > 0) this.#flush();
+    else this.#worked();
+  }
+
+  #worked(): void {
+    this.#busySince = undefined;
+    this.#retryMs = firstRetryMs;
+    if (this.#failure === undefined) return;
+    this.#failure = undefined;
+    this.#options.log.warn({ path: this.#options.path }, "The run store works again.");
+    this.#options.onRecovered();
+  }
+
+  #unavailable(cause: unknown = this.#failure?.cause): AppError {
+    return storageUnavailable(this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
+  }
+}

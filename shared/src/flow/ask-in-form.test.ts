@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { badAgentForTest } from "../a2a/ask/bad-agent-for-test.ts";
+import { defineFlow } from "../core/flow.ts";
+import { askInForm } from "./ask-in-form.ts";
+import { flowForTest } from "./flow-for-test.ts";
+
+const form = {
+  schema: z.object({ total: z.number() }),
+  check: ({ total }: { total: number }) => (total < 0 ? "it cannot be below zero" : undefined),
+};
+const asking = defineFlow({
+  name: "asking",
+  title: "Asking",
+  description: "For a test.",
+  version: "1.0.0",
+  skills: [],
+  options: z.strictObject({}),
+  example: { text: "Try" },
+  async perform(flow) {
+    const formed = await askInForm(flow, "stranger", { text: flow.goal }, form);
+    return { answer: "value" in formed ? String(formed.value.total) : formed.fault };
+  },
+});
+
+/** What comes of asking an agent of another make that answers so, one reply after the other; and what it was told. */
+async function ask(...replies: readonly string[]) {
+  using stranger = badAgentForTest(
+    {},
+    {
+      SendMessage: (_, n) => ({
+        message: { messageId: `r${n}`, contextId: "k1", role: "ROLE_AGENT", parts: [{ text: replies[n - 1] ?? "" }] },
+      }),
+    },
+  );
+  const entries = { stranger: { url: stranger.url } };
+  await using flow = await flowForTest(asking, { agents: { stranger: [] }, entries });
+  const { answer } = await flow.run({ text: "How much?" });
+  return { answer, told: stranger.calls.map(({ params }) => params.message) };
+}
+
+test("an agent that does not know forms is told in words, and its JSON is found in what it says", async () => {
+  const { answer, told } = await ask('Gladly:\n```json\n{"total": 0}\n```\nThat is it.');
+  expect(answer).toBe("0");
+  expect(told[0].parts[0].text).toContain('"total":{"type":"number"}');
+});
+
+test("what does not fit goes back with what is wrong, in the same conversation", async () => {
+  const { answer, told } = await ask("Seven, I think", '{"total": -1}', '{"total": 7}');
+  expect(answer).toBe("7");
+  expect(told.map(({ contextId }) => contextId || "")).toEqual(["", "k1", "k1"]);
+  expect(told[1].parts[0].text).toContain("it holds no JSON object");
+  expect(told[2].parts[0].text).toContain("it cannot be below zero");
+});
+
+test("after two mended answers there is none", async () => {
+  const { answer, told } = await ask("Seven", "Still seven", "Seven, I say", '{"total": 7}');
+  expect(answer).toBe("stranger gave no usable answer: it holds no JSON object.");
+  expect(told).toHaveLength(3);
+});

@@ -1,0 +1,75 @@
+import * as z from "zod";
+import type { AskOutcome } from "../core/ask-outcome.ts";
+import type { AskMessage, AskOptions, Flow } from "../core/flow.ts";
+import type { Json } from "../core/json.ts";
+import { parseArguments } from "../models/arguments.ts";
+import { outcomeText } from "./ask.ts";
+
+/** The form of an agent's answer, and what is wrong with one of the right form; undefined when nothing is. */
+export type AnswerForm<Value> = {
+  readonly schema: z.ZodType<Value>;
+  readonly check?: (value: Value) => string | undefined;
+};
+
+/** An answer in the form, or why there is none; either way what came of the newest ask. */
+export type FormedAnswer<Value> = { readonly outcome: AskOutcome } & (
+  | { readonly value: Value }
+  | { readonly fault: string }
+);
+
+/** How often an agent may mend its answer. */
+const mostRepairs = 2;
+
+/** Asks an agent for an answer of this form; one that does not fit goes back with what is wrong, in the same conversation, twice at most. */
+export async function askInForm<Value>(
+  flow: Flow,
+  agent: string,
+  { text, parts = [] }: AskMessage,
+  form: AnswerForm<Value>,
+  options: Omit<AskOptions, "outputSchema"> = {},
+): Promise<FormedAnswer<Value>> {
+  const outputSchema = formSchema(form.schema);
+  const wanted = `Answer with one JSON object that fits this JSON Schema:\n${JSON.stringify(outputSchema)}`;
+  let outcome = await flow.ask(agent, { text: `${text}\n\n${wanted}`, parts }, { ...options, outputSchema });
+  for (let repairs = 0; ; repairs++) {
+    if (outcome.state !== "completed") return { outcome, fault: outcomeText(outcome) };
+    const read = readAnswer(outcome, form);
+    if ("value" in read) return { outcome, value: read.value };
+    if (repairs === mostRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
+    const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole. ${wanted}`;
+    const { contextId } = outcome;
+    outcome = await flow.ask(
+      agent,
+      { text: again },
+      { ...options, outputSchema, ...(contextId !== "" && { contextId }) },
+    );
+  }
+}
+
+/** The form as JSON Schema, without what says nothing of it: the dialect, and bounds that every JSON number has. */
+function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return rest as { readonly [keyword: string]: Json };
+}
+
+function readAnswer<Value>(
+  { data, answer }: AskOutcome,
+  { schema, check }: AnswerForm<Value>,
+): { value: Value } | { fault: string } {
+  const written = /\{.*\}/s.exec(answer)?.[0];
+  const inText = written === undefined ? undefined : parseArguments(written);
+  const fits = [data, inText?.ok ? inText.value : undefined].flatMap((one) =>
+    one === undefined ? [] : [schema.safeParse(one)],
+  );
+  const fit = fits.find(({ success }) => success) ?? fits[0];
+  if (fit === undefined) return { fault: "it holds no JSON object." };
+  if (!fit.success) return { fault: z.prettifyError(fit.error) };
+  const fault = check?.(fit.data);
+  return fault === undefined ? { value: fit.data } : { fault };
+}

@@ -1,0 +1,56 @@
+import { type RecordedReply, recordReply } from "../agent/ask-model.ts";
+import { type ModelPauses, patientStep } from "../agent/patient-step.ts";
+import { type Account, roomForAnswer } from "../agent/spending.ts";
+import type { Model, ModelRequest } from "../core/model.ts";
+import type { Run, StepContext } from "../core/run.ts";
+import { usageOfAnswers } from "../core/usage.ts";
+import { estimateTokens } from "../models/tokens.ts";
+import { unreserved } from "./allot.ts";
+import { type FlowState, spend, workedMs } from "./flow-state.ts";
+
+/** The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses when left out. */
+export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
+
+/**
+ * One model call of the flow's own, in one durable step: a reply that was recorded is never paid for again. Rejects with the error of a
+ * bound that the call would pass.
+ */
+export async function askModel(
+  run: Run,
+  state: FlowState,
+  name: string,
+  request: Pick<ModelRequest, "messages" | "tools" | "toolChoice">,
+  { model, modelPauses }: ModelDeps,
+): Promise<RecordedReply> {
+  const waiting = {
+    pauses: modelPauses,
+    hasAnswered: state.spent.tokens > 0,
+    leftMs: (step: StepContext) => state.begun.limits.wallMs - workedMs(state, step),
+    // The flow's time goes on by itself.
+    spent: () => undefined,
+  };
+  const reply = await patientStep(run, name, waiting, async (step) => {
+    const account = accountOf(state, step);
+    const inputTokens = estimateTokens(request.messages, request.tools);
+    const maxOutputTokens = roomForAnswer(account, inputTokens, model);
+    return recordReply(account, { ...request, maxOutputTokens }, model, step);
+  });
+  spend(state, usageOfAnswers(reply));
+  return reply;
+}
+
+/** The flow's budget as a task's: what is set aside for agents at work counts as gone. */
+function accountOf(state: FlowState, step: StepContext): Account {
+  const { limits, contextWindow } = state.begun;
+  const left = unreserved(state);
+  return {
+    limits,
+    contextWindow,
+    spent: {
+      tokens: limits.tokens - left.tokens,
+      usd: limits.usd - left.usd,
+      unpriced: state.spent.unpriced,
+      workMs: workedMs(state, step),
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { askAgent } from "../a2a/ask/ask-agent.ts";
+import type { Peers } from "../a2a/ask/peers.ts";
+import type { AgentEntry, Agents } from "../core/agents.ts";
+import type { AskOutcome } from "../core/ask-outcome.ts";
+import { errorCodes } from "../core/errors.ts";
+import type { FlowEvent } from "../core/events/flow-events.ts";
+import type { AskMessage, AskOptions } from "../core/flow.ts";
+import type { Run } from "../core/run.ts";
+import { openWeb } from "../core/taken-in.ts";
+import { allot, settle } from "./allot.ts";
+import { wasAway } from "./final-failure.ts";
+import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
+import { type FlowState, spend } from "./flow-state.ts";
+
+/** What asking needs of the process. */
+export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
+
+/** How often an agent is asked again after a failure that may pass, and after which pause. Milliseconds. */
+const retries = 1;
+const pauseMs = 1_000;
+
+/** A flow's ask: finds the agent, sets its budget aside, asks, and counts what was used. */
+export async function ask(
+  run: Run,
+  state: FlowState,
+  reference: string,
+  { text, parts = [] }: AskMessage,
+  { deadlineMs, contextId, outputSchema }: AskOptions,
+  deps: AskDeps,
+): Promise<AskOutcome> {
+  const agent = await meant(run, state, reference, deps);
+  for (let attempt = 0; ; attempt++) {
+    const allotment = await allot(run, state, deadlineMs);
+    const request = {
+      agent: { name: agent.name, url: agent.url },
+      parts: [{ type: "text" as const, text }, ...parts],
+      hops: state.hops,
+      said: [...state.said],
+      takenIn: [...state.takenIn],
+      ...allotment,
+      ...(contextId !== undefined && { contextId }),
+      ...(outputSchema !== undefined && { outputSchema }),
+    };
+    const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
+    spend(state, outcome.usage);
+    for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
+    if (!mayPass(outcome) || attempt === retries) return outcome;
+    await run.sleep(pauseMs);
+  }
+}
+
+async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {
+  if (isAddress(reference) && agentByName(reference, [...begun.entries, ...begun.known]) === undefined) {
+    return run.step("read card", ({ signal }) => agents.read(reference, signal), { effect: "pure" });
+  }
+  const { agent, reason } = namedAgent(reference, begun);
+  if (reason !== undefined) {
+    run.emit({ type: "agent-chosen", wanted: reference, agent: agent.name, reason, note: reason } satisfies FlowEvent);
+  }
+  return agent;
+}
+
+/**
+ * Whether the same question may be answered later: only what the table of errors calls so, no deadline of ours, and not that the agent was away,
+ * for which it was waited already.
+ */
+function mayPass({ state, error }: AskOutcome): boolean {
+  return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !wasAway(error.code);
+}
+
+/** An outcome in a sentence. */
+export function outcomeText({ agent, state, error }: AskOutcome): string {
+  const words = state === "timed-out" ? "did not answer in time" : state;
+  return `${agent} ${words}${error === undefined ? "" : `: ${error.message} (${error.code})`}`;
+}

@@ -1,0 +1,129 @@
+import { cancelOpen } from "../a2a/ask/cancel-open.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { Flow } from "../core/flow.ts";
+import type { Part } from "../core/message.ts";
+import type { Run } from "../core/run.ts";
+import type { StoredFile } from "../core/workspace.ts";
+import { type AskDeps, ask } from "./ask.ts";
+import { askModel, type ModelDeps } from "./ask-model.ts";
+import { decide } from "./decide.ts";
+import { readExcerpts } from "./excerpts.ts";
+import { isAddress, namedAgent } from "./find-agent.ts";
+import type { FlowState } from "./flow-state.ts";
+import { askCaller, hearCaller } from "./hear-caller.ts";
+import { createSlots } from "./slots.ts";
+
+/** What a flow's body needs of the process it runs in. */
+export type FlowVerbDeps = AskDeps & ModelDeps;
+
+/** Names that tell a reader what an artifact is; a file of that name is called by its path. */
+const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
+
+/** The verbs of a flow over a run: the body's own or that of one of its branches. */
+export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
+  const { goal, files, earlier, entries, agents } = state.begun;
+  const artifact = (name: string, parts: readonly Part[]) =>
+    run.emit({
+      type: "artifact-added",
+      artifactId: `${run.id}/${name}`,
+      name,
+      parts,
+      ...(/^(?:partial-)?answer$/.test(name) && { takenIn: [...state.takenIn] }),
+    });
+  return {
+    run,
+    goal,
+    get files() {
+      return withEarlier(newestOf([...files, ...state.added]), earlier.files);
+    },
+    earlier: earlier.text,
+    agents: entries,
+    isChosen: agents !== undefined,
+    expect(asks, { own = false } = {}) {
+      state.expected = asks;
+      state.ownCalls = own;
+    },
+    check(reference) {
+      if (!isAddress(reference)) namedAgent(reference, state.begun);
+    },
+    ask: (reference, message, options = {}) => ask(run, state, reference, message, options, deps),
+    all: (branches, options = {}) => all(run, state, branches, options, deps),
+    over: (other) => createFlow(other, state, deps),
+    async cancelOpen() {
+      await cancelOpen(run, deps.peers);
+    },
+    decide: (decision) => decide(run, state, decision, deps),
+    write: (writing) => write(run, state, writing, deps),
+    excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
+    askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
+    heard: () => hearCaller(run, state),
+    tell: (event) => run.emit(event),
+    artifact,
+    handOn(stored) {
+      for (const file of stored)
+        artifact(reservedNames.includes(file.name) ? `./${file.name}` : file.name, [{ type: "file", ...file }]);
+    },
+    reached(text) {
+      state.reached = text;
+    },
+  };
+}
+
+/** These parts, without files that a later one of the same name replaces. */
+function newestOf(parts: readonly Part[]): readonly Part[] {
+  return parts.filter(
+    (part, index) =>
+      part.type !== "file" ||
+      !parts.slice(index + 1).some((other) => other.type === "file" && other.name === part.name),
+  );
+}
+
+/** What came with the task, and the earlier files that nothing of it replaces. */
+function withEarlier(files: readonly Part[], earlier: readonly StoredFile[]): readonly Part[] {
+  const names = new Set(files.flatMap((part) => (part.type === "file" ? [part.name] : [])));
+  const kept = earlier.filter(({ name }) => !names.has(name));
+  return [...files, ...kept.map((file): Part => ({ type: "file", ...file }))];
+}
+
+async function all<T>(
+  run: Run,
+  state: FlowState,
+  branches: readonly ((flow: Flow) => Promise<T>)[],
+  { concurrency = branches.length }: { readonly concurrency?: number },
+  deps: FlowVerbDeps,
+): Promise<T[]> {
+  const slots = createSlots(Math.max(1, concurrency));
+  let left = branches.length;
+  state.branches += Math.max(0, left - 1);
+  const counted = async (branch: (flow: Flow) => Promise<T>, own: Run) => {
+    try {
+      return await slots.within(own.abortSignal, () => branch(createFlow(own, state, deps)));
+    } finally {
+      if (--left > 0) state.branches--;
+    }
+  };
+  try {
+    return await run.all(branches.map((branch) => (own: Run) => counted(branch, own)));
+  } catch (error) {
+    if (!run.abortSignal.aborted) await cancelOpen(run, deps.peers);
+    throw error;
+  }
+}
+
+async function write(
+  run: Run,
+  state: FlowState,
+  { name, instructions, text }: Parameters<Flow["write"]>[0],
+  deps: ModelDeps,
+): Promise<string> {
+  const messages = [
+    { role: "system" as const, text: instructions },
+    { role: "user" as const, parts: [{ type: "text" as const, text }] },
+  ];
+  const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, deps);
+  if (reply.finish === "length") {
+    const notice = "The model's text was cut off by the output limit.";
+    run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies AgentEvent);
+  }
+  return reply.text;
+}

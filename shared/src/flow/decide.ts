@@ -1,0 +1,75 @@
+import type * as z from "zod";
+import type { RecordedReply } from "../agent/ask-model.ts";
+import { AppError } from "../core/errors.ts";
+import type { Decision } from "../core/flow.ts";
+import type { ModelMessage, ToolSpec } from "../core/model.ts";
+import type { Run } from "../core/run.ts";
+import { inputSchemaOf, parseInput } from "../core/tool-input.ts";
+import { parseArguments } from "../models/arguments.ts";
+import { askModel, type ModelDeps } from "./ask-model.ts";
+import { cut } from "./cut.ts";
+import type { FlowState } from "./flow-state.ts";
+
+/** How often the model may mend its answer. */
+const mostRepairs = 2;
+/** Characters of what it said in place of one that are told: a refusal, say. */
+const mostSaid = 2_000;
+
+/**
+ * Has the model answer by the one tool it is given, and checks the answer; one that does not fit goes back with what is wrong, twice at most.
+ * Rejects with `task_failed` when none fits.
+ */
+export async function decide<Schema extends z.ZodObject>(
+  run: Run,
+  state: FlowState,
+  decision: Decision<Schema>,
+  deps: ModelDeps,
+): Promise<z.output<Schema>> {
+  const { name, description, schema, instructions, text } = decision;
+  const tools: ToolSpec[] = [{ name, description, inputSchema: inputSchemaOf(schema) }];
+  const messages: ModelMessage[] = [
+    { role: "system", text: instructions },
+    { role: "user", parts: [{ type: "text", text }] },
+  ];
+  for (let repairs = 0; ; repairs++) {
+    const reply = await askModel(run, state, name, { messages, tools, toolChoice: { name } }, deps);
+    const read = readReply(reply, decision);
+    if ("value" in read) return read.value;
+    if (repairs === mostRepairs) {
+      const said =
+        reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
+      throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
+    }
+    messages.push(...mend(reply, decision.name, read.fault));
+  }
+}
+
+function readReply<Schema extends z.ZodObject>(
+  reply: RecordedReply,
+  decision: Decision<Schema>,
+): { value: z.output<Schema> } | { fault: string } {
+  const call = reply.toolCalls.find(({ name }) => name === decision.name);
+  // Some models write into their text what belongs into the call.
+  const written = call?.arguments ?? (reply.text.trim().startsWith("{") ? reply.text : undefined);
+  if (written === undefined) return { fault: `Answer by calling ${decision.name}.` };
+  const raw = parseArguments(written);
+  if (!raw.ok) return { fault: raw.error };
+  const parsed = parseInput(decision.name, decision.schema, raw.value);
+  if (!parsed.ok) return { fault: parsed.problem };
+  const fault = decision.check?.(parsed.data);
+  return fault === undefined ? { value: parsed.data } : { fault };
+}
+
+function mend({ text, toolCalls }: RecordedReply, name: string, fault: string): ModelMessage[] {
+  const advice = `${fault}\nCall ${name} once more, with the whole answer.`;
+  if (toolCalls.length === 0) {
+    return [
+      { role: "assistant", text: text || "(empty)", toolCalls: [] },
+      { role: "user", parts: [{ type: "text", text: advice }] },
+    ];
+  }
+  const results = toolCalls.map(
+    (call): ModelMessage => ({ role: "tool", callId: call.id, name: call.name, text: advice, isError: true }),
+  );
+  return [{ role: "assistant", text, toolCalls }, ...results];
+}

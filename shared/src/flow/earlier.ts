@@ -1,0 +1,67 @@
+import type { Engine, RunRecord } from "../core/engine.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { Run } from "../core/run.ts";
+import { foreignTask, type TakenIn } from "../core/taken-in.ts";
+import type { AgentInput, AgentOutput } from "../core/task.ts";
+import type { StoredFile } from "../core/workspace.ts";
+
+/** What a conversation with a flow has come to: its tasks in words, and the files of the newest. */
+export type Earlier = {
+  readonly text: string;
+  readonly files: readonly StoredFile[];
+  /** What those tasks had taken in; runs that began before this was kept do not have it. */
+  readonly takenIn?: TakenIn;
+};
+
+/** Tasks that are told of, characters of each thing said in them, and bytes of files that go along. */
+const mostTasks = 5;
+const longestText = 4_000;
+const mostBytes = 4 * 1024 * 1024;
+
+/** What this flow has done in this conversation before: for within a step. Tasks that did not complete are left out. */
+export async function earlierTasks(
+  { contextId, principal }: Run,
+  kind: string,
+  engine: Pick<Engine, "list" | "events">,
+): Promise<Earlier> {
+  const { runs } = await engine.list({ contextId, principal, kind, statuses: ["completed"], limit: mostTasks });
+  const [newest] = runs;
+  const takenIn = await Promise.all(runs.map((run) => takenInBy(run, engine)));
+  return {
+    takenIn: [...new Set(takenIn.flat())],
+    text: runs.toReversed().map(taskText).join("\n\n"),
+    files: newest === undefined ? [] : await filesOf(newest, engine),
+  };
+}
+
+/** What a task of before had taken in: what its answer tells; of one that does not tell, anything. */
+async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
+  const events = (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
+  return (told?.type === "artifact-added" ? told.takenIn : undefined) ?? [foreignTask];
+}
+
+function taskText({ input, output }: RunRecord): string {
+  const { message } = input as AgentInput;
+  const asked = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return `Asked: ${short(asked)}\nAnswered: ${short((output as AgentOutput).answer)}`;
+}
+
+function short(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)} [cut off]`;
+}
+
+/** The files a task handed on, as many as fit. */
+async function filesOf({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<StoredFile[]> {
+  const events = (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const added = events.flatMap((event) => (event.type === "artifact-added" ? event.parts : []));
+  const newest = new Map(added.flatMap((part) => (part.type === "file" ? [[part.name, part] as const] : [])));
+  const files: StoredFile[] = [];
+  let room = mostBytes;
+  for (const { sha256, name, mediaType, size } of newest.values()) {
+    if (size > room) continue;
+    room -= size;
+    files.push({ sha256, name, mediaType, size });
+  }
+  return files;
+}

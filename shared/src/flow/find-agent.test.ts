@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { AgentEntry } from "../core/agents.ts";
+import { findAgent } from "./find-agent.ts";
+
+const agent = (name: string, about: Partial<AgentEntry> = {}): AgentEntry => ({
+  name,
+  title: `The ${name}`,
+  description: "",
+  skills: [],
+  url: `http://127.0.0.1/${name}`,
+  kind: "agent",
+  ...about,
+});
+const skill = (id: string, name: string, tags: string[] = [], description = "") => ({
+  id,
+  name,
+  tags,
+  description,
+  examples: [],
+});
+const agents = [
+  agent("manus", { skills: [skill("general", "General tasks", [], "Searches the web and writes reports")] }),
+  agent("data-analysis", { title: "Data analysis", skills: [skill("analyse", "Analyse tables", ["csv", "charts"])] }),
+  agent("swe", { skills: [skill("fix-bugs", "Fix bugs", ["code"])] }),
+];
+
+test("a name, title or address means its agent, however it is written", () => {
+  for (const reference of ["data-analysis", "DATA_ANALYSIS", " Data Analysis ", "http://127.0.0.1/data-analysis/"])
+    expect(findAgent(reference, agents)).toEqual({ agent: agents[1] as AgentEntry });
+});
+
+test("a skill means the agent whose card fits best, and why is said", () => {
+  const by = (words: string) => {
+    const { agent: found, reason } = findAgent(`skill:${words}`, agents);
+    return [found.name, reason];
+  };
+  expect(by("fix_bugs")).toEqual(["swe", "swe has the skill fix_bugs."]);
+  expect(by("make charts of the web data")).toEqual([
+    "data-analysis",
+    `data-analysis's skill "Analyse tables" fits best: charts.`,
+  ]);
+  expect(by("searches the web")).toEqual(["manus", `manus's skill "General tasks" fits best: searches, web.`]);
+});
+
+test("what nobody is or can is refused with those there are", () => {
+  expect(() => findAgent("manu", agents)).toThrow('There is no agent "manu"; there are: manus, data-analysis, swe.');
+  expect(() => findAgent("skill:of the", agents)).toThrow("No agent has a skill like");
+  expect(() => findAgent("skill:", [])).toThrow('No agent has a skill like ""; there are: none.');
+});

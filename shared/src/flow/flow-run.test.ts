@@ -1,0 +1,270 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import type { AppError } from "../core/errors.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
+import { flowForTest } from "./flow-for-test.ts";
+
+/** A flow whose body is given. */
+const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>
+  defineFlow({
+    name: "tried",
+    title: "Tried",
+    description: "For a test.",
+    version: "1.0.0",
+    skills: [],
+    options: z.strictObject({}),
+    example: { text: "Try" },
+    perform,
+  });
+const asking = (agent: string) =>
+  flowOf(async (flow) => ({ answer: (await flow.ask(agent, { text: flow.goal })).answer }));
+const say = (text: string) => () => ({ text });
+const ofType = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type: Type) =>
+  events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
+const usage = { prompt_tokens: 40, completion_tokens: 10 };
+
+test("an agent is meant by its skill, and why is told", async () => {
+  const skill = { id: "charts", name: "Draw charts", description: "Bars and lines", tags: ["plot"], examples: [] };
+  await using flow = await flowForTest(asking("skill: plot some bars"), {
+    agents: { other: say("no"), painter: say("drawn") },
+    entries: { painter: { skills: [skill] } },
+  });
+  const { answer, events } = await flow.run({ text: "Draw" });
+  expect(answer).toBe("drawn");
+  expect(ofType(events, "agent-chosen")).toEqual([
+    {
+      type: "agent-chosen",
+      wanted: "skill: plot some bars",
+      agent: "painter",
+      reason: `painter's skill "Draw charts" fits best: plot, bars.`,
+      note: `painter's skill "Draw charts" fits best: plot, bars.`,
+    },
+  ]);
+});
+
+test("an agent nobody knows is refused with those there are, the caller's choice too", async () => {
+  await using flow = await flowForTest(asking("skill:cooking"), { agents: { one: say("1") } });
+  const message = 'No agent has a skill like "cooking"; there are: one.';
+  expect((await flow.run({ text: "Cook" })).record.error).toEqual({ code: "invalid_input", message });
+  const chosen = await flow.run({ text: "Cook", agents: ["cook"] });
+  expect(chosen.record.error).toEqual({ code: "invalid_input", message: 'There is no agent "cook"; there are: one.' });
+});
+
+test("the budget is shared among the asks to come, what agents used is counted, and a bound that is reached keeps what there is", async () => {
+  const twice = flowOf(async (flow) => {
+    flow.expect(2);
+    flow.reached((await flow.ask("one", { text: "a" })).answer);
+    flow.reached((await flow.ask("one", { text: "b" })).answer);
+    return { answer: (await flow.ask("one", { text: "c" })).answer };
+  });
+  await using flow = await flowForTest(twice, { agents: { one: (_, n) => ({ text: `reply ${n}`, usage }) } });
+  const { record, events } = await flow.run({ text: "Go", budget: { tokens: 100_000 } });
+  expect(record.status).toBe("completed");
+  const budgets = (await flow.agent("one").tasks()).map(({ input }) => (input as { budget: object }).budget);
+  expect(budgets.reverse()).toMatchObject([{ tokens: 50_000 }, { tokens: 99_950 }, { tokens: 99_900 }]);
+  expect(ofType(events, "agent-answered").map((event) => event.usage?.tokens)).toEqual([50, 50, 50]);
+
+  const limited = await flow.run({ text: "Go", budget: { tokens: 3000 } });
+  expect(limited.record.status).toBe("completed");
+  const short = await flow.run({ text: "Go", budget: { wallMs: 1 } });
+  expect(short.record.error?.code).toBe("time_limit");
+});
+
+test("more asks than the flow may make end it by name, with what was reached", async () => {
+  const endless = flowOf(async (flow) => {
+    for (;;) flow.reached((await flow.ask("one", { text: "again" })).answer);
+  });
+  await using flow = await flowForTest(endless, {
+    agents: { one: (_, n) => ({ text: `reply ${n}` }) },
+    limits: { asks: 2 },
+  });
+  const { record, events } = await flow.run({ text: "Go" });
+  expect(record.error).toEqual({ code: "step_limit", message: "This flow's bound of 2 asks of agents is reached." });
+  expect(ofType(events, "artifact-added").at(-1)).toMatchObject({
+    name: "partial-answer",
+    parts: [{ type: "text", text: "reply 1" }],
+  });
+});
+
+test("the model decides in a form, and mends an answer that does not fit", async () => {
+  const deciding = flowOf(async (flow) => {
+    const { region } = await flow.decide({
+      name: "name_region",
+      description: "Names the region.",
+      instructions: "Name it.",
+      text: flow.goal,
+      schema: z.strictObject({ region: z.string() }),
+      check: ({ region }) => (region === "north" ? undefined : `${region} is no region`),
+    });
+    return { answer: region };
+  });
+  const call = (args: object) => ({ calls: [{ name: "name_region", args }], usage });
+  const script = [call({ place: 1 }), call({ region: "west" }), call({ region: "north" })];
+  await using flow = await flowForTest(deciding, { agents: { one: say("") }, model: script });
+  const { answer, events } = await flow.run({ text: "Which?" });
+  expect(answer).toBe("north");
+  expect(ofType(events, "model-replied")).toHaveLength(3);
+  const told = JSON.stringify(flow.model.requests[2]?.body);
+  expect(told).toContain("west is no region");
+  expect(flow.model.requests[0]?.body).toMatchObject({ tool_choice: { function: { name: "name_region" } } });
+
+  await using other = await flowForTest(deciding, { agents: { one: say("") }, model: () => ({ text: "the north" }) });
+  const { record } = await other.run({ text: "Which?" });
+  expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("It said: the north") });
+  expect(other.model.requests).toHaveLength(3);
+});
+
+/** A flow that asks one agent and tells how that went. */
+const telling = flowOf(async (flow) => {
+  const { state, answer, error } = await flow.ask("one", { text: "Go" });
+  return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
+});
+
+test("a failure that may pass is asked again, once; another is an outcome", async () => {
+  const down = { status: 503 };
+  for (const [script, answer] of [
+    [[down, { text: "up" }], "completed up"],
+    [[down, down, { text: "up" }], "failed model_unavailable"],
+  ] as const) {
+    await using flow = await flowForTest(telling, { agents: { one: script } });
+    expect((await flow.run({ text: "Go" })).answer).toBe(answer);
+    expect(await flow.agent("one").tasks()).toHaveLength(2);
+  }
+  await using refused = await flowForTest(telling, { agents: { one: [{ status: 400 }] } });
+  expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
+  expect(await refused.agent("one").tasks()).toHaveLength(1);
+}, 15_000);
+
+test("an agent that stays away was waited for, and is not asked again", async () => {
+  const door = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
+  try {
+    const entries = { one: { url: door.url.origin } };
+    await using flow = await flowForTest(telling, { agents: { one: say("not asked") }, entries });
+    const { answer, events } = await flow.run({ text: "Go" });
+    expect(answer).toBe("failed unavailable");
+    expect(ofType(events, "agent-answered")).toHaveLength(1);
+  } finally {
+    await door.stop(true);
+  }
+}, 15_000);
+
+test("a bound on money that cannot be held is said to be none", async () => {
+  await using flow = await flowForTest(asking("one"), { agents: { one: say("1") }, price: false });
+  const notices = async (usd?: number) =>
+    ofType((await flow.run({ text: "Go", ...(usd !== undefined && { budget: { usd } }) })).events, "notice-given");
+  expect(await notices(1)).toMatchObject([
+    { kind: "budget", text: expect.stringContaining("The bound of $1 cannot be held") },
+  ]);
+  expect(await notices()).toEqual([]);
+});
+
+test("a question of an agent is asked by the flow, and the answer goes to the agent", async () => {
+  const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] }, { text: "2025 it is" }];
+  await using flow = await flowForTest(asking("one"), { agents: { one: asks } });
+  const id = await flow.start({ text: "Go" });
+  expect(await flow.event(id, "question-asked")).toMatchObject({ question: expect.stringContaining("Which year?") });
+  await flow.say(id, "2025");
+  const record = await flow.until(id, "completed");
+  expect(record.output).toEqual({ answer: "2025 it is" });
+});
+
+test("a canceled flow cancels what it asked", async () => {
+  await using flow = await flowForTest(asking("one"), { agents: { one: () => ({ text: "late", delayMs: 20_000 }) } });
+  const id = await flow.start({ text: "Go" });
+  await flow.event(id, "agent-accepted");
+  await flow.engine.cancel(id);
+  await flow.until(id, "canceled");
+  const [task] = await flow.agent("one").tasks();
+  for (let n = 0; n < 400; n++) {
+    if ((await flow.agent("one").engine.get(task?.id ?? ""))?.status === "canceled") return;
+    await Bun.sleep(10);
+  }
+  throw new Error("the agent still works");
+});
+
+test("branches keep to their number at once, and one that fails leaves no task behind", async () => {
+  const fanOut = flowOf(async (flow) => {
+    const texts = await flow.all(
+      [1, 2, 3, 4].map((n) => async (branch) => (await branch.ask("one", { text: `part ${n}` })).answer),
+      { concurrency: 2 },
+    );
+    const failing = flow.all([
+      async (branch) => branch.ask("slow", { text: "long" }),
+      async (branch) => {
+        await branch.ask("one", { text: "short" });
+        return branch.ask("nobody", { text: "x" });
+      },
+    ]);
+    const failure = await failing.then(
+      () => "none",
+      (error: AppError) => error.code,
+    );
+    await flow.ask("one", { text: "after" });
+    return { answer: `${texts.length} ${failure}` };
+  });
+  await using flow = await flowForTest(fanOut, {
+    agents: { one: (_, n) => ({ text: `${n}`, delayMs: 30 }), slow: () => ({ text: "late", delayMs: 20_000 }) },
+  });
+  const { answer, events } = await flow.run({ text: "Go" });
+  expect(answer).toBe("4 invalid_input");
+  let open = 0;
+  const most = events
+    .slice(
+      0,
+      events.findIndex((event) => event.type === "agent-asked" && event.agent === "slow"),
+    )
+    .map((event) => {
+      if (event.type === "agent-asked") open++;
+      if (event.type === "agent-answered") open--;
+      return open;
+    });
+  expect(Math.max(...most)).toBe(2);
+  const answered = ofType(events, "agent-answered").map(({ agent, state }) => `${agent} ${state}`);
+  expect(answered.slice(-3)).toEqual(["one completed", "slow canceled", "one completed"]);
+  expect((await flow.agent("slow").tasks()).filter(({ status }) => status !== "canceled")).toEqual([]);
+});
+
+test("an answer comes in the form the caller wants", async () => {
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  await using flow = await flowForTest(asking("one"), {
+    agents: { one: say("The total is 7.") },
+    model: [{ calls: [{ name: "give_data", args: { data: { total: 7 } } }] }],
+  });
+  const { record } = await flow.run({ text: "Total?", outputSchema });
+  expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });
+});
+
+test("agents that call each other in a ring come to an end", async () => {
+  await using flow = await flowForTest(
+    flowOf(async (flow) => {
+      const { state, error } = await flow.ask("one", { text: "Go" });
+      return { answer: `${state} ${error?.code}` };
+    }),
+    { agents: { one: say("1") } },
+  );
+  expect((await flow.run({ text: "Go", hops: 8 })).answer).toBe("failed hop_limit");
+  expect(await flow.agent("one").tasks()).toEqual([]);
+});
+
+test("what a flow has taken in travels with what it asks: files, earlier answers, and what its own caller had", async () => {
+  const twice = flowOf(async (flow) => {
+    const first = await flow.ask("one", { text: flow.goal, parts: flow.files });
+    return { answer: (await flow.ask("two", { text: first.answer })).answer };
+  });
+  for (const [request, first, second] of [
+    [{}, [], ["web"]],
+    [{ files: true }, ["file"], ["file", "web"]],
+    [{ hops: 1 }, ["task"], ["task", "web"]],
+    [{ hops: 1, takenIn: ["bash"] }, ["bash"], ["bash", "web"]],
+  ] as const) {
+    await using flow = await flowForTest(twice, { agents: { one: say("1"), two: say("2") } });
+    const stored = await flow.artifacts.put(new TextEncoder().encode("x"), { name: "a.txt", mediaType: "text/plain" });
+    const files = "files" in request ? [{ type: "file", ...stored } as const] : [];
+    const { events } = await flow.run({ text: "Go", ...request, files });
+    const newest = async (name: string) =>
+      ((await flow.agent(name).tasks())[0]?.input as { takenIn?: string[] } | undefined)?.takenIn;
+    expect([await newest("one"), await newest("two")]).toEqual([[...first], [...second]]);
+    expect(ofType(events, "artifact-added").at(-1)).toMatchObject({ name: "answer", takenIn: [...second] });
+  }
+});

@@ -1,0 +1,97 @@
+import * as z from "zod";
+import { recalling } from "../a2a/ask/recall.ts";
+import { hasPrice } from "../agent/spending.ts";
+import { AppError } from "../core/errors.ts";
+import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";
+import type { Json } from "../core/json.ts";
+import type { MessageHeard } from "../core/message.ts";
+import type { Run, RunDefinition, StepContext } from "../core/run.ts";
+import type { AgentInput, AgentOutput } from "../core/task.ts";
+import { chooseAgents } from "./choose-agents.ts";
+import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
+import { earlierTasks } from "./earlier.ts";
+import { flowRequest } from "./flow-request.ts";
+import { type Begun, type FlowLimits, newState } from "./flow-state.ts";
+
+/** What a flow needs of the process it runs in; `limits` where they are other than the default. */
+export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
+
+const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wallMs: 24 * 60 * 60 * 1000 };
+
+/**
+ * A flow as a kind of durable run, with the input, the events and the output of an agent's: what shows and serves an agent's task shows and
+ * serves this. Whatever way it ends, nothing it asked of other agents stays open: have the engine work on `recallRun` of its kind
+ * too, and cancel by `recallingEngine`.
+ */
+export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
+  const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
+  return recalling({ kind: definition.name, execute }, deps.peers);
+}
+
+async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
+  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step), { effect: "pure" });
+  run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
+  if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
+  const state = newState(begun, input);
+  const flow = createFlow(run, state, deps);
+  try {
+    const result = await inForm(flow, await definition.perform(flow, begun.options), input.outputSchema);
+    const { answer, data } = result;
+    const parts = data === undefined ? [] : [{ type: "data" as const, data }];
+    flow.artifact("answer", [{ type: "text", text: answer }, ...parts]);
+    return result;
+  } catch (error) {
+    if (error instanceof AppError && state.reached !== "") {
+      flow.artifact("partial-answer", [{ type: "text", text: state.reached }]);
+    }
+    throw error;
+  }
+}
+
+/** What the flow goes by, recorded: what it was asked, by whom it can be done, and its bounds. */
+async function begin(
+  definition: FlowDefinition,
+  run: Run,
+  { message, budget = {} }: AgentInput,
+  { agents, model, limits, peers }: FlowDeps,
+  step: StepContext,
+): Promise<Begun> {
+  const request = flowRequest(definition, message);
+  const own = { ...defaultLimits, ...limits };
+  return {
+    ...request,
+    earlier: await earlierTasks(run, definition.name, peers.engine),
+    ...(await chooseAgents(request.agents, agents, step.signal)),
+    limits: {
+      asks: own.asks,
+      tokens: Math.min(own.tokens, budget.tokens ?? own.tokens),
+      usd: Math.min(own.usd, budget.usd ?? own.usd),
+      wallMs: Math.min(own.wallMs, budget.wallMs ?? own.wallMs),
+    },
+    contextWindow: model.capabilities.contextWindow,
+    startedAt: step.now(),
+    unpriced: budget.usd !== undefined && !hasPrice(model) ? model.name : null,
+  };
+}
+
+function unheld(usd: number, model: string) {
+  const text = `The bound of $${usd} cannot be held for this flow's own calls: the price of ${model} is not known. [llm.price] sets it.`;
+  return { type: "notice-given", kind: "budget", text } satisfies AgentEvent;
+}
+
+/** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */
+async function inForm(flow: Flow, result: FlowResult, wanted: AgentInput["outputSchema"]): Promise<FlowResult> {
+  if (wanted === undefined) return result;
+  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<Json | undefined>;
+  if (schema.safeParse(result.data).success) return result;
+  const { data } = await flow.decide({
+    name: "give_data",
+    description: "Gives the answer in the form that was asked for.",
+    instructions: "Put the answer below into the form of give_data. Use only what it says.",
+    text: result.answer,
+    // The arguments of a call are an object; what is wanted need not be one.
+    schema: z.object({ data: schema }),
+  });
+  return { answer: result.answer, ...(data !== undefined && { data }) };
+}

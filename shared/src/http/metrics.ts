@@ -1,0 +1,67 @@
+import { type Engine, runStatuses } from "../core/engine.ts";
+
+/** Counts what a server answers, and tells it with the state of its runs. */
+export type Metrics = {
+  /** One answered request; a route's pattern, never a path, so that the number of series stays small. */
+  answered(route: string, status: number): void;
+  /** One internal failure that was reported. */
+  failed(): void;
+  /** Everything in Prometheus's text format. */
+  text(): Promise<string>;
+};
+
+/** Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of notifications, by their kinds. */
+export function createMetrics(
+  agent: string,
+  engine: Pick<Engine, "list">,
+  kinds: () => { readonly runs: readonly string[]; readonly deliveries: readonly string[] },
+): Metrics {
+  const answers = new Map<string, number>();
+  let failures = 0;
+  const label = `agent=${JSON.stringify(agent)}`;
+  return {
+    answered(route, status) {
+      const labels = `${label},route=${JSON.stringify(route)},status="${status}"`;
+      answers.set(labels, (answers.get(labels) ?? 0) + 1);
+    },
+    failed() {
+      failures++;
+    },
+    async text() {
+      const countsOf = (name: string, of: readonly string[]) =>
+        Promise.all(
+          runStatuses.map(async (status) => {
+            const { total } = await engine.list({ kinds: of, statuses: [status], limit: 1 });
+            return `${name}{${label},status="${status}"} ${total}`;
+          }),
+        );
+      const [runs, receivers] = await Promise.all([
+        countsOf("manyhands_runs", kinds().runs),
+        countsOf("manyhands_receivers", kinds().deliveries),
+      ]);
+      return [
+        ...family("manyhands_runs", "gauge", "Runs in the journal by status.", runs),
+        ...family(
+          "manyhands_receivers",
+          "gauge",
+          "Receivers of notifications; one that was given up has failed.",
+          receivers,
+        ),
+        ...family(
+          "manyhands_http_requests_total",
+          "counter",
+          "Requests answered since the start.",
+          [...answers].map(([labels, count]) => `manyhands_http_requests_total{${labels}} ${count}`),
+        ),
+        ...family("manyhands_internal_failures_total", "counter", "Failures that were no expected errors.", [
+          `manyhands_internal_failures_total{${label}} ${failures}`,
+        ]),
+        "",
+      ].join("\n");
+    },
+  };
+}
+
+function family(name: string, type: "counter" | "gauge", help: string, samples: readonly string[]): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples];
+}

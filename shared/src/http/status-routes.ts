@@ -1,0 +1,35 @@
+import { Hono } from "hono";
+import type { Engine } from "../core/engine.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What the status routes tell of. */
+export type StatusDeps = {
+  readonly agent: string;
+  readonly version: string;
+  /** What is told of the server as it is; what is left out is not told. */
+  readonly facts: { readonly model?: object; readonly sandbox?: string; readonly mcp?: () => object };
+  readonly engine: Pick<Engine, "health">;
+  readonly metrics: Metrics;
+};
+
+/** `/healthz` tells everything and why it is not well, `/readyz` whether to send work here, `/metrics` the numbers. */
+export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps): Hono {
+  const app = new Hono();
+  app.get("/healthz", (c) => {
+    const storage = engine.health();
+    const { model, sandbox, mcp } = facts;
+    const servers = mcp?.();
+    return c.json(
+      { ok: storage.ok, agent, version, model, sandbox, storage, ...(servers && { mcp: servers }) },
+      storage.ok ? 200 : 503,
+    );
+  });
+  app.get("/readyz", (c) => {
+    const storage = engine.health();
+    return c.json({ ready: storage.ok }, storage.ok ? 200 : 503);
+  });
+  app.get("/metrics", async (c) => {
+    return c.text(await metrics.text(), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
+  });
+  return app;
+}

@@ -1,0 +1,154 @@
+import type { Page } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import type { ActOptions } from "./browser.ts";
+import type { Dialogs } from "./dialogs.ts";
+import type { Downloads } from "./downloads.ts";
+import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
+import { within } from "./within.ts";
+
+/** What an act is watched by. */
+export type ActDeps = ActOptions & {
+  readonly dialogs: Dialogs;
+  readonly guard: NavigationGuard;
+  readonly downloads: Downloads | undefined;
+  /** Replaces a page that does not come back, and answers what became of it, in a sentence. */
+  replace(page: Page): Promise<string>;
+  /** Why there is nothing to act on any more. */
+  lost(): string | undefined;
+};
+
+/** Playwright's own limits come first, so that what it says of the reason is not lost. */
+const graceMs = 500;
+const answersWithinMs = 1_000;
+/** A download that a click begins is mostly there at once; a long one is told later. */
+const downloadsWithinMs = 1_500;
+const errorPageMs = 1_000;
+const browserGoneMs = 200;
+const settleMs = 2_000;
+
+const crashedText = "The page crashed.";
+const closedText = "The tab was closed while it was acted on.";
+
+const dialogOpened = Symbol("dialog opened");
+
+/** Runs an act on a page to its end, to a dialog that holds it up, or to what makes waiting pointless. See `Browsing.act`. */
+export async function actOn<T>(
+  page: Page,
+  run: (page: Page) => Promise<T>,
+  { signal, timeoutMs, dialogs, guard, downloads, replace, lost }: ActDeps,
+): Promise<T | undefined> {
+  signal.throwIfAborted();
+  await within(settleMs, dialogs.settle(page));
+  page.setDefaultTimeout(timeoutMs);
+  const ended = new AbortController();
+  const downloading = downloadsOf(page, ended.signal);
+  const deadline = AbortSignal.timeout(timeoutMs + graceMs);
+  const stop = AbortSignal.any([signal, deadline]);
+  try {
+    const outcome = await Promise.race([
+      run(page),
+      dialogs.opened(page, ended.signal).then(() => dialogOpened),
+      broken(page, ended.signal),
+      rejection(stop, ended.signal),
+    ]);
+    const url = await guard.left(page);
+    if (url !== undefined) throw new AppError("forbidden", wasLeft(url));
+    if (outcome === dialogOpened) return undefined;
+    dialogs.calm(page);
+    await within(downloadsWithinMs, downloads?.settled(downloading()) ?? Promise.resolve());
+    return outcome as T;
+  } catch (error) {
+    signal.throwIfAborted();
+    const url = await guard.left(page);
+    if (url !== undefined) throw new AppError("forbidden", wasLeft(url), { cause: error });
+    await errorPage(error, page);
+    throw await explained(error, page, { timeoutMs, timedOut: deadline.aborted, replace, lost });
+  } finally {
+    ended.abort();
+  }
+}
+
+async function explained(
+  error: unknown,
+  page: Page,
+  { timeoutMs, timedOut, replace, lost }: Pick<ActDeps, "timeoutMs" | "replace" | "lost"> & { timedOut: boolean },
+): Promise<unknown> {
+  const broke = brokenBy(error, page);
+  if (broke?.gone === true) await within(browserGoneMs, browserGone(page));
+  const why = lost();
+  if (why !== undefined) return new AppError("unavailable", why, { cause: error });
+  if (broke !== undefined) {
+    const became = broke.gone ? "" : ` ${await replace(page)}`;
+    return new AppError("unavailable", `${broke.message}${became}`, { cause: error });
+  }
+  if (!timedOut && !(error instanceof Error && error.name === "TimeoutError")) return error;
+  const answers = await within(answersWithinMs, page.evaluate("true"));
+  const said = timedOut ? `It took longer than ${timeoutMs / 1000} s.` : firstLine(error);
+  if (answers === true) return new AppError("timeout", said, { cause: error });
+  return new AppError("timeout", `${said} The page does not respond any more. ${await replace(page)}`, {
+    cause: error,
+  });
+}
+
+/** Pages are told to be closed a moment before the browser itself is. */
+async function browserGone(page: Page): Promise<void> {
+  const browser = page.context().browser();
+  if (browser?.isConnected() === true) await new Promise<void>((done) => browser.once("disconnected", () => done()));
+}
+
+/** The error page of a failed navigation comes after the failure, and would interrupt the next navigation. */
+async function errorPage(error: unknown, page: Page): Promise<void> {
+  if (!(error instanceof Error) || !/net::ERR_(?!ABORTED)/.test(error.message)) return;
+  await within(errorPageMs, page.waitForURL(/^chrome-error:/, { waitUntil: "commit" }));
+}
+
+class PageBroken extends Error {
+  readonly gone: boolean;
+
+  constructor(message: string, gone: boolean) {
+    super(message);
+    this.gone = gone;
+  }
+}
+
+/** Playwright fails what was under way, too, and sometimes before it tells of the event. */
+function brokenBy(error: unknown, page: Page): PageBroken | undefined {
+  if (error instanceof PageBroken) return error;
+  if (page.isClosed()) return new PageBroken(closedText, true);
+  const crashed = error instanceof Error && /(?:Page|Target) crashed/.test(error.message);
+  return crashed ? new PageBroken(crashedText, false) : undefined;
+}
+
+/** Rejects when the page crashes or is closed. */
+function broken(page: Page, ended: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const crash = () => reject(new PageBroken(crashedText, false));
+    const close = () => reject(new PageBroken(closedText, true));
+    page.on("crash", crash).on("close", close);
+    ended.addEventListener("abort", () => page.off("crash", crash).off("close", close), { once: true });
+  });
+}
+
+/** Whether the page has begun a download since. */
+function downloadsOf(page: Page, ended: AbortSignal): () => boolean {
+  let began = false;
+  const note = () => {
+    began = true;
+  };
+  page.on("download", note);
+  ended.addEventListener("abort", () => page.off("download", note), { once: true });
+  return () => began;
+}
+
+function rejection(signal: AbortSignal, ended: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: ended });
+  });
+}
+
+/** Of Playwright's message the first line, without colours. */
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one
+  return text.replace(/\u001b\[\d+m/g, "").split("\n")[0] ?? "";
+}

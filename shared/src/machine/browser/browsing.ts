@@ -1,0 +1,88 @@
+import type { Page } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import { actOn } from "./act.ts";
+import type { ActOptions, Browsing } from "./browser.ts";
+import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
+import { answered, within } from "./within.ts";
+
+/** A conversation's browsing as its keeper sees it. */
+export type KeptBrowsing = Browsing & {
+  /** When it was last used, by `performance.now()`; undefined while it is. */
+  idleSince(): number | undefined;
+  /** From now on every act is refused with this sentence. */
+  lose(sentence: string): void;
+  close(): Promise<void>;
+};
+
+const closeTabMs = 2_000;
+const tabMs = 10_000;
+const contextMs = 30_000;
+const replaceMs = 8_000;
+
+/** Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser does not play along. */
+export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing> {
+  const { notices } = deps;
+  let now = await answered(contextMs, openSurroundings(deps));
+  let lost: string | undefined;
+  let acts = 0;
+  let usedAt = performance.now();
+  const present = (): Surroundings => {
+    if (lost !== undefined) throw new AppError("unavailable", lost);
+    usedAt = performance.now();
+    return now;
+  };
+  /** Puts an empty tab where a page is that does not come back, or all anew where that page cannot even be closed. */
+  const replace = async (page: Page): Promise<string> => {
+    const { tabs } = now;
+    const id = tabs.of(page)?.id;
+    const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
+    if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
+    if (page.isClosed()) return "The tab is closed.";
+    const former = now;
+    try {
+      now = await answered(replaceMs, openSurroundings(deps));
+    } catch {
+      // Nothing of it answers any more, so it is ended, for all conversations.
+      deps.running.kill();
+      return "Nor does the browser, which is ended.";
+    }
+    void former.close();
+    return "Everything was closed and begun anew, without the former tabs and cookies.";
+  };
+  const act = async <T>(run: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined> => {
+    const { tabs, dialogs, guard, downloads } = present();
+    acts++;
+    try {
+      await tabs.ready();
+      const { page } = tabs.active();
+      return await actOn(page, run, { ...options, dialogs, guard, downloads, replace, lost: () => lost });
+    } finally {
+      acts--;
+      usedAt = performance.now();
+    }
+  };
+  return {
+    get context() {
+      return present().context;
+    },
+    tabs: () => present().tabs.all(),
+    active: () => present().tabs.active(),
+    activate: async (id) => await answered(tabMs, present().tabs.activate(id)),
+    openTab: async () => await answered(tabMs, present().tabs.open()),
+    closeTab: async (id) => await answered(tabMs, present().tabs.close(id)),
+    act,
+    dialog() {
+      const { tabs, dialogs } = present();
+      return dialogs.open(tabs.active().page);
+    },
+    notices: () => notices.take(),
+    idleSince: () => (acts > 0 ? undefined : usedAt),
+    lose(sentence) {
+      lost ??= sentence;
+    },
+    async close() {
+      lost ??= "The browser was closed.";
+      await now.close();
+    },
+  };
+}

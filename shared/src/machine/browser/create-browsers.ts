@@ -1,0 +1,109 @@
+import type { Workspace } from "../../core/workspace.ts";
+import type { BrowserHost } from "./browser.ts";
+import { type KeptBrowsing, openBrowsing } from "./browsing.ts";
+import { createNotices } from "./notices.ts";
+import { createPageRenderer } from "./render-page.ts";
+import type { BrowserSettings } from "./settings.ts";
+import { shareBrowser } from "./shared-browser.ts";
+import { abortable, within } from "./within.ts";
+
+/** What is known of a conversation over the life of its browsing: its last tab's number, and why it has to begin anew. */
+type Memory = { tabs: number; lost: string | undefined };
+
+type Entry = { readonly pending: Promise<KeptBrowsing>; ready: KeptBrowsing | undefined };
+
+const longestTickMs = 5_000;
+const closeMs = 10_000;
+
+/** The browser of this process, which is started when a conversation first opens it and ended when none has been for a while. */
+export function createBrowsers(settings: BrowserSettings): BrowserHost {
+  const entries = new Map<string, Entry>();
+  const memories = new Map<string, Memory>();
+  const { idleMs } = settings;
+  const shared = shareBrowser(settings, (why) => void dropAll(why));
+  const renderer = createPageRenderer(shared.get, settings);
+  const memoryOf = (root: string): Memory => {
+    const memory = memories.get(root) ?? { tabs: 0, lost: undefined };
+    memories.set(root, memory);
+    return memory;
+  };
+  const drop = async (root: string, why?: string): Promise<void> => {
+    const entry = entries.get(root);
+    if (entry === undefined) return;
+    entries.delete(root);
+    memoryOf(root).lost = why;
+    entry.ready?.lose(why ?? "The browser was closed.");
+    const browsing = await entry.pending.catch(() => undefined);
+    await browsing?.close();
+  };
+  const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
+  const begin = async (workspace: Workspace): Promise<KeptBrowsing> => {
+    const memory = memoryOf(workspace.root);
+    const notices = createNotices();
+    if (memory.lost !== undefined) notices.add(memory.lost);
+    const deps = { ...(await shared.get()), settings, workspace, notices, nextId: () => ++memory.tabs };
+    const browsing = await openBrowsing(deps);
+    memory.lost = undefined;
+    return browsing;
+  };
+  const makeRoom = async (): Promise<void> => {
+    if (entries.size < settings.contexts) return;
+    const oldest = longestIdle(entries);
+    if (oldest !== undefined)
+      await drop(oldest, "The tabs, cookies and logins of this conversation were closed to make room for others.");
+  };
+  const tick = async (): Promise<void> => {
+    const before = performance.now() - idleMs;
+    for (const [root, { ready }] of entries)
+      if ((ready?.idleSince() ?? before) < before)
+        await drop(root, `The tabs, cookies and logins were closed after ${idleMs / 1000} s without use.`);
+    if (entries.size === 0 && !renderer.busy()) await shared.rest();
+  };
+  const stopTicking = repeat(tick, Math.min(longestTickMs, idleMs));
+  return {
+    async open(workspace, signal) {
+      signal.throwIfAborted();
+      const { root } = workspace;
+      const known = entries.get(root);
+      if (known !== undefined) return await abortable(known.pending, signal);
+      const entry: Entry = { pending: makeRoom().then(() => begin(workspace)), ready: undefined };
+      entries.set(root, entry);
+      entry.pending.then(
+        (browsing) => {
+          entry.ready = browsing;
+        },
+        () => entries.get(root) === entry && entries.delete(root),
+      );
+      return await abortable(entry.pending, signal);
+    },
+    peek: ({ root }) => entries.get(root)?.ready,
+    release: ({ root }) => drop(root),
+    render: renderer.render,
+    describe: shared.describe,
+    async close() {
+      stopTicking();
+      await within(closeMs, dropAll());
+      await shared.close();
+    },
+  };
+}
+
+/** Does something again and again, each time so long after the last was done, and keeps no process alive for it. */
+function repeat(work: () => Promise<void>, everyMs: number): () => void {
+  let stopped = false;
+  const next = (): void => {
+    if (!stopped) setTimeout(() => void work().finally(next), everyMs).unref();
+  };
+  next();
+  return () => {
+    stopped = true;
+  };
+}
+
+function longestIdle(entries: ReadonlyMap<string, Entry>): string | undefined {
+  const idle = [...entries].flatMap(([root, { ready }]) => {
+    const since = ready?.idleSince();
+    return since === undefined ? [] : [{ root, since }];
+  });
+  return idle.sort((a, b) => a.since - b.since)[0]?.root;
+}

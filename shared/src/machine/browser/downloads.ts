@@ -1,0 +1,49 @@
+import { stat } from "node:fs/promises";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Notices } from "./notices.ts";
+import { saveDownload } from "./save-download.ts";
+
+/** What downloads of a conversation are bounded by, and where they go. */
+export type DownloadOptions = {
+  readonly workspace: Workspace;
+  readonly notices: Notices;
+  readonly downloadBytes: number;
+  readonly downloadMs: number;
+};
+
+/** Follows the downloads of one context. */
+export interface Downloads {
+  /** Resolves when none is under way. `began` says that the page has begun one, of which word may still be on its way here. */
+  settled(began: boolean): Promise<void>;
+  /** Stops following, and removes what is unfinished. */
+  stop(): Promise<void>;
+}
+
+/** Puts a complete download into the workspace, or tells why that could not be. */
+export async function keepDownload(file: string, name: string, options: DownloadOptions): Promise<void> {
+  const { workspace, notices } = options;
+  try {
+    const { size } = await stat(file);
+    const path = await saveDownload(workspace, name, file);
+    notices.add(`A file was downloaded to ${path} (${size} bytes).`);
+  } catch (error) {
+    notices.add(notKept(name, error));
+  }
+}
+
+/** What is told of a download that failed on our side. */
+export function notKept(name: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `The download of ${JSON.stringify(name)} could not be kept: ${reason}`;
+}
+
+/** What is told of a download that passed a bound. */
+export function cancelled(
+  name: string,
+  bound: "bytes" | "time",
+  { downloadBytes, downloadMs }: DownloadOptions,
+): string {
+  const megabytes = Math.round(downloadBytes / 10_000) / 100;
+  const why = bound === "bytes" ? `it is larger than ${megabytes} MB` : `it took longer than ${downloadMs / 1000} s`;
+  return `The download of ${JSON.stringify(name)} was cancelled: ${why}.`;
+}

@@ -1,0 +1,35 @@
+import { existsSync } from "node:fs";
+import { AppError } from "../../core/errors.ts";
+
+const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+const macPaths = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/**
+ * The browser to start: the configured one, that of the system, or Playwright's own download. Rejects with `config_invalid` when the configured
+ * one is not there and with `unavailable`, which names how to get one, when there is none.
+ */
+export async function findChromium(configured: string | undefined): Promise<string> {
+  if (configured !== undefined) {
+    if (existsSync(configured)) return configured;
+    throw new AppError("config_invalid", `browser.chrome_instance_path is ${configured}, which is not there.`);
+  }
+  const found =
+    commands.map((command) => Bun.which(command)).find((path) => path !== null) ??
+    macPaths.find((path) => process.platform === "darwin" && existsSync(path)) ??
+    (await ownDownload());
+  if (found !== undefined) return found;
+  throw new AppError(
+    "unavailable",
+    "There is no Chromium on this machine. `bun run setup` installs one, or `bunx playwright install chromium`.",
+  );
+}
+
+async function ownDownload(): Promise<string | undefined> {
+  const { chromium } = await import("playwright");
+  const path = chromium.executablePath();
+  return existsSync(path) ? path : undefined;
+}

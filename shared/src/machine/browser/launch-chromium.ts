@@ -1,0 +1,137 @@
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Browser } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import { openWayArgv, stepDownArgv, unprivilegedUser } from "../sandbox/step-down.ts";
+import { chromiumArgs } from "./chromium-args.ts";
+import { endProcessesOf } from "./server-folder.ts";
+import type { BrowserSettings } from "./settings.ts";
+import { within } from "./within.ts";
+
+/** A browser that was started here. */
+export type LaunchedBrowser = {
+  readonly browser: Browser;
+  /** What confines its pages, for people. */
+  readonly sandbox: string;
+  /** A new folder that it can write. */
+  folder(name: string): Promise<string>;
+  /** Ends its processes at once, when it does not answer. It is disconnected then, and closed after that. */
+  kill(): void;
+  /** Ends it, with every process and file of it. */
+  close(): Promise<void>;
+};
+
+const startMs = 30_000;
+const closeMs = 5_000;
+
+/**
+ * Starts Chromium with its own sandbox, as a user without rights where we are root. Its files are below `parent` only. Rejects with
+ * `unavailable`, with the browser's own last words.
+ */
+export async function launchChromium(
+  parent: string,
+  executable: string,
+  proxyUrl: string,
+  settings: BrowserSettings,
+): Promise<LaunchedBrowser> {
+  const user = unprivilegedUser();
+  const home = await mkdtemp(join(parent, "browser-"));
+  const folder = async (name: string) => {
+    const path = join(home, name);
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if (user !== undefined) await chown(path, user.uid, user.gid);
+    return path;
+  };
+  await chmod(home, 0o711);
+  for (const name of ["profile", "home", "tmp", "artifacts"]) await folder(name);
+  const launcher = join(home, "launch");
+  const argv = [
+    ...(await openWayArgv([home, dirname(executable)], user)),
+    ...stepDownArgv(user),
+    ...inFolder(join(home, "tmp")),
+    executable,
+  ];
+  await writeFile(launcher, launcherScript(argv, home), { mode: 0o755 });
+  const end = async () => {
+    endProcessesOf(home);
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const { chromium } = await import("playwright");
+  try {
+    const browser = await chromium.launch({
+      executablePath: launcher,
+      headless: settings.headless,
+      chromiumSandbox: true,
+      artifactsDir: join(home, "artifacts"),
+      args: chromiumArgs(settings),
+      proxy: { server: proxyUrl, bypass: "<-loopback>" },
+      env: environment(home),
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      timeout: startMs,
+    });
+    return {
+      browser,
+      sandbox: sandboxOf(settings, user?.uid),
+      folder,
+      kill: () => endProcessesOf(home),
+      async close() {
+        await within(closeMs, browser.close());
+        await end();
+      },
+    };
+  } catch (cause) {
+    await end();
+    throw new AppError("unavailable", `The browser ${executable} did not start: ${lastWords(cause)}`, { cause });
+  }
+}
+
+function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): string {
+  const kind = extraArgs.includes("--no-sandbox") ? "none (--no-sandbox)" : "Chromium's own";
+  return uid === undefined ? kind : `${kind}, as uid ${uid}`;
+}
+
+/** Playwright chooses a profile folder in the system's own for temporary files, where a crash would leave it: ours takes its place. */
+function launcherScript(argv: readonly string[], home: string): string {
+  return `#!/bin/sh
+for word do
+  shift
+  case $word in --user-data-dir=*) rmdir "\${word#*=}"; word=${quoted(`--user-data-dir=${join(home, "profile")}`)} ;; esac
+  set -- "$@" "$word"
+done
+exec ${argv.map(quoted).join(" ")} "$@"
+`;
+}
+
+function inFolder(path: string): string[] {
+  return ["/bin/sh", "-c", 'cd "$0" && exec "$@"', path];
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Nothing of ours but where a window would be shown. */
+function environment(home: string): Record<string, string> {
+  const shown = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    HOME: join(home, "home"),
+    // A socket of Chromium's lies there, and the name of a socket may have no more than a hundred characters.
+    TMPDIR: process.platform === "linux" ? "/proc/self/cwd" : join(home, "tmp"),
+    LANG: "C.UTF-8",
+    ...Object.fromEntries(shown),
+  };
+}
+
+function lastWords(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/No usable sandbox|namespace sandbox|sandboxing failed/i.test(text))
+    return 'its own sandbox does not work here (it needs user namespaces). browser.extra_chromium_args = ["--no-sandbox"] does without.';
+  const said = text.split("\n").filter((line) => /\[err\]|error/i.test(line));
+  return (said.at(-1) ?? text.split("\n")[0] ?? "").replace(/^.*\[err\]\s*/, "").slice(0, 300);
+}

@@ -1,0 +1,109 @@
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import type { Workspace } from "../../core/workspace.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
+import { createDialogs, type Dialogs } from "./dialogs.ts";
+import type { Downloads } from "./downloads.ts";
+import { followLocalDownloads } from "./local-downloads.ts";
+import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
+import type { Notices } from "./notices.ts";
+import { followRemoteDownloads } from "./remote-downloads.ts";
+import type { RunningBrowser } from "./running-browser.ts";
+import type { BrowserSettings } from "./settings.ts";
+import { openTabs, type Tabs } from "./tabs.ts";
+import { firstHopOnly, throughProxy, type WayOut } from "./way-out.ts";
+import { within } from "./within.ts";
+
+/** A context with everything that watches over it. A conversation has one at a time. */
+export type Surroundings = {
+  readonly context: BrowserContext;
+  readonly tabs: Tabs;
+  readonly dialogs: Dialogs;
+  readonly guard: NavigationGuard;
+  readonly downloads: Downloads | undefined;
+  close(): Promise<void>;
+};
+
+/** What it is opened in and for. */
+export type SurroundingsDeps = {
+  readonly running: RunningBrowser;
+  readonly proxy: EgressProxy;
+  readonly settings: BrowserSettings;
+  /** Where downloads go; there are none without it. */
+  readonly workspace: Workspace | undefined;
+  readonly notices: Notices;
+  readonly nextId: () => number;
+};
+
+const closeMs = 5_000;
+
+/** Opens a context whose every request goes through the proxy under a name of its own, with one empty tab. */
+export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
+  const { running, proxy, settings, notices, nextId } = deps;
+  const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);
+  const context = await running.browser.newContext(contextOptions(running, settings, way)).catch((error: unknown) => {
+    way.revoke();
+    throw error;
+  });
+  const close = async () => {
+    await within(closeMs, context.close());
+    way.revoke();
+  };
+  try {
+    await context.grantPermissions([]);
+    await way.guard(context);
+    const guard = await guardNavigation(context, notices);
+    const dialogs = createDialogs(notices, settings.dialogMs);
+    const watch = (page: Page) => {
+      dialogs.watch(page);
+      guard.watch(page);
+    };
+    const tabs = await openTabs(context, { most: settings.tabs, nextId, notices, watch });
+    const { page } = tabs.active();
+    await way.begin(page);
+    const downloads = await followDownloads(page, deps);
+    return {
+      context,
+      tabs,
+      dialogs,
+      guard,
+      downloads,
+      async close() {
+        await close();
+        await downloads?.stop();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function followDownloads(page: Page, deps: SurroundingsDeps): Promise<Downloads | undefined> {
+  const { running, settings, workspace, notices } = deps;
+  if (workspace === undefined) return undefined;
+  const folder = await running.folder(`downloads-${crypto.randomUUID()}`);
+  const options = { workspace, notices, ...settings };
+  if (running.kind !== "chromium") return followRemoteDownloads(page.context(), folder, options);
+  return await followLocalDownloads(running.browser, page, folder, options);
+}
+
+function contextOptions(
+  { browser, kind }: RunningBrowser,
+  settings: BrowserSettings,
+  { proxy }: WayOut,
+): BrowserContextOptions {
+  const { viewport, locale, disableSecurity } = settings;
+  const major = browser.version().split(".")[0];
+  return {
+    viewport,
+    locale,
+    // A browser without a window says so in its name, which some sites turn away.
+    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
+    // Those of our own browser are followed past Playwright.
+    acceptDownloads: kind !== "chromium",
+    ...(proxy !== undefined && { proxy }),
+    serviceWorkers: "block",
+    ignoreHTTPSErrors: disableSecurity,
+    bypassCSP: disableSecurity,
+  };
+}

@@ -1,0 +1,102 @@
+import type { BrowserContext, Page } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import type { Tab } from "./browser.ts";
+import type { Notices } from "./notices.ts";
+
+/** The tabs of one context. */
+export interface Tabs {
+  all(): readonly Tab[];
+  active(): Tab;
+  /** Resolves when there is a tab again after the last one closed itself. */
+  ready(): Promise<void>;
+  activate(id: number): Promise<Tab>;
+  open(): Promise<Tab>;
+  close(id: number): Promise<void>;
+  /** The tab of a page, while it is open. */
+  of(page: Page): Tab | undefined;
+}
+
+/** What tabs are opened with. `nextId` counts on over all contexts of a conversation. */
+export type TabsOptions = {
+  readonly most: number;
+  readonly nextId: () => number;
+  readonly notices: Notices;
+  /** Called for each page before anything is done with it. */
+  readonly watch: (page: Page) => void;
+};
+
+/** Follows the pages of a context, which has one when this resolves. */
+export async function openTabs(context: BrowserContext, options: TabsOptions): Promise<Tabs> {
+  const { most, nextId, notices, watch } = options;
+  const tabs = new Map<Page, Tab>();
+  let chosen: Page | undefined;
+  let refilled: Promise<unknown> = Promise.resolve();
+  const add = (page: Page) => {
+    if (tabs.size >= most) {
+      notices.add(`A tab that a page opened was closed at once: there are ${most} already.`);
+      void page.close().catch(() => undefined);
+      return;
+    }
+    const id = nextId();
+    tabs.set(page, { id, page });
+    page.on("crash", () => {
+      notices.add(`The page of tab ${id} crashed, and the tab was closed.`);
+      void page.close().catch(() => undefined);
+    });
+    page.on("close", () => {
+      tabs.delete(page);
+      if (tabs.size === 0) refilled = open().catch(() => undefined);
+    });
+    page.on("popup", (popup) => {
+      const tab = tabs.get(popup);
+      if (tab === undefined) return;
+      chosen = popup;
+      notices.add(`The page opened tab ${tab.id}, which is the active one now.`);
+    });
+    watch(page);
+  };
+  context.on("page", add);
+  const find = (id: number): Tab => {
+    const tab = [...tabs.values()].find((entry) => entry.id === id);
+    if (tab !== undefined) return tab;
+    const known = [...tabs.values()].map((entry) => entry.id).join(", ");
+    throw new AppError("not_found", `There is no tab ${id}. The tabs are ${known}.`);
+  };
+  const open = async (): Promise<Tab> => {
+    if (tabs.size >= most)
+      throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
+    const page = await context.newPage();
+    const tab = tabs.get(page);
+    if (tab === undefined)
+      throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
+    chosen = page;
+    return tab;
+  };
+  const active = (): Tab => {
+    const tab = (chosen && tabs.get(chosen)) ?? [...tabs.values()].at(-1);
+    if (tab === undefined) throw new AppError("unavailable", "The last tab has just closed. Open one.");
+    return tab;
+  };
+  await open();
+  return {
+    all: () => [...tabs.values()],
+    active,
+    open,
+    async ready() {
+      await refilled;
+    },
+    of: (page) => tabs.get(page),
+    async activate(id) {
+      const tab = find(id);
+      chosen = tab.page;
+      await tab.page.bringToFront();
+      return tab;
+    },
+    async close(id) {
+      const { page } = find(id);
+      if (chosen === page) chosen = undefined;
+      await page.close();
+      await refilled;
+    },
+  };
+}

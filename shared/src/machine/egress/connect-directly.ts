@@ -1,0 +1,84 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
+import { AppError } from "../../core/errors.ts";
+import { admitAddresses, type EgressPolicy } from "./policy.ts";
+
+/** One request to one host. */
+export type Hop = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+/** The head of an answer, and its body as it came over the wire. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: Readable;
+};
+
+/** Makes one hop. Refuses by the policy what only shows when the name is resolved. */
+export type Connect = (hop: Hop) => Promise<Answer>;
+
+/** The addresses of a host name; rejects when it has none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/**
+ * Connects to the very addresses that were checked: the name is resolved once, inside the connection's own look-up, so a name that changes its
+ * address between check and use gains nothing. Connections are not kept.
+ */
+export function connectDirectly(deps: { readonly policy: EgressPolicy; readonly resolve: Resolve }): Connect {
+  return ({ url, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const { request } = url.protocol === "https:" ? https : http;
+      const sent = request(
+        url,
+        {
+          method: body === undefined ? "GET" : "POST",
+          headers: { ...headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) },
+          lookup: checkedLookup(url, deps),
+          agent: false,
+          signal,
+        },
+        (response) => resolve({ status: response.statusCode ?? 0, headers: flat(response.headers), stream: response }),
+      );
+      sent.on("error", reject);
+      sent.end(body);
+    });
+}
+
+/** The addresses of the URL's host, checked. Rejects with `forbidden`, or `unavailable` when there are none. */
+export async function resolveChecked(
+  url: URL,
+  { policy, resolve }: { readonly policy: EgressPolicy; readonly resolve: Resolve },
+): Promise<readonly string[]> {
+  const addresses = await resolve(url.hostname).catch((cause: unknown) => {
+    throw new AppError("unavailable", `The host name ${url.hostname} cannot be resolved.`, { cause });
+  });
+  if (addresses.length === 0) throw new AppError("unavailable", `The host name ${url.hostname} has no address.`);
+  admitAddresses(url, addresses, policy);
+  return addresses;
+}
+
+function checkedLookup(url: URL, deps: { readonly policy: EgressPolicy; readonly resolve: Resolve }): LookupFunction {
+  return (_host, options, done) => {
+    resolveChecked(url, deps).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (options.all === true) done(null, found);
+        else done(null, found[0]?.address ?? "", found[0]?.family);
+      },
+      (error: Error) => done(error, ""),
+    );
+  };
+}
+
+function flat(headers: http.IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).filter(
+    (entry): entry is [string, string | string[]] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
+}

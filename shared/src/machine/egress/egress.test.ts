@@ -1,0 +1,198 @@
+import { afterAll, expect, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
+import { createEgress, type EgressRequest } from "./egress.ts";
+import type { EgressPolicy } from "./policy.ts";
+
+const seen: { host: string | null; path: string; authorization: string | null }[] = [];
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const url = new URL(request.url);
+    const { searchParams } = url;
+    seen.push({
+      host: request.headers.get("host"),
+      path: url.pathname,
+      authorization: request.headers.get("authorization"),
+    });
+    if (url.pathname === "/to")
+      return new Response(null, { status: 302, headers: { location: searchParams.get("url") ?? "" } });
+    if (url.pathname === "/loop") return Response.redirect("/loop");
+    if (url.pathname === "/gzip") return compressed(Bun.gzipSync(Buffer.from("squeezed")), "gzip");
+    if (url.pathname === "/bomb") return compressed(Bun.gzipSync(Buffer.alloc(50_000_000)), "gzip");
+    if (url.pathname === "/br")
+      return compressed(Buffer.from((await import("node:zlib")).brotliCompressSync("squeezed")), "br");
+    if (url.pathname === "/exotic") return compressed(Buffer.from("x"), "snappy");
+    if (url.pathname === "/broken") return compressed(Buffer.from("not gzip"), "gzip");
+    if (url.pathname === "/silent") return new Promise<Response>(() => undefined);
+    if (url.pathname === "/endless") return new Response(endless());
+    if (url.pathname === "/post") return new Response(`${request.method} ${await request.text()}`);
+    return new Response(`hello from ${url.pathname}`);
+  },
+});
+afterAll(() => server.stop(true));
+
+const base = `http://127.0.0.1:${server.port}`;
+const policy: EgressPolicy = { allow: [`127.0.0.1:${server.port}`], deny: [], only: [] };
+const never = new AbortController().signal;
+
+const get = (url: string, more: Partial<EgressRequest> = {}, egress = createEgress(policy)) =>
+  egress.fetch({ url, signal: never, timeoutMs: 5_000, maxBytes: 100_000, ...more });
+const text = async (...args: Parameters<typeof get>) => new TextDecoder().decode((await get(...args)).body);
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "none",
+    (error) => (error instanceof AppError ? error.code : `not an AppError: ${error}`),
+  );
+
+test("bodies come decompressed", async () => {
+  expect(await text(`${base}/gzip`)).toBe("squeezed");
+  expect(await text(`${base}/br`)).toBe("squeezed");
+  expect(await text(`${base}/plain`)).toBe("hello from /plain");
+});
+
+test("a body makes it a POST, which is not redirected", async () => {
+  expect(await text(`${base}/post`, { body: "für" })).toBe("POST für");
+  expect(await codeOf(get(`${base}/to?url=/post`, { body: "x" }))).toBe("unavailable");
+});
+
+test("what grows beyond the limit is given up, also when it was small on the wire", async () => {
+  expect(await codeOf(get(`${base}/bomb`))).toBe("too_large");
+  expect(await codeOf(get(`${base}/endless`))).toBe("too_large");
+});
+
+test("what cannot be decoded or reached is said so", async () => {
+  expect(await codeOf(get(`${base}/exotic`))).toBe("unavailable");
+  expect(await codeOf(get(`${base}/broken`))).toBe("unavailable");
+  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = closed.port;
+  await closed.stop(true);
+  const egress = createEgress({ ...policy, allow: [`127.0.0.1:${port}`] });
+  expect(await codeOf(get(`http://127.0.0.1:${port}/`, {}, egress))).toBe("unavailable");
+});
+
+test("silence ends at the time limit, an abort with its own reason", async () => {
+  expect(await codeOf(get(`${base}/silent`, { timeoutMs: 100 }))).toBe("timeout");
+  const control = new AbortController();
+  const reason = new Error("enough");
+  const pending = get(`${base}/silent`, { signal: control.signal });
+  control.abort(reason);
+  expect(await pending.catch((error) => error)).toBe(reason);
+});
+
+test("redirects are followed, checked at every hop and counted", async () => {
+  const found = await get(`${base}/to?url=/there`);
+  expect(found.url.href).toBe(`${base}/there`);
+  const before = seen.length;
+  expect(await codeOf(get(`${base}/loop`))).toBe("unavailable");
+  expect(seen.length - before).toBe(6);
+  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("unavailable");
+  for (const target of [
+    "http://10.0.0.1/",
+    "http://169.254.169.254/",
+    "http://localhost:1/",
+    "file:///etc/passwd",
+    "http://a:b@127.0.0.1/",
+  ])
+    expect(await codeOf(get(`${base}/to?url=${encodeURIComponent(target)}`))).toBe("forbidden");
+});
+
+test("names of this machine are refused", async () => {
+  for (const host of ["localhost", "localhost."])
+    expect(await codeOf(get(`http://${host}:${server.port}/`))).toBe("forbidden");
+});
+
+test("a name with one private address among public ones is refused, and one without addresses is not found", async () => {
+  const egress = (addresses: string[]) => createEgress(policy, { resolve: async () => addresses });
+  expect(await codeOf(get("http://mixed.example/", {}, egress(["8.8.8.8", "127.0.0.1"])))).toBe("forbidden");
+  expect(await codeOf(get("http://mapped.example/", {}, egress(["::ffff:127.0.0.1"])))).toBe("forbidden");
+  expect(await codeOf(get("http://nat64.example/", {}, egress(["64:ff9b::7f00:1"])))).toBe("forbidden");
+  expect(await codeOf(get("http://none.example/", {}, egress([])))).toBe("unavailable");
+});
+
+test("the name is resolved once a hop, and what was checked is what is connected to", async () => {
+  const answers = [["127.0.0.1"], ["10.0.0.1"]];
+  let asked = 0;
+  const named = { ...policy, allow: [`rebind.example:${server.port}`] };
+  const egress = createEgress(named, { resolve: async () => answers[asked++] ?? [] });
+  expect(await text(`http://rebind.example:${server.port}/here`, {}, egress)).toBe("hello from /here");
+  expect(asked).toBe(1);
+  expect(seen.at(-1)).toMatchObject({ host: `rebind.example:${server.port}`, path: "/here" });
+});
+
+test("a name that turns private between two requests is refused at the second", async () => {
+  let asked = 0;
+  const before = seen.length;
+  const egress = createEgress(
+    { ...policy, allow: [] },
+    { resolve: async () => (asked++ === 0 ? ["192.0.2.1", "127.0.0.1"] : ["127.0.0.1"]) },
+  );
+  for (let round = 0; round < 2; round++)
+    expect(await codeOf(get(`http://rebind.example:${server.port}/`, {}, egress))).toBe("forbidden");
+  expect(seen).toHaveLength(before);
+});
+
+test("credentials do not follow to another origin", async () => {
+  const egress = createEgress(
+    { ...policy, allow: [...policy.allow, `other.example:${server.port}`] },
+    { resolve: async () => ["127.0.0.1"] },
+  );
+  const other = encodeURIComponent(`http://other.example:${server.port}/secret`);
+  await get(`${base}/to?url=${other}`, { headers: { authorization: "Bearer key" } }, egress);
+  expect(seen.at(-2)?.authorization).toBe("Bearer key");
+  expect(seen.at(-1)).toMatchObject({ path: "/secret", authorization: null });
+});
+
+test("credentials do not follow to another port of the same host either, and do within the origin", async () => {
+  const elsewhere: (string | null)[] = [];
+  const other = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      elsewhere.push(request.headers.get("authorization"), request.headers.get("cookie"));
+      return new Response("there");
+    },
+  });
+  try {
+    const wider = createEgress({ ...policy, allow: [...policy.allow, `127.0.0.1:${other.port}`] });
+    const headers = { authorization: "Bearer key", cookie: "a=1" };
+    await get(`${base}/to?url=${encodeURIComponent(`http://127.0.0.1:${other.port}/x`)}`, { headers }, wider);
+    expect(elsewhere).toEqual([null, null]);
+    await get(`${base}/to?url=${encodeURIComponent(`${base}/secret`)}`, { headers }, wider);
+    expect(seen.at(-1)).toMatchObject({ path: "/secret", authorization: "Bearer key" });
+  } finally {
+    await other.stop(true);
+  }
+});
+
+test("a proxy is used when there is one, and the policy holds before it", async () => {
+  const asked: string[] = [];
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      asked.push(request.url);
+      return new Response("by proxy");
+    },
+  });
+  try {
+    const egress = createEgress(policy, {
+      proxy: proxy.url.href,
+      resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["8.8.8.8"]),
+    });
+    expect(await text("http://outside.example/page", {}, egress)).toBe("by proxy");
+    expect(await codeOf(get("http://inside.example/", {}, egress))).toBe("forbidden");
+    expect(await codeOf(get("http://10.0.0.1/", {}, egress))).toBe("forbidden");
+    expect(asked).toHaveLength(1);
+  } finally {
+    await proxy.stop(true);
+  }
+});
+
+function compressed(body: Uint8Array<ArrayBuffer>, encoding: string): Response {
+  return new Response(body, { headers: { "content-encoding": encoding } });
+}
+
+function endless(): ReadableStream {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64_000)) });
+}

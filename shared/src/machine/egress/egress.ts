@@ -1,0 +1,114 @@
+import { AppError } from "../../core/errors.ts";
+import { readBody } from "./body.ts";
+import { connectByProxy } from "./connect-by-proxy.ts";
+import { type Connect, connectDirectly, type Hop, type Resolve } from "./connect-directly.ts";
+import { admitUrl, type EgressPolicy } from "./policy.ts";
+import { resolveBySystem } from "./resolve-by-system.ts";
+
+/** A request to leave this machine. Methods with a body are not redirected. */
+export type EgressRequest = {
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes it a POST. */
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** For the whole of it: every hop and the body. */
+  readonly timeoutMs: number;
+  /** Bytes of the body, decompressed. */
+  readonly maxBytes: number;
+  /** 5 when left out. */
+  readonly maxRedirects?: number;
+  /** Asked before every hop, after the policy; what it throws ends the request. */
+  readonly admit?: (url: URL) => Promise<void>;
+};
+
+/** An answer, whatever its status. `url` is where it came from in the end. */
+export type EgressResponse = {
+  readonly url: URL;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+};
+
+/** The one way out for tools that read the web. */
+export interface Egress {
+  /**
+   * Makes a request within the policy: every hop is checked, and the address that was checked is the one connected to. Rejects with
+   * `invalid_input`, `forbidden`, `too_large`, `timeout` or `unavailable`, or with the signal's own reason.
+   */
+  fetch(request: EgressRequest): Promise<EgressResponse>;
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** `resolve` is the system's when left out. With a proxy, names that this machine cannot resolve are left to the proxy. */
+export function createEgress(
+  policy: EgressPolicy,
+  options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},
+): Egress {
+  const resolve = options.resolve ?? resolveBySystem;
+  const connect =
+    options.proxy === undefined
+      ? connectDirectly({ policy, resolve })
+      : connectByProxy({ policy, resolve, proxy: options.proxy });
+  return { fetch: (request) => fetchWithin(request, policy, connect) };
+}
+
+async function fetchWithin(request: EgressRequest, policy: EgressPolicy, connect: Connect): Promise<EgressResponse> {
+  const { signal, timeoutMs } = request;
+  signal.throwIfAborted();
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    return await followRedirects(request, policy, connect, AbortSignal.any([signal, deadline]));
+  } catch (error) {
+    signal.throwIfAborted();
+    const host = URL.parse(String(request.url))?.host;
+    if (deadline.aborted)
+      throw new AppError("timeout", `${host} did not answer in full within ${timeoutMs / 1000} s.`, { cause: error });
+    if (error instanceof AppError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError("unavailable", `The request to ${host} failed: ${reason}`, { cause: error });
+  }
+}
+
+async function followRedirects(
+  request: EgressRequest,
+  policy: EgressPolicy,
+  connect: Connect,
+  signal: AbortSignal,
+): Promise<EgressResponse> {
+  let hop: Hop = {
+    url: admitUrl(request.url, policy),
+    headers: { "accept-encoding": "gzip, br, deflate", ...request.headers },
+    body: request.body,
+    signal,
+  };
+  for (let left = request.maxRedirects ?? 5; ; left--) {
+    await request.admit?.(hop.url);
+    const answer = await connect(hop);
+    const target = redirects.has(answer.status) ? answer.headers.location : undefined;
+    if (target === undefined) {
+      const body = await readBody(answer, { url: hop.url, maxBytes: request.maxBytes, signal });
+      return { url: hop.url, status: answer.status, headers: answer.headers, body };
+    }
+    answer.stream.destroy();
+    if (left <= 0 || hop.body !== undefined)
+      throw new AppError(
+        "unavailable",
+        `${hop.url.host} answered with a redirect too many, to ${target.slice(0, 200)}.`,
+      );
+    hop = redirected(hop, admitUrl(URL.parse(target, hop.url.href) ?? target, policy));
+  }
+}
+
+/** Another origin learns nothing beyond what any visitor sends. */
+function redirected(hop: Hop, url: URL): Hop {
+  if (url.origin === hop.url.origin) return { ...hop, url };
+  const common = ["accept", "accept-encoding", "accept-language", "user-agent"];
+  return {
+    ...hop,
+    url,
+    headers: Object.fromEntries(Object.entries(hop.headers).filter(([name]) => common.includes(name))),
+  };
+}

@@ -1,0 +1,73 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Socket } from "node:net";
+import { AppError } from "../../core/errors.ts";
+
+/** One thing that was asked of the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is why it was not let through. */
+export type ProxiedRequest = { readonly method: string; readonly target: string; readonly refused: string | undefined };
+
+/** Told of each request of a user, before anything of it leaves when it passes. */
+export type TellRequest = (request: ProxiedRequest) => void;
+
+/** What a user of the proxy needs, until it is taken back. */
+export interface ProxyUser {
+  readonly username: string;
+  readonly password: string;
+  /** Ends the user's connections; its credentials are worth nothing from then on. */
+  revoke(): void;
+}
+
+/** A user as the proxy sees it. */
+export interface Visitor {
+  readonly tell: TellRequest;
+  /** Counts a connection until it closes. Throws `rate_limited` when there are too many. */
+  hold(socket: Socket): void;
+}
+
+/** Who may use the proxy. */
+export interface ProxyAccess {
+  admit(tell: TellRequest): ProxyUser;
+  /** The user that this `Proxy-Authorization` proves. */
+  visitor(authorization: string | undefined): Visitor | undefined;
+}
+
+type Entry = Visitor & { readonly password: string; readonly sockets: Set<Socket> };
+
+/** Knows its users by a random name and password; each may have so many connections at a time. */
+export function createProxyAccess(connections: number): ProxyAccess {
+  const entries = new Map<string, Entry>();
+  return {
+    admit(tell) {
+      const [username, password] = [crypto.randomUUID(), crypto.randomUUID()];
+      const sockets = new Set<Socket>();
+      entries.set(username, { tell, password, sockets, hold: (socket) => hold(socket, sockets, connections) });
+      return {
+        username,
+        password,
+        revoke() {
+          entries.delete(username);
+          for (const socket of sockets) socket.destroy();
+        },
+      };
+    },
+    visitor(authorization) {
+      const encoded = /^Basic\s+(\S+)$/i.exec(authorization ?? "")?.[1];
+      if (encoded === undefined) return undefined;
+      const [username = "", password = ""] = Buffer.from(encoded, "base64").toString().split(":");
+      const entry = entries.get(username);
+      return entry !== undefined && same(password, entry.password) ? entry : undefined;
+    },
+  };
+}
+
+function hold(socket: Socket, sockets: Set<Socket>, most: number): void {
+  if (sockets.has(socket)) return;
+  if (sockets.size >= most)
+    throw new AppError("rate_limited", `There are ${most} connections open already, which is the most.`);
+  sockets.add(socket);
+  socket.once("close", () => sockets.delete(socket));
+}
+
+function same(given: string, known: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(known)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

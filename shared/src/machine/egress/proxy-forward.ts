@@ -1,0 +1,102 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp, type ServerResponse } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { pipeline } from "node:stream/promises";
+import { AppError } from "../../core/errors.ts";
+import type { DialDeps } from "./proxy-dial.ts";
+import { countBytes } from "./proxy-relay.ts";
+
+/** Headers between two hops, those for the proxy itself, and the one the target's name goes into. */
+const hopHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+]);
+
+/** Passes a request for an admitted http URL on, and its answer back. Rejects with `timeout` or `unavailable`. */
+export async function forwardRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  addresses: readonly string[],
+  deps: DialDeps & { readonly answerBytes: number; readonly idleMs: number },
+): Promise<"ended" | "cut"> {
+  const answer = await send(request, response, url, addresses, deps);
+  response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.rawHeaders));
+  let cut = false;
+  const counted = countBytes(deps.answerBytes, () => {
+    cut = true;
+  });
+  // A reader that goes away, or a server that breaks off in the middle, has nobody left to be told.
+  await pipeline(answer, counted, response).catch(() => response.destroy());
+  return cut ? "cut" : "ended";
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  addresses: readonly string[],
+  { upstream, connectMs, idleMs }: DialDeps & { readonly idleMs: number },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const via = upstream?.url ?? url;
+    const secure = via.protocol === "https:";
+    const sent = (secure ? requestHttps : requestHttp)({
+      host: via.hostname.replace(/^\[|\]$/g, ""),
+      port: via.port || (secure ? 443 : 80),
+      method: request.method ?? "GET",
+      path: upstream === undefined ? `${url.pathname}${url.search}` : url.href,
+      headers: {
+        ...withoutHopHeaders(request.rawHeaders),
+        // The target is what was admitted; a Host that says otherwise is not passed on (RFC 9112, 3.2.2).
+        host: url.host,
+        ...(upstream?.authorization !== undefined && { "proxy-authorization": upstream.authorization }),
+      },
+      ...(upstream === undefined && { lookup: pinned(addresses) }),
+      agent: false,
+    });
+    const timer = setTimeout(
+      () => sent.destroy(new AppError("timeout", `${url.host} did not answer in time.`)),
+      connectMs + idleMs,
+    );
+    sent.once("response", (answer) => {
+      clearTimeout(timer);
+      answer.setTimeout(idleMs, () => answer.destroy());
+      resolve(answer);
+    });
+    sent.once("error", (cause) => {
+      clearTimeout(timer);
+      const failure = new AppError("unavailable", `${url.host} cannot be reached: ${cause.message}`, { cause });
+      reject(cause instanceof AppError ? cause : failure);
+    });
+    response.once("close", () => sent.destroy());
+    request.pipe(sent);
+  });
+}
+
+/** Gives a connection the very addresses that were checked. */
+function pinned(addresses: readonly string[]): LookupFunction {
+  return (_host, options, done) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (options.all === true) done(null, found);
+    else done(null, found[0]?.address ?? "", found[0]?.family);
+  };
+}
+
+function withoutHopHeaders(raw: readonly string[]): OutgoingHttpHeaders {
+  const headers: Record<string, string | string[]> = {};
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = "", value = ""] = raw.slice(at, at + 2);
+    if (hopHeaders.has(name.toLowerCase())) continue;
+    const known = headers[name];
+    headers[name] = known === undefined ? value : [...(Array.isArray(known) ? known : [known]), value];
+  }
+  return headers;
+}

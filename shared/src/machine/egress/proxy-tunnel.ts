@@ -1,0 +1,83 @@
+import type { Socket } from "node:net";
+import { AppError } from "../../core/errors.ts";
+import { admitTarget, type DialDeps, dialFirst, dialUpstream } from "./proxy-dial.ts";
+import { relay } from "./proxy-relay.ts";
+
+const longestHead = 16_384;
+
+/** The admitted URL that `host:port` of a CONNECT stands for. Throws as `admitTarget` does. */
+export function tunnelTarget(authority: string, policy: DialDeps["policy"]): URL {
+  // The scheme is not known: it decides only what a missing port would be, and there is none missing.
+  if (!/^(?:\[[\da-f:.]+\]|[^\s/:@?#]+):\d{1,5}$/i.test(authority))
+    throw new AppError("invalid_input", `${JSON.stringify(authority.slice(0, 200))} is not a host and port.`);
+  return admitTarget(`https://${authority}`, policy);
+}
+
+/** Connects to an admitted target at one of its addresses. Rejects with `timeout` or `unavailable`. */
+export async function dialTunnel(url: URL, addresses: readonly string[], deps: DialDeps): Promise<Socket> {
+  const port = Number(url.port || 443);
+  if (deps.upstream === undefined) return await dialFirst(addresses, port, deps.connectMs);
+  const socket = await dialUpstream(deps.upstream, deps.connectMs);
+  try {
+    await askForTunnel(socket, `${url.hostname}:${port}`, deps.upstream.authorization, deps.connectMs);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** Joins a client's connection to the target's; resolves when either has ended. */
+export async function joinTunnel(
+  client: Socket,
+  head: Buffer,
+  target: Socket,
+  bounds: { readonly answerBytes: number; readonly idleMs: number },
+): Promise<"ended" | "cut"> {
+  client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+  if (head.length > 0) target.write(head);
+  return await relay(client, target, bounds);
+}
+
+async function askForTunnel(
+  socket: Socket,
+  authority: string,
+  authorization: string | undefined,
+  timeoutMs: number,
+): Promise<void> {
+  const credentials = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`);
+  const { head, rest } = await readHead(socket, timeoutMs);
+  // Back in front of what is still to come, once nobody listens: a listener would be given them again, and put them back again.
+  if (rest.length > 0) socket.unshift(rest);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
+  if (status < 200 || status > 299)
+    throw new AppError("unavailable", `The proxy on the way answered ${status} for ${authority}.`);
+}
+
+/** The head of an answer, and what came with it of the bytes behind. The socket is paused, without a listener. */
+function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {
+  return new Promise((resolve, reject) => {
+    let read = Buffer.alloc(0);
+    const stop = () => {
+      clearTimeout(timer);
+      socket.off("data", take).off("error", fail).off("close", closed).pause();
+    };
+    const fail = (error: Error) => {
+      stop();
+      reject(error);
+    };
+    const closed = () => fail(new AppError("unavailable", "The proxy closed the connection."));
+    const timer = setTimeout(() => fail(new AppError("timeout", "The proxy did not answer in time.")), timeoutMs);
+    const take = (chunk: Buffer) => {
+      read = Buffer.concat([read, chunk]);
+      const end = read.indexOf("\r\n\r\n");
+      if (end >= 0) {
+        stop();
+        resolve({ head: read.toString("latin1", 0, end), rest: read.subarray(end + 4) });
+      } else if (read.length > longestHead)
+        fail(new AppError("unavailable", `The proxy's answer has no end of its head within ${longestHead} bytes.`));
+    };
+    socket.on("data", take).once("error", fail).once("close", closed);
+  });
+}

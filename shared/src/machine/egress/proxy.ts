@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { AppError } from "../../core/errors.ts";
+import type { Resolve } from "./connect-directly.ts";
+import type { EgressPolicy } from "./policy.ts";
+import { createProxyAccess, type ProxyUser, type TellRequest, type Visitor } from "./proxy-access.ts";
+import { addressesOf, admitTarget, type DialDeps } from "./proxy-dial.ts";
+import { forwardRequest } from "./proxy-forward.ts";
+import { closeWithPage, failureAnswer, needsCredentials, sendPage } from "./proxy-page.ts";
+import { dialTunnel, joinTunnel, tunnelTarget } from "./proxy-tunnel.ts";
+import { parseUpstream, type UpstreamProxy } from "./proxy-upstream.ts";
+import { resolveBySystem } from "./resolve-by-system.ts";
+
+/** A URL that the proxy answers itself, with an empty page, to whoever has credentials. */
+export const proxyGreeting = "http://proxy.invalid/";
+
+/** Bounds of what passes through, of one connection each; `connections` is of one user. */
+export type ProxyLimits = {
+  readonly connections: number;
+  /** Bytes of one answer, or of all that comes back through one tunnel. */
+  readonly answerBytes: number;
+  readonly connectMs: number;
+  /** Silence on a connection. */
+  readonly idleMs: number;
+};
+
+const defaultLimits: ProxyLimits = { connections: 128, answerBytes: 512_000_000, connectMs: 15_000, idleMs: 300_000 };
+
+/** What a proxy is made of. */
+export type ProxyOptions = {
+  readonly policy: EgressPolicy;
+  /** A proxy that everything goes on to. */
+  readonly upstream?: UpstreamProxy | undefined;
+  /** The system's when left out. */
+  readonly resolve?: Resolve | undefined;
+  readonly limits?: Partial<ProxyLimits>;
+  /** The Unix socket to listen on in place of a port. */
+  readonly socket?: string;
+  /** Told of requests without the right credentials. */
+  readonly onStranger?: TellRequest;
+};
+
+/**
+ * A forward proxy on loopback for programs that make their own connections, such as a browser. What passes is admitted by the policy on the
+ * address that is then connected to, each request, tunnel and redirect for itself.
+ */
+export interface EgressProxy {
+  /** `http://127.0.0.1:PORT`, without credentials; the path of the socket where it listens on one. */
+  readonly url: string;
+  /** Lets one more user in, by a name and password of its own; `tell` hears of each of its requests. */
+  admit(tell: TellRequest): ProxyUser;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+type Handling = DialDeps & ProxyLimits;
+
+/** Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` for an upstream proxy that is none. */
+export async function startEgressProxy(options: ProxyOptions): Promise<EgressProxy> {
+  const handling: Handling = {
+    ...defaultLimits,
+    ...options.limits,
+    policy: options.policy,
+    resolve: options.resolve ?? resolveBySystem,
+    upstream: options.upstream === undefined ? undefined : parseUpstream(options.upstream),
+  };
+  const access = createProxyAccess(handling.connections);
+  const sockets = new Set<Socket>();
+  const server = createServer({ keepAliveTimeout: handling.idleMs });
+  const visitorOf = ({ headers, method = "", url = "" }: IncomingMessage) => {
+    const visitor = access.visitor(headers["proxy-authorization"]);
+    if (visitor === undefined) options.onStranger?.({ method, target: url, refused: needsCredentials.text });
+    return visitor;
+  };
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const visitor = visitorOf(request);
+    if (visitor === undefined) sendPage(response, needsCredentials);
+    else void handleRequest(request, response, visitor, handling);
+  });
+  server.on("connect", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const visitor = visitorOf(request);
+    if (visitor === undefined) closeWithPage(socket, needsCredentials);
+    else void handleTunnel(request, socket, head, visitor, handling);
+  });
+  const { socket } = options;
+  await new Promise<void>((done, fail) => {
+    server.once("error", fail);
+    if (socket === undefined) server.listen(0, "127.0.0.1", done);
+    else server.listen(socket, done);
+  });
+  return {
+    url: socket ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    admit: access.admit,
+    async close() {
+      const closed = new Promise((done) => server.close(done));
+      for (const socket of sockets) socket.destroy();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  visitor: Visitor,
+  handling: Handling,
+): Promise<void> {
+  const { method = "GET", url: target = "" } = request;
+  if (target === proxyGreeting) return sendPage(response, { status: 200, text: "" });
+  const tell = (refused?: string) => visitor.tell({ method, target, refused });
+  try {
+    visitor.hold(request.socket);
+    const url = admitTarget(target, handling.policy);
+    if (url.protocol !== "http:") throw new AppError("invalid_input", "What is not http goes through a tunnel.");
+    const addresses = await addressesOf(url, handling);
+    tell();
+    if ((await forwardRequest(request, response, url, addresses, handling)) === "cut") tell(cutOff(handling));
+  } catch (error) {
+    const answer = failureAnswer(error);
+    if (answer.status === 403) tell(answer.text);
+    sendPage(response, answer);
+  }
+}
+
+async function handleTunnel(
+  { url: target = "" }: IncomingMessage,
+  client: Socket,
+  head: Buffer,
+  visitor: Visitor,
+  handling: Handling,
+): Promise<void> {
+  const tell = (refused?: string) => visitor.tell({ method: "CONNECT", target, refused });
+  try {
+    visitor.hold(client);
+    const url = tunnelTarget(target, handling.policy);
+    const addresses = await addressesOf(url, handling);
+    tell();
+    const socket = await dialTunnel(url, addresses, handling);
+    if ((await joinTunnel(client, head, socket, handling)) === "cut") tell(cutOff(handling));
+  } catch (error) {
+    const answer = failureAnswer(error);
+    if (answer.status === 403) tell(answer.text);
+    closeWithPage(client, answer);
+  }
+}
+
+function cutOff({ answerBytes }: ProxyLimits): string {
+  return `The answer was cut off after ${Math.round(answerBytes / 10_000) / 100} MB.`;
+}

@@ -1,0 +1,89 @@
+import { chmod, chown, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import type { Confinement } from "./confinement.ts";
+import { defaultLimits } from "./limits.ts";
+import { makeOwnedFolder } from "./owned-folder.ts";
+import type { SandboxProcess } from "./sandbox.ts";
+import { startProcess } from "./start-process.ts";
+
+const deadlineMs = 10_000;
+
+const script = `
+id -u
+echo "written" > allowed
+cat "$SECRET"
+echo "escaped" > "$OUTSIDE"
+exit 0
+`;
+
+/**
+ * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command must run, not as root, and write its
+ * own workspace, but neither read nor write the one beside it. Rejects with the reason otherwise.
+ */
+export async function probe(confinement: Confinement, home: string): Promise<void> {
+  const base = await makeOwnedFolder(await realpath(home), ".probe");
+  try {
+    await tryOut(confinement, base);
+  } finally {
+    await rm(base, { recursive: true, force: true });
+  }
+}
+
+async function tryOut(confinement: Confinement, base: string): Promise<void> {
+  // Workspaces lie side by side in a folder that others may pass through, as this one must then.
+  const workspace = join(base, "workspace");
+  const neighbour = join(base, "neighbour");
+  const secret = join(neighbour, "secret");
+  const outside = join(neighbour, "outside");
+  const canary = crypto.randomUUID();
+  await chmod(base, 0o755);
+  await mkdir(workspace);
+  await mkdir(neighbour, { mode: 0o777 });
+  await writeFile(secret, canary, { mode: 0o644 });
+  const { user } = confinement;
+  for (const path of user ? [workspace, neighbour, secret] : []) await chown(path, user?.uid ?? 0, user?.gid ?? 0);
+
+  const process = await startProcess(confinement, {
+    argv: ["/bin/sh", "-c", script],
+    workspace,
+    env: { PATH: "/usr/bin:/bin", SECRET: secret, OUTSIDE: outside },
+    limits: defaultLimits,
+    group: undefined,
+  });
+  const { stdout, stderr, exitCode } = await finish(process);
+  const refuse = (reason: string) => {
+    throw new AppError("sandbox_unavailable", reason);
+  };
+  if (exitCode !== 0) refuse(firstLine(stderr) || `a command ended with exit code ${exitCode}`);
+  if (stdout.split("\n")[0] === "0") refuse("a command ran as root");
+  if (stdout.includes(canary)) refuse("a forbidden file could be read");
+  if (await exists(outside)) refuse("a forbidden file could be written");
+  if (!(await exists(join(workspace, "allowed")))) refuse("the workspace could not be written");
+}
+
+async function finish(process: SandboxProcess): Promise<{ stdout: string; stderr: string; exitCode: number }> {
+  process.stdin.end();
+  const timer = setTimeout(() => process.kill(), deadlineMs);
+  try {
+    const [stdout, stderr, exitCode] = await Promise.all([
+      new Response(process.stdout).text(),
+      new Response(process.stderr).text(),
+      process.exited,
+    ]);
+    return { stdout, stderr, exitCode };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n")[0] ?? "";
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { errnoOf } from "../../core/errno.ts";
+
+/** A process of this machine as /proc tells of it at one moment. */
+export type ProcessEntry = {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+  /** In clock ticks since the machine was started. */
+  readonly startedAt: number;
+};
+
+/** `starttime` is the 22nd field, and these are counted from the third. */
+const startTimeField = 19;
+
+/** Every process that is visible now, by pid. Read without pause, for a tree that forks while it is being killed. */
+export function readProcessTable(): Map<number, ProcessEntry> {
+  const table = new Map<number, ProcessEntry>();
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    const entry = Number.isInteger(pid) ? entryOf(pid) : undefined;
+    if (entry !== undefined) table.set(pid, entry);
+  }
+  return table;
+}
+
+function entryOf(pid: number): ProcessEntry | undefined {
+  const stat = readOrNothing(`/proc/${pid}/stat`);
+  // The command's name, in parentheses, may hold spaces and parentheses itself.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, parent] = fields;
+  if (state === undefined || parent === undefined) return undefined;
+  return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]) };
+}
+
+/** When a process was started, in clock ticks; 0 when it does not run, or where the system does not tell. */
+export function startOf(pid: number): number {
+  return entryOf(pid)?.startedAt ?? 0;
+}
+
+/** Whether the process of that number is the one that was started then, and still runs. */
+export function isRunning(pid: number, startedAt: number): boolean {
+  if (process.platform === "linux") return startOf(pid) === startedAt;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errnoOf(error) === "EPERM";
+  }
+}
+
+/** The living descendants of `root`, parents before children, without `root`. */
+export function descendants(table: ReadonlyMap<number, ProcessEntry>, root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent, state } of table.values()) {
+    if (state === "Z") continue;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(pid);
+    else children.set(parent, [pid]);
+  }
+  const found: number[] = [];
+  const queue = [root];
+  for (let at = 0; at < queue.length; at++) {
+    const next = children.get(queue[at] ?? root) ?? [];
+    found.push(...next);
+    queue.push(...next);
+  }
+  return found;
+}
+
+/** What a process is called inside its own PID namespace. */
+export function innerPid(pid: number): number {
+  const line = /^NSpid:(.*)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "";
+  return Number(line.trim().split(/\s+/).at(-1));
+}
+
+/** Whether a process ignores SIGINT, as a shell makes its background jobs do. */
+export function ignoresInterrupt(pid: number): boolean {
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "0";
+  return (BigInt(`0x${mask}`) & 2n) !== 0n;
+}
+
+/** Sends a signal to a process that may be gone by now. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended, which is as good.
+  }
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

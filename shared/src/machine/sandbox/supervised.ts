@@ -1,0 +1,75 @@
+import { lstat, mkdir, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { unlessMissing } from "../../core/errno.ts";
+import { carried } from "./carried-environment.ts";
+import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement.ts";
+import { joinGroupArgv } from "./control-group.ts";
+import { findProgram } from "./find-program.ts";
+import { prlimitArgv } from "./limits.ts";
+import { readProcessTable, sendSignal } from "./process-table.ts";
+import { letOwnerIn } from "./protected-names.ts";
+import { stepDownArgv } from "./step-down.ts";
+
+/** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
+export function temporaryIn(workspace: string): string {
+  return join(workspace, ".tmp");
+}
+
+/**
+ * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the command leaves behind and ends it with
+ * the command or with us. `confine` is the argv that locks in what follows it.
+ */
+export async function superviseCommand(
+  command: ConfinedCommand,
+  user: SandboxUser | undefined,
+  confine: readonly string[],
+): Promise<WrappedCommand> {
+  const temporary = temporaryIn(command.workspace);
+  await makeTemporary(temporary);
+  if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, temporary]).exited;
+  return {
+    argv: [
+      ...joinGroupArgv(command.group),
+      ...scriptArgv("supervisor.ts"),
+      confine.length === 0 ? "unpack" : "keep",
+      ...confine,
+      ...stepDownArgv(user),
+      ...prlimitArgv(findProgram("prlimit"), command.limits, command.group !== undefined),
+      ...changeFolderArgv(command.workspace),
+      ...command.argv,
+    ],
+    env: carried(command.env),
+    leader: eldestChild,
+    end: (started) => sendSignal(started, "SIGTERM"),
+    // What cannot be removed stays, as any file of the workspace does.
+    release: () => rm(temporary, { recursive: true, force: true }).catch(() => {}),
+  };
+}
+
+/** Anything but a folder that an earlier command has put there is in the way of every later one. */
+async function makeTemporary(path: string): Promise<void> {
+  const found = await lstat(path).catch(unlessMissing);
+  if (found?.isDirectory()) return letOwnerIn(path);
+  if (found !== undefined) await unlink(path).catch(unlessMissing);
+  await mkdir(path, { recursive: true });
+}
+
+/** The supervisor starts the command before it can adopt anything. */
+function eldestChild(supervisor: number): number | undefined {
+  const children = [...readProcessTable().values()].filter(({ parent }) => parent === supervisor);
+  return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
+}
+
+/** Runs one of the scripts beside this file with this Bun. */
+export function scriptArgv(name: string): string[] {
+  return bunArgv(Bun.fileURLToPath(new URL(name, import.meta.url)));
+}
+
+/** Runs a script with this Bun, which reads no settings from where it is started: a `bunfig.toml` there could name code to run first. */
+export function bunArgv(script: string): string[] {
+  return [process.execPath, "--no-env-file", "--config=/dev/null", script];
+}
+
+function changeFolderArgv(workspace: string): string[] {
+  return ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", workspace];
+}

@@ -1,0 +1,97 @@
+import { AppError } from "../../core/errors.ts";
+import { filterProgram, type Refusal } from "./filter-program.ts";
+import { knownProcessor, type SystemCall } from "./syscall-numbers.ts";
+
+const notPermitted = 1;
+const noSuchCall = 38;
+const notSupported = 95;
+const familyNotSupported = 97;
+
+const all = (errno: number, calls: readonly SystemCall[]): Refusal[] => calls.map((call) => ({ call, errno }));
+
+/** UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces): not the machine's host (VSOCK), nor the kernel's ciphers (ALG). */
+const families = [1, 2, 10, 16];
+const unixFamily = 1;
+/** STREAM and SEQPACKET stay with the other end; a DGRAM socket can send to any address. */
+const connectedTypes = [1, 5];
+const typeBits = 0xf;
+
+/** Every CLONE_NEW* flag. TIME shares its bit with the exit signal of `clone`, and so exists for `unshare` only. */
+const newNamespaces = 0x7e020000;
+const newTimeNamespace = 0x80;
+
+/** TIOCSTI and TIOCLINUX type into the terminal the server was started from. */
+const typing = [0x5412, 0x541c];
+
+/** What no tool needs, and through which sandboxes are broken out of or the machine is changed. */
+const everywhere: readonly Refusal[] = [
+  ...all(notPermitted, ["add_key", "request_key", "keyctl"]),
+  ...all(notPermitted, ["bpf", "perf_event_open", "userfaultfd", "fanotify_init", "fanotify_mark", "lookup_dcookie"]),
+  // Programs that would use it take another way where the kernel has none.
+  ...all(noSuchCall, ["io_uring_setup", "io_uring_enter", "io_uring_register"]),
+  ...all(notPermitted, ["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease"]),
+  ...all(notPermitted, ["pidfd_getfd", "kcmp", "migrate_pages", "move_pages"]),
+  ...all(notPermitted, ["mount", "umount2", "pivot_root", "chroot", "open_by_handle_at", "quotactl", "quotactl_fd"]),
+  ...all(notPermitted, ["open_tree", "open_tree_attr", "move_mount", "mount_setattr"]),
+  ...all(notPermitted, ["fsopen", "fsconfig", "fsmount", "fspick", "setns"]),
+  ...all(notPermitted, ["init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot"]),
+  ...all(notPermitted, ["settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "acct", "swapon", "swapoff"]),
+  ...all(notPermitted, ["syslog", "iopl", "ioperm", "sethostname", "setdomainname", "vhangup"]),
+  // Its flags lie in memory, where no filter sees them: without it the C library calls `clone`.
+  ...all(noSuchCall, ["clone3"]),
+  unless("clone", 0, [0], newNamespaces),
+  unless("unshare", 0, [0], newNamespaces | newTimeNamespace),
+  { call: "ioctl", errno: notPermitted, when: { argument: 1, values: typing, refuse: "these" } },
+];
+
+const ownNetwork: readonly Refusal[] = [
+  { call: "socket", errno: familyNotSupported, when: { argument: 0, values: families, refuse: "others" } },
+  { call: "socketpair", errno: familyNotSupported, when: { argument: 0, values: [unixFamily], refuse: "others" } },
+];
+
+/** What namespaces hold back on other tiers: sockets, what processes share by number, and what can be done to others by theirs. */
+const withoutNamespaces: readonly Refusal[] = [
+  ...all(notPermitted, ["socket", "connect", "bind", "listen"]),
+  unless("socketpair", 0, [unixFamily]),
+  unless("socketpair", 1, connectedTypes, typeBits),
+  ...all(noSuchCall, ["shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"]),
+  ...all(noSuchCall, ["msgget", "msgsnd", "msgrcv", "msgctl"]),
+  ...all(noSuchCall, ["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"]),
+  // Landlock knows neither attributes, access lists among them, which a file system need not have …
+  ...all(notSupported, ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"]),
+  ...all(notSupported, ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]),
+  // … nor what is done to others: another process of the same user would be stopped by its limits or its turn.
+  ...all(notPermitted, ["file_setattr"]),
+  ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
+    (call) => unless(call, 0, [0]),
+  ),
+  // 0 is the caller, its group and, in the widest sense of both, all of its user.
+  ...(["setpriority", "ioprio_set"] as const).map((call) => unless(call, 1, [0])),
+  unless("setpriority", 0, [0, 1]),
+  unless("ioprio_set", 0, [1, 2]),
+];
+
+/** The seccomp program of tiers with namespaces of their own. Throws `sandbox_unavailable` on processors we have no numbers for, as the other does. */
+export function namespaceFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
+  return programFor(processor, [...everywhere, ...ownNetwork]);
+}
+
+/** The seccomp program where there are no namespaces: no socket of any family, and nothing done to processes by their number. */
+export function landlockFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
+  return programFor(processor, [...everywhere, ...withoutNamespaces]);
+}
+
+function programFor(processor: string, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {
+  const known = knownProcessor(processor);
+  if (known === undefined)
+    throw new AppError("sandbox_unavailable", `there is no filter of system calls for ${processor}`);
+  return filterProgram(known, refusals);
+}
+
+function unless(call: SystemCall, argument: number, values: readonly number[], mask?: number): Refusal {
+  return {
+    call,
+    errno: notPermitted,
+    when: { argument, values, refuse: "others", ...(mask !== undefined && { mask }) },
+  };
+}

@@ -1,0 +1,90 @@
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errnoOf } from "../../core/errno.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import { removeStale } from "./remove-stale.ts";
+
+/** Default size bound of one artifact, in bytes. */
+const mostBytes = 1024 ** 3;
+
+const storageFaults = ["ENOSPC", "EDQUOT", "EROFS", "EIO"];
+
+/** Whether the disk is the cause: full, read-only or broken. */
+function isStorageFault(error: unknown): boolean {
+  return storageFaults.includes(errnoOf(error) ?? "");
+}
+
+/**
+ * A store in a folder, which several processes may share. Content is streamed to the disk, never gathered in memory, and appears under its
+ * hash only when it is whole and safe there. `put` rejects with `too_large` above `maxBytes`; a content that fails on the way leaves nothing.
+ */
+export function createArtifactStore(
+  folder: string,
+  { maxBytes = mostBytes }: { maxBytes?: number } = {},
+): ArtifactStore {
+  const arrivals = join(folder, "arriving");
+  return {
+    async put(content, about) {
+      await mkdir(arrivals, { recursive: true, mode: 0o700 });
+      await removeStale(arrivals);
+      const arriving = join(arrivals, crypto.randomUUID());
+      try {
+        const { sha256, size } = await receive(content, arriving, maxBytes);
+        await keep(arriving, placeOf(folder, sha256));
+        const name = safeName(about.name);
+        return { sha256, name, mediaType: about.mediaType ?? mediaTypeOf(name), size };
+      } catch (error) {
+        throw isStorageFault(error)
+          ? new AppError("storage_unavailable", "The file store cannot be written.", { cause: error })
+          : error;
+      } finally {
+        await rm(arriving, { force: true });
+      }
+    },
+    async get(sha256) {
+      if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+      const file = Bun.file(placeOf(folder, sha256));
+      return (await file.exists()) ? file : undefined;
+    },
+  };
+}
+
+function placeOf(folder: string, sha256: string): string {
+  return join(folder, sha256.slice(0, 2), sha256);
+}
+
+async function receive(
+  content: Uint8Array | ReadableStream<Uint8Array>,
+  path: string,
+  maxBytes: number,
+): Promise<{ sha256: string; size: number }> {
+  const hash = new Bun.CryptoHasher("sha256");
+  let size = 0;
+  await using file = await open(path, "wx", 0o600);
+  for await (const chunk of content instanceof Uint8Array ? [content] : content) {
+    size += chunk.byteLength;
+    if (size > maxBytes)
+      throw new AppError("too_large", `The file is larger than the ${maxBytes} bytes that are kept.`);
+    hash.update(chunk);
+    await file.writeFile(chunk);
+  }
+  await file.sync();
+  return { sha256: hash.digest("hex"), size };
+}
+
+async function keep(arrived: string, place: string): Promise<void> {
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  await rename(arrived, place);
+  await using folder = await open(dirname(place), "r");
+  await folder.sync();
+}
+
+/** The last part of a name given by others, fit for a URL path and a disk. */
+function safeName(name: string): string {
+  const safe = basename(name.replaceAll("\\", "/"))
+    .replaceAll(/\p{Cc}/gu, "")
+    .slice(0, 200);
+  return safe === "" || safe === "." || safe === ".." ? "file" : safe;
+}

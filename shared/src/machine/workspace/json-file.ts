@@ -1,0 +1,36 @@
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type * as z from "zod";
+import { errnoOf } from "../../core/errno.ts";
+import { AppError } from "../../core/errors.ts";
+
+/** What is kept in a JSON file of our own; undefined when there is none. Rejects with `internal` when it is not of the schema. */
+export async function readJson<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+): Promise<z.output<Schema> | undefined> {
+  try {
+    return schema.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    if (errnoOf(error) !== undefined) throw error;
+    throw new AppError("internal", `The file ${basename(path)} is damaged.`, { cause: error });
+  }
+}
+
+/** Replaces a JSON file of our own in one step that survives a power cut. Where tool processes can write it is not safe. */
+export async function writeJson(path: string, value: unknown): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const arriving = `${path}.${crypto.randomUUID()}`;
+  try {
+    await using file = await open(arriving, "wx", 0o600);
+    await file.writeFile(JSON.stringify(value));
+    await file.sync();
+    await rename(arriving, path);
+  } catch (error) {
+    await rm(arriving, { force: true });
+    throw error;
+  }
+  await using folder = await open(dirname(path), "r");
+  await folder.sync();
+}

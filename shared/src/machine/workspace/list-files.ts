@@ -1,0 +1,87 @@
+import { lstat } from "node:fs/promises";
+import { errnoOf } from "../../core/errno.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { entriesOf, holdIfThere } from "./folder-entries.ts";
+
+/** A regular file of a workspace: path relative to the root, size in bytes, last change in milliseconds since 1970. */
+export type ListedFile = { readonly path: string; readonly size: number; readonly modifiedAt: number };
+
+/** `complete` is false when a bound cut the listing short. */
+export type Listing = { readonly files: readonly ListedFile[]; readonly complete: boolean };
+
+type ListOptions = {
+  readonly most?: number;
+  readonly depth?: number;
+  /** Names of further folders to leave out. */
+  readonly without?: ReadonlySet<string>;
+};
+
+/** Our own files, caches and version history: nothing a task would hand over. */
+const skipped = new Set([
+  ".manyhands",
+  ".git",
+  ".cache",
+  ".config",
+  ".local",
+  ".npm",
+  ".tmp",
+  ".venv",
+  "node_modules",
+  "__pycache__",
+]);
+
+/**
+ * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at 2,000 files, and goes 12 folders deep, unless
+ * told otherwise.
+ */
+export async function listFiles(
+  workspace: Workspace,
+  { most = 2000, depth = 12, without }: ListOptions = {},
+): Promise<Listing> {
+  const files: ListedFile[] = [];
+  const waiting: (readonly string[])[] = [[]];
+  let complete = true;
+  for (let folders = waiting.shift(); folders !== undefined; folders = waiting.shift()) {
+    await using folder = await holdIfThere(workspace.root, folders);
+    if (folder === undefined) continue;
+    for (const { name, kind } of await entriesOf(folder)) {
+      if (kind === "folder" && !skipped.has(name) && !without?.has(name)) {
+        if (folders.length < depth) waiting.push([...folders, name]);
+        else complete = false;
+      }
+      if (kind !== "file") continue;
+      if (files.length === most) return { files, complete: false };
+      const stats = await sizeAndTime(folder.at(name));
+      if (stats !== undefined) files.push({ path: [...folders, name].join("/"), ...stats });
+    }
+  }
+  return { files, complete };
+}
+
+/** Paths of `after` that `before` does not have, or has with another size or time. */
+export function changedFiles(before: Listing, after: Listing): string[] {
+  const known = new Map(before.files.map((file) => [file.path, file]));
+  return after.files
+    .filter(({ path, size, modifiedAt }) => {
+      const old = known.get(path);
+      return old === undefined || old.size !== size || old.modifiedAt !== modifiedAt;
+    })
+    .map(({ path }) => path);
+}
+
+/** Paths of `before` that `after` does not have; none where `after` was cut short, as they may only be unlisted. */
+export function removedFiles(before: Listing, after: Listing): string[] {
+  if (!after.complete) return [];
+  const there = new Set(after.files.map(({ path }) => path));
+  return before.files.flatMap(({ path }) => (there.has(path) ? [] : [path]));
+}
+
+async function sizeAndTime(path: string): Promise<{ size: number; modifiedAt: number } | undefined> {
+  try {
+    const { size, mtimeMs } = await lstat(path);
+    return { size, modifiedAt: mtimeMs };
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

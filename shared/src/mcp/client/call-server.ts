@@ -1,0 +1,173 @@
+import type { Client, Tool as Definition, ElicitRequest, Progress } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { ToolContext } from "../../core/tool.ts";
+import { pause } from "./back-off.ts";
+import type { Connection } from "./connection.ts";
+import { createDeadline } from "./deadline.ts";
+import { answerOf, questionOf } from "./elicitation.ts";
+import type { CallOutcome, HeldCalls } from "./held-calls.ts";
+import { sample } from "./sampling.ts";
+
+/** A call of a tool, as the server defines it, and where it is held while a person is asked. */
+export type ServerCall = {
+  readonly connection: Connection;
+  readonly definition: Definition;
+  readonly arguments: Record<string, unknown>;
+  readonly held: HeldCalls;
+};
+
+const params = z.custom<ElicitRequest["params"]>((value) => typeof value === "object" && value !== null);
+const responses = z.record(z.string(), z.json());
+/** How a call that asked goes on: one the server keeps nothing of, by what it gave us to bring back; one that is still under way, by its id. */
+const stateSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("again"),
+    token: z.string().optional(),
+    asked: z.record(z.string(), params),
+    given: responses,
+  }),
+  z.strictObject({ kind: z.literal("held"), id: z.string(), asked: params }),
+]);
+type Again = z.output<typeof stateSchema> & { kind: "again" };
+
+const rounds = 10;
+/** What a server may take at most, in its own time-outs, when it keeps reporting progress. */
+const longest = 10;
+
+/** Calls a tool of a server, or goes on with a call that asked. Rejects with an AppError in words, or the signal's reason. */
+export async function callServer(call: ServerCall, context: ToolContext): Promise<CallOutcome> {
+  if (context.answer === undefined) return begin(call, context);
+  const state = stateSchema.parse(context.answer.state);
+  const { server } = call.connection;
+  const [key, asked] = state.kind === "held" ? ["", state.asked] : (Object.entries(state.asked)[0] ?? ["", undefined]);
+  if (asked === undefined) return begin(call, context);
+  const answer = answerOf(context.answer.text, asked);
+  if ("problem" in answer)
+    return {
+      type: "asks",
+      question: `${answer.problem}\n\n${questionOf(server.name, asked)}`,
+      state: context.answer.state,
+    };
+  if (state.kind === "held") {
+    const waiting = call.held.take(state.id);
+    if (waiting === undefined)
+      throw new AppError(
+        "interrupted",
+        "The server that waited for this answer is gone. Call it anew if it is still needed.",
+      );
+    return waiting(answer.result, context);
+  }
+  const { [key]: _, ...left } = state.asked;
+  const next: Again = { ...state, asked: left, given: { ...state.given, [key]: plain(answer.result) } };
+  return Object.keys(left).length > 0 ? asking(server.name, next) : begin(call, context, next);
+}
+
+function asking(server: string, state: Again): CallOutcome {
+  const [first] = Object.values(state.asked);
+  if (first === undefined) throw new AppError("internal", "There is nothing to ask.");
+  return { type: "asks", question: questionOf(server, first), state: plain(state) };
+}
+
+/**
+ * Starts a call. What a server of a 2025 revision asks arrives while the call is under way: it is then held, and its step ends with the
+ * question.
+ */
+async function begin(call: ServerCall, context: ToolContext, from?: Again): Promise<CallOutcome> {
+  const { connection, held } = call;
+  const { server } = connection;
+  return held.hold(context, (waiting) => {
+    const deadline = createDeadline(server.name, server.timeout, server.timeout * longest, waiting.signal);
+    const listener = {
+      elicit: async (asked: ElicitRequest["params"]) => {
+        deadline.pause();
+        try {
+          return await waiting.ask((id) => ({
+            type: "asks",
+            question: questionOf(server.name, asked),
+            state: plain({ kind: "held", id, asked }),
+          }));
+        } finally {
+          deadline.go();
+        }
+      },
+      sample: (asked: Parameters<typeof sample>[1]) =>
+        sample(server.name, asked, (inquiry) => waiting.context().ask(inquiry)),
+    };
+    const progress = (report: Progress) => {
+      deadline.go();
+      const { message, progress: done, total } = report;
+      waiting.context().progress(`${message ?? ""} ${done}${total === undefined ? "" : `/${total}`}\n`.trimStart());
+    };
+    const work = async (client: Client) => {
+      let state = from;
+      for (let round = 0; round < rounds; round++) {
+        const outcome = await request(call, client, deadline.signal, progress, state);
+        if (outcome.type === "result") return outcome;
+        const next = await fulfilled(server.name, outcome.state, waiting.context().ask, deadline.signal);
+        if (Object.keys(next.asked).length > 0) return asking(server.name, next);
+        state = next;
+      }
+      throw new AppError("unavailable", "it asked for further input again and again");
+    };
+    return connection.use(work, deadline.signal, listener).finally(() => deadline.end());
+  });
+}
+
+type Embedded = { readonly method: string; readonly params?: unknown };
+type Requested = { readonly token: string | undefined; readonly requests: Readonly<Record<string, Embedded>> };
+const inputRequired = z.looseObject({
+  resultType: z.literal("input_required"),
+  inputRequests: z.record(z.string(), z.looseObject({ method: z.string(), params: z.unknown() })).default({}),
+  requestState: z.string().optional(),
+});
+
+async function request(
+  { definition, arguments: args }: ServerCall,
+  client: Client,
+  signal: AbortSignal,
+  onprogress: (report: Progress) => void,
+  state: Again | undefined,
+) {
+  // Results are data to us whatever they look like, so a form that the server promised is not insisted on.
+  const { outputSchema: _, ...toolDefinition } = definition;
+  const again = state && {
+    inputResponses: state.given,
+    ...(state.token !== undefined && { requestState: state.token }),
+  };
+  const result = await client.callTool(
+    { name: definition.name, arguments: args, ...again },
+    { signal, onprogress, timeout: forever, allowInputRequired: true, toolDefinition },
+  );
+  const more = inputRequired.safeParse(result);
+  if (!more.success) return { type: "result", result } as const;
+  const state_: Requested = { token: more.data.requestState, requests: more.data.inputRequests };
+  return { type: "more", state: state_ } as const;
+}
+
+/** Deadlines are ours: they stand still while a person thinks. */
+const forever = 2 ** 31 - 1;
+
+/** Answers what needs no person, and leaves what does. */
+async function fulfilled(
+  server: string,
+  { token, requests }: Requested,
+  ask: ToolContext["ask"],
+  signal: AbortSignal,
+): Promise<Again> {
+  const asked: Record<string, ElicitRequest["params"]> = {};
+  const given: Again["given"] = {};
+  for (const [key, { method, params: what }] of Object.entries(requests)) {
+    if (method === "elicitation/create") asked[key] = params.parse(what);
+    else if (method === "sampling/createMessage")
+      given[key] = plain(await sample(server, what as Parameters<typeof sample>[1], ask));
+    else throw new AppError("unavailable", `it asks for ${JSON.stringify(method)}, which is not offered`);
+  }
+  if (Object.keys(requests).length === 0) await pause(250, signal);
+  return { kind: "again", ...(token !== undefined && { token }), asked, given };
+}
+
+/** The value as JSON has it. */
+function plain(value: unknown): z.core.util.JSONType {
+  return z.json().parse(JSON.parse(JSON.stringify(value)));
+}

@@ -1,0 +1,161 @@
+import { join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import type { MoreTools, ToolsListed } from "../../core/more-tools.ts";
+import type { Tool } from "../../core/tool.ts";
+import { estimateTokens } from "../../models/tokens.ts";
+import { type ServerChanges, serverChanges } from "./change-servers.ts";
+import { findTools, foundTools } from "./find-tools.ts";
+import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
+import { createPins } from "./pins.ts";
+import { rememberedTools } from "./remembered-tools.ts";
+import type { ServerConfig } from "./server-config.ts";
+import { openServerList, type ServerListOptions } from "./server-list.ts";
+
+/** How the servers do, for people. */
+export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };
+
+/** The MCP servers of this process. */
+export interface McpHost extends ServerChanges {
+  /** The tools of these servers, or of all, as an agent takes them in. */
+  mount(servers: readonly string[] | "all"): MoreTools;
+  /** The enabled servers by `mcp.json` as it is now. */
+  servers(): Promise<readonly ServerConfig[]>;
+  /** One of them, connected on demand, for a look at it. Rejects with `not_found`. */
+  open(name: string): Promise<MountedServer>;
+  /** Approves what a server defines now. Resolves with how many tools. */
+  approve(name: string, signal: AbortSignal): Promise<number>;
+  health(): McpHealth;
+  close(): Promise<void>;
+}
+
+export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
+  ServerListOptions & {
+    /** Where `mcp-pins.json` lies. */
+    readonly home: string;
+    /** Tokens of definitions that a prompt holds at most before they have to be searched for. */
+    readonly definitionTokens: number;
+  };
+
+/** A task that waits longer than this for servers says so. */
+const tellAfterMs = 1_500;
+
+/** Who uses servers that are looked at from outside a task, and who everybody is on a server with one token. */
+const local = "local";
+
+/** Reads `mcp.json` and makes the host; servers whose entries say so are connected at once. Rejects with `config_invalid`. */
+export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
+  const list = await openServerList(options);
+  const pins = createPins(join(options.home, "mcp-pins.json"));
+  const deps: MountDeps = { ...options, pins, remembered: rememberedTools(join(options.home, "mcp-tools")) };
+  const mounted = new Map<string, MountedServer>();
+  const mountedFor = async (server: ServerConfig, principal: string) => {
+    // The protocol's client is large, and most agents have no server to use it with.
+    const { mountServer } = await import("./mounted-server.ts");
+    const key = JSON.stringify([principal, server.name]);
+    const there = mounted.get(key);
+    if (there !== undefined && Bun.deepEquals(there.server, server)) return there;
+    void there?.close();
+    const made = mountServer(server, deps);
+    mounted.set(key, made);
+    return made;
+  };
+  /** Servers that `mcp.json` has no more are let go of. */
+  const current = async () => {
+    const servers = await list.now();
+    const names = new Set(servers.map(({ name }) => name));
+    for (const [key, one] of mounted)
+      if (!names.has(one.server.name)) {
+        mounted.delete(key);
+        void one.close();
+      }
+    return servers;
+  };
+  const find = async (name: string) => {
+    const server = (await current()).find((one) => one.name === name);
+    return server && mountedFor(server, local);
+  };
+  const open = async (name: string) => {
+    const found = await find(name);
+    if (found !== undefined) return found;
+    const known = (await current()).map((one) => one.name).join(", ") || "none";
+    throw new AppError(
+      "not_found",
+      `There is no MCP server ${JSON.stringify(name)} in ${options.file}. Known: ${known}.`,
+    );
+  };
+  const sizeOf = createSizes();
+  for (const server of await list.now())
+    if (server.start === "eager") void (await mountedFor(server, local)).tools(new AbortController().signal);
+  return {
+    ...serverChanges(options, find),
+    mount: (names) => ({
+      async list(principal, signal, tell) {
+        const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
+        const servers = await Promise.all(wanted.map((server) => mountedFor(server, principal)));
+        return listAll(servers, signal, (names) => tell?.(waitingText(names, options.patienceMs)));
+      },
+      offer(tools, told) {
+        const tokens = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);
+        return tokens <= options.definitionTokens ? tools : [findTools(tools), ...foundTools(tools, told)];
+      },
+      async release({ root }) {
+        for (const one of mounted.values()) one.release(root);
+      },
+    }),
+    servers: current,
+    open,
+    async approve(name, signal) {
+      const one = await open(name);
+      const { definitions } = await one.inspect(signal);
+      await pins.approve(one.server, definitions);
+      return definitions.length;
+    },
+    health() {
+      const problem = list.problem();
+      return { servers: [...mounted.values()].map((one) => one.health()), ...(problem !== undefined && { problem }) };
+    },
+    async close() {
+      await Promise.all([...mounted.values()].map((one) => one.close()));
+    },
+  };
+}
+
+/** The tools of all, which are asked at the same time; `wait` is told whom it waits for. */
+async function listAll(
+  servers: readonly MountedServer[],
+  signal: AbortSignal,
+  wait: (names: readonly string[]) => void,
+): Promise<ToolsListed> {
+  const waiting = new Set(servers.map(({ server }) => server.name));
+  const timer = setTimeout(() => wait([...waiting]), tellAfterMs);
+  const listed = servers.map(async (one) => {
+    const tools = await one.tools(signal);
+    waiting.delete(one.server.name);
+    return tools;
+  });
+  try {
+    const tools = (await Promise.all(listed)).flat();
+    const missing = servers.flatMap((one) => {
+      const reason = one.missing();
+      return reason === undefined ? [] : { name: one.server.name, reason };
+    });
+    return { tools, missing };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function waitingText(names: readonly string[], patienceMs: number): string {
+  const which = `${names.length === 1 ? "the MCP server" : "the MCP servers"} ${names.join(", ")}`;
+  return `Waiting for ${which} to start, for ${Math.round(patienceMs / 100) / 10} s at most.`;
+}
+
+/** Tokens of a tool's definition, each reckoned once. */
+function createSizes(): (tool: Tool) => number {
+  const sizes = new WeakMap<Tool, number>();
+  return (tool) => {
+    const known = sizes.get(tool) ?? estimateTokens([], [tool]);
+    sizes.set(tool, known);
+    return known;
+  };
+}

@@ -1,0 +1,36 @@
+import { AppError } from "../../core/errors.ts";
+
+/** The time a call has. */
+export type Deadline = {
+  /** Aborts when the time is over, or with the reason of the signal it stands under. */
+  readonly signal: AbortSignal;
+  /** Starts the time for silence anew. */
+  go(): void;
+  /** Lets the time stand still until `go`. */
+  pause(): void;
+  end(): void;
+};
+
+/** A deadline for an answer of `who`: of `silenceMs` from the last `go`, and of `wholeMs` in which it does not stand still. */
+export function createDeadline(who: string, silenceMs: number, wholeMs: number, under: AbortSignal): Deadline {
+  const own = new AbortController();
+  let left = wholeMs;
+  let since = performance.now();
+  let timer: Timer | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    if (timer !== undefined) left -= performance.now() - since;
+    timer = undefined;
+  };
+  const go = () => {
+    stop();
+    since = performance.now();
+    const ms = Math.max(1, Math.min(silenceMs, left));
+    timer = setTimeout(() => {
+      const time = ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
+      own.abort(new AppError("timeout", `The MCP server ${who} did not answer within ${time}.`));
+    }, ms);
+  };
+  go();
+  return { signal: AbortSignal.any([under, own.signal]), go, pause: stop, end: stop };
+}

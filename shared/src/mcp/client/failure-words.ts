@@ -1,0 +1,44 @@
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { AppError } from "../../core/errors.ts";
+import { neutralLine } from "./neutral-text.ts";
+
+/**
+ * What went wrong with a server as an AppError in words for a model and a person; the server's own text is made harmless and cut. `ending` is why
+ * its connection ended, where that is known.
+ */
+export function serverFailure(name: string, error: unknown, ending: string | undefined): AppError {
+  const told = (code: "unavailable" | "timeout" | "unauthorized", what: string) =>
+    new AppError(code, `The MCP server ${name}: ${what}`, { cause: error });
+  if (error instanceof AppError && ending === undefined) return told(codeOf(error), error.message);
+  if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
+    return told("unauthorized", `it wants you to sign in: \`bun manyhands mcp login ${name}\`.`);
+  if (error instanceof InsufficientScopeError)
+    return told(
+      "unauthorized",
+      `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`bun manyhands mcp login ${name}\`.`,
+    );
+  if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && ending === undefined)
+    return told(
+      "unavailable",
+      `it cannot be reached: ${line(error).replace(/^Version negotiation probe failed: /, "")}.`,
+    );
+  if (error instanceof ProtocolError) return told("unavailable", `it answered with an error: ${line(error)}`);
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return told("timeout", "it did not answer in time.");
+  return told("unavailable", ending === undefined ? line(error) : `${ending}.`);
+}
+
+function codeOf({ code }: AppError): "unavailable" | "timeout" | "unauthorized" {
+  return code === "timeout" || code === "unauthorized" ? code : "unavailable";
+}
+
+function line(error: unknown): string {
+  return neutralLine(error instanceof Error ? error.message : String(error), 1_000);
+}

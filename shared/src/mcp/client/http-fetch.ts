@@ -1,0 +1,90 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { AppError } from "../../core/errors.ts";
+import type { Egress } from "../../machine/egress/egress.ts";
+import { bytesInWords } from "../../machine/sandbox/limits.ts";
+
+/** What requests to one server are made with. */
+export type HttpFetchOptions = {
+  readonly url: URL;
+  /** For every other place, such as those that the server names for signing in. */
+  readonly egress: Egress;
+  readonly proxy: string | undefined;
+  readonly maxMessageBytes: number;
+};
+
+const aside = { timeoutMs: 20_000, maxBytes: 2 ** 20 };
+
+/**
+ * Fetches for one server's transport. To the server's own origin, which its entry names, directly or by the proxy, never following a redirect
+ * elsewhere, with every message bounded; to any other only within the egress policy, so that nothing a server names leads into this network.
+ */
+export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetchOptions): FetchLike {
+  return async (target, init) => {
+    const url = new URL(String(target));
+    if (url.origin !== own.origin) return fetchAside(egress, url, init);
+    const loopback = /^(?:localhost|127\.|\[::1\])/.test(url.hostname);
+    const way = proxy !== undefined && !loopback ? { proxy } : {};
+    const response = await fetch(url, { ...init, ...way, redirect: "manual" });
+    const { body } = response;
+    if (body === null) return response;
+    const bounded = body.pipeThrough(messageBound(maxMessageBytes));
+    return new Response(bounded, {
+      status: response.status,
+      statusText: response.statusText,
+      headers: response.headers,
+    });
+  };
+}
+
+/** Fails a stream in which more than this many bytes come without an empty line, which is where a message of an event stream ends. */
+function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let last = 0;
+  return new TransformStream({
+    transform(bytes, controller) {
+      let from = 0;
+      for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+        const before = at === 0 ? last : bytes[at - 1];
+        if (before === 10) {
+          size = 0;
+          from = at + 1;
+        }
+      }
+      size += bytes.length - from;
+      last = bytes.at(-1) ?? last;
+      if (size > maxBytes)
+        return controller.error(
+          new AppError("too_large", `The server sent a message of more than ${bytesInWords(maxBytes)}.`),
+        );
+      controller.enqueue(bytes);
+    },
+  });
+}
+
+async function fetchAside(egress: Egress, url: URL, init: RequestInit | undefined): Promise<Response> {
+  const { method = "GET", body, headers, signal } = init ?? {};
+  if (method !== "GET" && method !== "POST")
+    throw new AppError("forbidden", `A ${method} request to ${url.host}, which is not the server's own, is not made.`);
+  const text = body === undefined || body === null ? undefined : String(body);
+  const answer = await egress.fetch({
+    url,
+    headers: Object.fromEntries(new Headers(headers)),
+    ...(text !== undefined && { body: text }),
+    signal: signal ?? new AbortController().signal,
+    ...aside,
+  });
+  const empty = answer.status === 204 || answer.status === 304;
+  return new Response(empty ? null : Uint8Array.from(answer.body), {
+    status: answer.status,
+    headers: withoutCoding(answer.headers),
+  });
+}
+
+/** The body has been decompressed already. */
+function withoutCoding(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !["content-encoding", "content-length", "transfer-encoding"].includes(name),
+    ),
+  );
+}

@@ -1,0 +1,72 @@
+import type { Tool as Definition, ToolAnnotations } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { Effect } from "../../core/run.ts";
+import { failure, type Tool } from "../../core/tool.ts";
+import { callServer } from "./call-server.ts";
+import type { Connection } from "./connection.ts";
+import type { HeldCalls } from "./held-calls.ts";
+import { neutral } from "./neutral-text.ts";
+import { readResource } from "./read-resource.ts";
+import type { ServerConfig } from "./server-config.ts";
+import { toResult } from "./to-result.ts";
+import { mountedName } from "./tool-name.ts";
+
+const longestDescription = 8_000;
+const object = z.record(z.string(), z.unknown());
+
+/**
+ * A server's tool as ours, under `server__tool`, with the schema exactly as the server gave it. What the server says of it decides what a
+ * repetition would do and, by its entry, whether a person is asked; its description is told as the server's words.
+ */
+export function mountTool(definition: Definition, connection: Connection, held: HeldCalls): Tool {
+  const { server } = connection;
+  const { inputSchema, annotations, description = definition.title ?? "" } = definition;
+  const name = mountedName(server.name, definition.name);
+  const risk = riskOf(server, definition.name, annotations);
+  return {
+    name,
+    description: `[MCP server ${server.name}] ${neutral(description).slice(0, longestDescription).toWellFormed()}`,
+    inputSchema,
+    effect: () => effectOf(annotations),
+    ...(risk !== undefined && { risk: async () => risk }),
+    async call(input, context) {
+      const args = object.safeParse(input ?? {});
+      if (!args.success) return failure(`The arguments of ${name} must be an object.`);
+      try {
+        const outcome = await callServer({ connection, definition, arguments: args.data, held }, context);
+        if (outcome.type === "asks") return { text: "", isError: false, asks: outcome };
+        return await toResult(outcome.result, {
+          server: server.name,
+          tool: definition.name,
+          workspace: context.workspace,
+          read: (uri) => readResource(connection, uri, context.signal),
+        });
+      } catch (error) {
+        context.signal.throwIfAborted();
+        if (error instanceof AppError) return failure(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** `once` unless the server says otherwise. A tool that only reads may be called beside others. */
+function effectOf(annotations: ToolAnnotations | undefined): Effect {
+  if (annotations?.readOnlyHint === true) return "pure";
+  return annotations?.idempotentHint === true ? "idempotent" : "once";
+}
+
+function riskOf(server: ServerConfig, tool: string, annotations: ToolAnnotations = {}): string | undefined {
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
+  const what = `This calls ${JSON.stringify(neutral(tool))} of the MCP server ${JSON.stringify(server.name)}`;
+  const said = destructiveHint === true ? "may destroy or overwrite something" : "may change something";
+  if (server.approve === "never") return undefined;
+  if (server.approve === "always") return `${what}.`;
+  if (readOnlyHint === true) return undefined;
+  if (server.approve === "writes") return `${what}, which ${said}.`;
+  if (destructiveHint === true) return `${what}, which says that it ${said}.`;
+  return openWorldHint === true
+    ? `${what}, which says that it reaches out into the world and changes something there.`
+    : undefined;
+}

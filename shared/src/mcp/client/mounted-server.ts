@@ -1,0 +1,131 @@
+import type { Tool as Definition } from "@modelcontextprotocol/client";
+import type { Tool } from "../../core/tool.ts";
+import { approvedTools } from "./approved-tools.ts";
+import type { ConnectDeps } from "./connect.ts";
+import { createConnection } from "./connection.ts";
+import type { ConnectionHealth } from "./connection-life.ts";
+import { createHeldCalls } from "./held-calls.ts";
+import type { Pins } from "./pins.ts";
+import type { RememberedTools } from "./remembered-tools.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** How a server does, for people: what is started or reached, its connection, and its tools. */
+export type ServerHealth = ConnectionHealth & {
+  readonly name: string;
+  readonly command: string;
+  /** Tools that can be called. */
+  readonly tools: number;
+  /** Tools that are not, since their definition is not the one that was approved. */
+  readonly disabled: readonly string[];
+};
+
+/** A server as one principal's tasks use it. */
+export interface MountedServer {
+  readonly server: ServerConfig;
+  /** Its tools: as they are now, or, where the server cannot be asked soon, as they last were; a server that was never heard of is waited for. Rejects only with the signal's reason. */
+  tools(signal: AbortSignal, patienceMs?: number): Promise<readonly Tool[]>;
+  /** Why none of its tools are known, for people; undefined where they are. */
+  missing(): string | undefined;
+  /** What the server defines now, and which of that is not as approved. Rejects with an AppError. */
+  inspect(
+    signal: AbortSignal,
+  ): Promise<{ readonly definitions: readonly Definition[]; readonly changed: ReadonlySet<string> }>;
+  health(): ServerHealth;
+  release(root: string): void;
+  close(): Promise<void>;
+}
+
+/** How long tasks wait for the answer of a server whose tools are known from last time. */
+const shortPatienceMs = 1_000;
+
+export type MountDeps = Omit<ConnectDeps, "refused"> & {
+  readonly pins: Pins;
+  readonly remembered: RememberedTools;
+  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+};
+
+/** Mounts one; nothing is started yet. */
+export function mountServer(server: ServerConfig, deps: MountDeps): MountedServer {
+  const { pins, log } = deps;
+  const held = createHeldCalls();
+  let refused: string | undefined;
+  const connection = createConnection(server, {
+    ...deps,
+    refused(sentence) {
+      refused ??= sentence;
+    },
+  });
+  const approved = approvedTools(connection, held, deps);
+  const { shown: command } = server;
+  let unlisted: string | undefined;
+  let isOffered = false;
+  let asked: { readonly since: number; readonly answer: Promise<readonly Definition[] | undefined> } | undefined;
+
+  const ask = () => {
+    if (connection.health().connects === 0) log.info({ server: server.name, command }, "connecting to an MCP server");
+    const answer = connection.tools(new AbortController().signal).catch((error: unknown) => {
+      log.warn({ server: server.name, command, err: error }, "an MCP server cannot be used");
+      unlisted = (error as Error).message;
+      return undefined;
+    });
+    asked = { since: performance.now(), answer };
+    void answer.then((definitions) => {
+      asked = undefined;
+      if (definitions === undefined) return;
+      unlisted = undefined;
+      refused = undefined;
+    });
+    return asked;
+  };
+  const toolsNow = async (signal: AbortSignal, longestMs: number): Promise<readonly Tool[]> => {
+    const isResting = asked === undefined && connection.waitMs() > 0;
+    const before = await approved.before();
+    if (isResting) return before;
+    const { since, answer } = asked ?? ask();
+    const patienceMs = before.length > 0 ? Math.min(shortPatienceMs, longestMs) : longestMs;
+    const definitions = await within(answer, since + patienceMs - performance.now(), signal);
+    return definitions === undefined ? before : approved.mount(definitions);
+  };
+  return {
+    server,
+    async tools(signal, longestMs = deps.patienceMs) {
+      signal.throwIfAborted();
+      const tools = await toolsNow(signal, longestMs);
+      isOffered = approved.count() !== undefined || tools.length > 0;
+      return tools;
+    },
+    missing: () =>
+      isOffered ? undefined : [unlisted ?? "it has not answered yet.", refused].filter(Boolean).join(" "),
+    async inspect(signal) {
+      const definitions = await connection.tools(signal);
+      return { definitions, changed: await pins.changed(server, definitions) };
+    },
+    health: () => ({
+      name: server.name,
+      command,
+      ...connection.health(),
+      ...(unlisted !== undefined && { state: "failed" as const, error: [unlisted, refused].filter(Boolean).join(" ") }),
+      tools: approved.count() ?? 0,
+      disabled: approved.disabled(),
+    }),
+    release: (root) => held.release(root),
+    async close() {
+      held.release();
+      await connection.close();
+    },
+  };
+}
+
+/** The value when it comes in time; rejects with the signal's reason. */
+async function within<T>(value: Promise<T>, milliseconds: number, signal: AbortSignal): Promise<T | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([value, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,58 @@
+import { timingSafeEqual } from "node:crypto";
+import { AppError } from "../../../core/errors.ts";
+import { neutralLine } from "../neutral-text.ts";
+
+/** What a browser brought back. */
+export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };
+
+/** A loopback address that a browser is sent back to after signing in. Closed with `using`. */
+export type Callback = Disposable & {
+  readonly url: string;
+  /** The first answer with this state; all others are turned away. Rejects when signing in was refused, or with the signal's reason. */
+  answer(state: string, signal: AbortSignal): Promise<CallbackAnswer>;
+};
+
+/** Listens on a free loopback port. */
+export function startCallback(): Callback {
+  const answered = Promise.withResolvers<CallbackAnswer>();
+  answered.promise.catch(() => undefined);
+  let expected: string | undefined;
+  const bun = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { pathname, searchParams } = new URL(request.url);
+      const state = searchParams.get("state") ?? "";
+      if (pathname !== "/callback" || expected === undefined || !same(state, expected))
+        return page("There is nothing here.", 404);
+      const code = searchParams.get("code");
+      // Once: a code that comes again is somebody else's.
+      expected = undefined;
+      if (code === null) {
+        const why = neutralLine(searchParams.get("error") ?? "no code came back", 100);
+        answered.reject(new AppError("unauthorized", `signing in was refused (${why}).`));
+        return page("Signing in was refused. You can close this page.", 200);
+      }
+      answered.resolve({ code, iss: searchParams.get("iss") ?? undefined });
+      return page("You are signed in. You can close this page.", 200);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${bun.port}/callback`,
+    answer(state, signal) {
+      expected = state;
+      signal.addEventListener("abort", () => answered.reject(signal.reason), { once: true });
+      return answered.promise;
+    },
+    [Symbol.dispose]: () => void bun.stop(),
+  };
+}
+
+function page(text: string, status: number): Response {
+  return new Response(text, { status, headers: { "content-type": "text/plain", "cache-control": "no-store" } });
+}
+
+function same(one: string, other: string): boolean {
+  const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

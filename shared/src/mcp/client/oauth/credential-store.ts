@@ -1,0 +1,82 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { unlessMissing } from "../../../core/errno.ts";
+import { AppError } from "../../../core/errors.ts";
+import { ownSecret } from "../../../machine/own-secret.ts";
+import type { RemoteServer } from "../server-config.ts";
+
+/** What signing in to a server left: tokens, and the client they were given to. */
+const credentials = z.strictObject({
+  tokens: z.looseObject({ access_token: z.string(), token_type: z.string(), scope: z.string().optional() }).optional(),
+  client: z.looseObject({ client_id: z.string() }).optional(),
+  /** What the server wanted more of than the tokens allow. */
+  wanted: z.string().optional(),
+});
+const stored = z.record(z.string(), credentials);
+
+export type Credentials = z.output<typeof credentials>;
+
+/** Credentials of servers, each by name and URL, so that no other server is ever given them. */
+export interface CredentialStore {
+  read(server: RemoteServer): Promise<Credentials | undefined>;
+  /** Keeps these, or forgets what there is. */
+  write(server: RemoteServer, next: Credentials | undefined): Promise<void>;
+}
+
+/** Credentials in `mcp-credentials` below the home, sealed with AES-256-GCM; the key is beside them in `mcp-key`, which only the owner reads. */
+export function createCredentialStore(home: string): CredentialStore {
+  const file = join(home, "mcp-credentials");
+  let writing: Promise<unknown> = Promise.resolve();
+  const readAll = async () => {
+    const sealed = await readFile(file).catch(unlessMissing);
+    if (sealed === undefined) return {};
+    try {
+      return stored.parse(JSON.parse(unseal(sealed, await keyIn(home))));
+    } catch (cause) {
+      throw new AppError(
+        "config_invalid",
+        `${file} cannot be read with the key beside it. Remove it and sign in anew.`,
+        { cause },
+      );
+    }
+  };
+  return {
+    read: async (server) => (await readAll())[keyOf(server)],
+    write(server, next) {
+      const work = writing.then(async () => {
+        const { [keyOf(server)]: _, ...rest } = await readAll();
+        const all = next === undefined ? rest : { ...rest, [keyOf(server)]: next };
+        const staged = `${file}.${crypto.randomUUID()}`;
+        await writeFile(staged, seal(JSON.stringify(all), await keyIn(home)), { mode: 0o600 });
+        await rename(staged, file);
+      });
+      writing = work.catch(() => undefined);
+      return work;
+    },
+  };
+}
+
+function keyOf({ name, url }: RemoteServer): string {
+  return JSON.stringify([name, new URL(url).href]);
+}
+
+function keyIn(home: string): Promise<Buffer> {
+  return ownSecret(join(home, "mcp-key"), () => randomBytes(32));
+}
+
+const ivBytes = 12;
+const tagBytes = 16;
+
+function seal(text: string, key: Buffer): Buffer {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv("aes-256-gcm", key, iv);
+  return Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+function unseal(sealed: Buffer, key: Buffer): string {
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, ivBytes));
+  decipher.setAuthTag(sealed.subarray(-tagBytes));
+  return decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, "utf8") + decipher.final("utf8");
+}

@@ -1,0 +1,138 @@
+import {
+  type AuthProvider,
+  auth,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+} from "@modelcontextprotocol/client";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
+import { serverFailure } from "../failure-words.ts";
+import { httpFetch } from "../http-fetch.ts";
+import type { RemoteServer } from "../server-config.ts";
+import { startCallback } from "./callback.ts";
+import type { CredentialStore } from "./credential-store.ts";
+import { createProvider } from "./provider.ts";
+
+export type SignInDeps = {
+  readonly store: CredentialStore;
+  readonly egress: Egress;
+  readonly proxy: string | undefined;
+};
+
+const answerMs = 5 * 60_000;
+
+/** How a server is told who we are: with the token that signing in left, renewed when it is no longer taken. Undefined where its entry has a header for that. */
+export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps): AuthProvider | undefined {
+  if (Object.keys(server.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  const needed = () =>
+    new AppError("unauthorized", `it wants you to sign in: \`bun manyhands mcp login ${server.name}\`.`);
+  return {
+    token: async () => (await store.read(server))?.tokens?.access_token,
+    async onUnauthorized({ response }) {
+      const tokens = (await store.read(server))?.tokens;
+      if (tokens?.refresh_token === undefined) throw needed();
+      const provider = createProvider(server, store, {
+        redirectUrl: undefined,
+        show: () => {
+          throw needed();
+        },
+      });
+      const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+      const place = resourceMetadataUrl && { resourceMetadataUrl };
+      await auth(provider, { serverUrl: server.url, fetchFn: fetchFor(server, deps), ...place });
+    },
+  };
+}
+
+/** Keeps a scope that a server wanted, for the next signing in. */
+export async function widenScope(server: RemoteServer, scope: string, store: CredentialStore): Promise<void> {
+  const before = await store.read(server);
+  const wanted = computeScopeUnion(before?.wanted, scope);
+  await store.write(server, { ...before, ...(wanted !== undefined && { wanted: wanted.slice(0, longestScope) }) });
+}
+
+const longestScope = 2_000;
+
+/**
+ * Signs in to a server by OAuth 2.1 with PKCE: finds out who grants access, registers as a client where that is needed, has `show` show the address to
+ * open, waits for the browser to come back to a loopback port, and keeps the tokens. Everything the server names is reached within the egress policy
+ * only. Rejects with an AppError in words, after five minutes, or with the signal's reason.
+ */
+export async function signIn(
+  server: RemoteServer,
+  { store, ...deps }: SignInDeps,
+  show: (address: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+  const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps));
+  using callback = startCallback();
+  const showFit = (address: string) => {
+    // The client goes on with a guess where it was not let to what the server named; nobody is sent to such a server.
+    const error = refused();
+    if (error !== undefined) throw error;
+    show(address);
+  };
+  try {
+    const asked = await challenge(server, fetchFn, until);
+    const scope = await wholeScope(server, store, asked.scope);
+    const provider = createProvider(server, store, { redirectUrl: callback.url, show: showFit, ...scope });
+    const options = { serverUrl: server.url, fetchFn, ...asked, ...scope };
+    const first = await auth(provider, { ...options, forceReauthorization: true });
+    if (first === "AUTHORIZED") return;
+    const { code, iss } = await callback.answer(provider.expectedState(), until);
+    await auth(provider, { ...options, authorizationCode: code, ...(iss !== undefined && { iss }) });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw serverFailure(
+      server.name,
+      until.aborted ? new AppError("timeout", "nobody signed in within five minutes.") : error,
+      undefined,
+    );
+  }
+}
+
+/** What was granted, what the server wanted beyond that, and what it or its entry asks for now: to widen a scope is not to lose one. */
+async function wholeScope(
+  server: RemoteServer,
+  store: CredentialStore,
+  asked: string | undefined,
+): Promise<{ scope?: string }> {
+  const before = await store.read(server);
+  const scope = computeScopeUnion(server.oauth.scope ?? asked, before?.tokens?.scope, before?.wanted);
+  return scope === undefined ? {} : { scope };
+}
+
+function fetchFor(server: RemoteServer, deps: Omit<SignInDeps, "store">) {
+  return httpFetch({ url: new URL(server.url), ...deps, maxMessageBytes: 2 ** 20 });
+}
+
+/** The same fetch, and the first of its requests that the egress policy did not let through. */
+function rememberRefusal(fetchFn: FetchLike) {
+  let refused: AppError | undefined;
+  const remembering: FetchLike = async (url, init) => {
+    try {
+      return await fetchFn(url, init);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "forbidden") refused ??= error;
+      throw error;
+    }
+  };
+  return { fetchFn: remembering, refused: () => refused };
+}
+
+/** What the server says of signing in when it is asked without. */
+async function challenge(
+  server: RemoteServer,
+  fetchFn: FetchLike,
+  signal: AbortSignal,
+): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetchFn(server.url, { method: "POST", headers, body, signal });
+  await response.body?.cancel();
+  if (response.status !== 401) return {};
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
+}

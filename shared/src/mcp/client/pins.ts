@@ -1,0 +1,110 @@
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Tool as Definition } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** By server: what it was when it was approved, and the hash of each tool's definition. */
+const pinsSchema = z.record(
+  z.string(),
+  z.strictObject({ server: z.string(), tools: z.record(z.string(), z.string()) }),
+);
+type PinnedServers = z.output<typeof pinsSchema>;
+
+/** The definitions that were approved. */
+export interface Pins {
+  /**
+   * Of these, the tools whose definition is not the approved one. What is seen for the first time is approved by the entry that names its
+   * server; another command or URL under the same name is another server.
+   */
+  changed(server: ServerConfig, definitions: readonly Definition[]): Promise<ReadonlySet<string>>;
+  /** Of these, those whose definition is exactly the approved one. */
+  approved(server: ServerConfig, definitions: readonly Definition[]): Promise<readonly Definition[]>;
+  /** Differs from before when the file does. */
+  version(): Promise<string>;
+  /** Approves these definitions and forgets all others of the server. */
+  approve(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
+}
+
+/** The pins kept in this file, which several processes may use. A file that cannot be read is an error: without it everything would be new. */
+export function createPins(file: string): Pins {
+  let cached: { readonly stamp: string; readonly pins: PinnedServers } | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+  const version = async () => {
+    const found = await stat(file).catch(() => undefined);
+    return found === undefined ? "" : `${found.mtimeMs} ${found.size} ${found.ino}`;
+  };
+  const read = async (): Promise<PinnedServers> => {
+    const stamp = await version();
+    if (stamp === "") return {};
+    if (cached?.stamp !== stamp) cached = { stamp, pins: parsePins(await readFile(file, "utf8"), file) };
+    return cached.pins;
+  };
+  const change = (name: string, next: (now: PinnedServers[string] | undefined) => PinnedServers[string]) => {
+    const work = writing.then(async () => {
+      const { [name]: now, ...rest } = await read();
+      await replace(file, { ...rest, [name]: next(now) });
+    });
+    writing = work.catch(() => undefined);
+    return work;
+  };
+  return {
+    version,
+    async changed(server, definitions) {
+      const hashes = hashesOf(definitions);
+      const known = (await read())[server.name];
+      const pinned = known?.server === server.shown ? known.tools : {};
+      const changed = definitions.filter(({ name }) => pinned[name] !== undefined && pinned[name] !== hashes[name]);
+      if (definitions.some(({ name }) => pinned[name] === undefined))
+        await change(server.name, (now) => {
+          const before = now?.server === server.shown ? now.tools : {};
+          return { server: server.shown, tools: { ...hashes, ...before } };
+        });
+      return new Set(changed.map(({ name }) => name));
+    },
+    async approved(server, definitions) {
+      const known = (await read())[server.name];
+      if (known?.server !== server.shown) return [];
+      return definitions.filter((definition) => known.tools[definition.name] === definitionHash(definition));
+    },
+    approve: (server, definitions) =>
+      change(server.name, () => ({ server: server.shown, tools: hashesOf(definitions) })),
+  };
+}
+
+function parsePins(text: string, file: string): PinnedServers {
+  try {
+    return pinsSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new AppError(
+      "config_invalid",
+      `${file}, which keeps what MCP servers may offer, cannot be read. Remove it to approve everything anew.`,
+      { cause },
+    );
+  }
+}
+
+async function replace(file: string, pins: PinnedServers): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const staged = `${file}.${crypto.randomUUID()}`;
+  await writeFile(staged, `${JSON.stringify(pins, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(staged, file);
+}
+
+function hashesOf(definitions: readonly Definition[]): Record<string, string> {
+  return Object.fromEntries(definitions.map((definition) => [definition.name, definitionHash(definition)]));
+}
+
+/** The hash of what a model or a policy goes by: name, texts, schemas, annotations. The order of keys does not matter. */
+function definitionHash({ name, title, description, inputSchema, outputSchema, annotations }: Definition): string {
+  const text = JSON.stringify(sorted({ name, title, description, inputSchema, outputSchema, annotations }));
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
+}

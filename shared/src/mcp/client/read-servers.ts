@@ -1,0 +1,99 @@
+import { stat } from "node:fs/promises";
+import * as z from "zod";
+import { AppError } from "../../core/errors.ts";
+import { isProgram, type ServerConfig, serverSchemas, shownCommand } from "./server-config.ts";
+import { serverId } from "./tool-name.ts";
+
+const fileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+/** Keys of other programs' files that change nothing here. */
+const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAllow"]);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`; none where there is no such file, unless it was
+ * `named`. Rejects with `config_invalid`, naming file, server and key. An empty variable is a value.
+ */
+export async function readServers(file: string, named: boolean, env: Environment): Promise<readonly ServerConfig[]> {
+  const exists = await stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (!exists) {
+    if (!named) return [];
+    throw new AppError("config_invalid", `The file of MCP servers ${file} is not there.`);
+  }
+  return parseServers(await Bun.file(file).text(), file, env);
+}
+
+/** The same of a text. `file` is what messages call it. */
+export function parseServers(text: string, file: string, env: Environment): readonly ServerConfig[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("config_invalid", `${file} is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+  const parsed = fileSchema.safeParse(json);
+  if (!parsed.success)
+    throw new AppError("config_invalid", `${file} must be an object {"mcpServers": {NAME: {…}}}: ${problem(parsed)}`);
+  const servers = Object.entries(parsed.data.mcpServers).map(([name, entry]) => readServer(name, entry, file, env));
+  const ids = new Map<string, string>();
+  for (const { name } of servers) {
+    const other = ids.get(serverId(name));
+    if (other !== undefined)
+      throw new AppError(
+        "config_invalid",
+        `${file}: the servers ${JSON.stringify(other)} and ${JSON.stringify(name)} have the same name as far as tool names can tell. Rename one.`,
+      );
+    ids.set(serverId(name), name);
+  }
+  return servers;
+}
+
+function readServer(name: string, entry: Record<string, unknown>, file: string, env: Environment): ServerConfig {
+  const where = `${file}: mcpServers.${name}`;
+  if (serverId(name) === "" || name.length > 64)
+    throw new AppError("config_invalid", `${where}: a name has a letter or digit in it and at most 64 characters.`);
+  const hasUrl = "url" in entry;
+  if (hasUrl === "command" in entry)
+    throw new AppError("config_invalid", `${where} needs a command or a url, and not both.`);
+  const own = Object.fromEntries(Object.entries(entry).filter(([key]) => !ignored.has(key)));
+  const filled = z.record(z.string(), z.unknown()).parse(interpolate(own, where, env));
+  const parsed = (hasUrl ? serverSchemas.remote : serverSchemas.program).safeParse(filled);
+  if (!parsed.success) throw new AppError("config_invalid", `${where}${problem(parsed)}`);
+  const server: ServerConfig = { name, shown: shownCommand(entry), ...parsed.data };
+  if (isProgram(server)) checkPaths(server, where);
+  return server;
+}
+
+function checkPaths(server: { readonly [key in "read" | "write"]: readonly string[] }, where: string): void {
+  for (const key of ["read", "write"] as const)
+    for (const path of server[key])
+      if (!path.startsWith("/"))
+        throw new AppError("config_invalid", `${where}.${key}: ${JSON.stringify(path)} is not an absolute path.`);
+}
+
+/** Names the key and what is wrong with it, never the value: it may be a secret. */
+function problem(parsed: z.ZodSafeParseError<unknown>): string {
+  const issue = parsed.error.issues[0];
+  if (issue === undefined) return ".";
+  const path = issue.path.length === 0 ? "" : `.${issue.path.join(".")}`;
+  return `${path}: ${issue.message}.`;
+}
+
+function interpolate(value: unknown, where: string, env: Environment): unknown {
+  if (typeof value === "string") return fill(value, where, env);
+  if (Array.isArray(value)) return value.map((one, index) => interpolate(one, `${where}.${index}`, env));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, interpolate(one, `${where}.${key}`, env)]));
+}
+
+function fill(text: string, where: string, env: Environment): string {
+  return text.replace(/\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
+    const value = env[name] ?? fallback;
+    if (value !== undefined) return value;
+    throw new AppError("config_invalid", `${where} names the environment variable ${name}, which is not set.`);
+  });
+}

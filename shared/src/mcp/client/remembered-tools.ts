@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import type { Tool as Definition } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+const remembered = z.strictObject({
+  server: z.string(),
+  definitions: z.array(z.looseObject({ name: z.string(), inputSchema: z.looseObject({ type: z.literal("object") }) })),
+});
+
+/** What servers defined when they were last asked, so that a server that starts slowly has tools at once. */
+export interface RememberedTools {
+  /** Undefined for a server that was never asked, or was another one then. */
+  read(server: ServerConfig): Promise<readonly Definition[] | undefined>;
+  write(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
+}
+
+/** Keeps them in this folder, a file a server. */
+export function rememberedTools(folder: string): RememberedTools {
+  const queue = createKeyedQueue();
+  const fileOf = ({ name }: ServerConfig) => join(folder, `${encodeURIComponent(name)}.json`);
+  return {
+    async read(server) {
+      const kept = await readJson(fileOf(server), remembered);
+      return kept?.server === server.shown ? (kept.definitions as readonly Definition[]) : undefined;
+    },
+    write(server, definitions) {
+      const file = fileOf(server);
+      return queue(file, () => writeJson(file, { server: server.shown, definitions }));
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
+import type { Inquiry } from "../../core/tool.ts";
+import { sample } from "./sampling.ts";
+
+const asked = {
+  messages: [
+    { role: "user" as const, content: { type: "text" as const, text: "Six times\u200b seven?" } },
+    { role: "user" as const, content: { type: "image" as const, data: "AAAA", mimeType: "image/png" } },
+  ],
+  systemPrompt: "You are the server's.",
+  maxTokens: 1_000_000,
+};
+
+test("the model is told which server asks and sees its words as data; the answer is bounded", async () => {
+  const inquiries: Inquiry[] = [];
+  const answer = await sample("tickets", asked, async (inquiry) => {
+    inquiries.push(inquiry);
+    return "42";
+  });
+  expect(answer).toEqual({ model: "agent", role: "assistant", content: { type: "text", text: "42" } });
+  expect(inquiries[0]?.instructions).toContain('The MCP server "tickets" asks');
+  expect(inquiries[0]?.text).toBe("user: Six times seven?\n\nuser: [image left out]");
+  expect(inquiries[0]?.maxOutputTokens).toBe(4_000);
+});
+
+test("beyond the task's budget nothing is asked, and the server gets an error", async () => {
+  const spent = async () => {
+    throw new AppError("cost_limit", "The task has used its tokens.");
+  };
+  await expect(sample("tickets", asked, spent)).rejects.toThrow("used its tokens");
+});

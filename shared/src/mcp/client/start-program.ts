@@ -1,0 +1,67 @@
+import { chown, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import type { Sandbox, SandboxProcess } from "../../machine/sandbox/sandbox.ts";
+import { networkOf } from "./program-network.ts";
+import type { ProgramServer } from "./server-config.ts";
+import { serverId } from "./tool-name.ts";
+import { type KeptPaths, programView } from "./visible-paths.ts";
+import { openWayOut, type WayOutDeps } from "./way-out.ts";
+
+/** What programs are started with. */
+export type ProgramDeps = WayOutDeps & {
+  /** Confines them. */
+  readonly sandbox: Sandbox;
+  /** Starts those that are trusted by name; limits and a built environment are all it holds them by. */
+  readonly unconfined: () => Promise<Sandbox>;
+  /** Where each has a folder of its own. */
+  readonly folder: string;
+  /** What none of them may see. */
+  readonly kept: KeptPaths;
+};
+
+/** A server lives long: processor time is bounded over its life, memory and processes as those of any command. */
+const limits = { cpuSeconds: 24 * 60 * 60 };
+
+/**
+ * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and the paths its entry names; it reaches the hosts
+ * its entry names; its environment is built from what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not trusted, `unavailable` where
+ * the program is not there.
+ */
+export async function startProgram(server: ProgramServer, deps: ProgramDeps): Promise<SandboxProcess> {
+  const trusted = server.trust === "unconfined";
+  if (!trusted && deps.sandbox.tier === "none")
+    throw new AppError(
+      "sandbox_unavailable",
+      `The server ${server.name} (${server.shown}) is not started: this machine has no sandbox. "trust": "unconfined" in its entry starts it without.`,
+    );
+  const sandbox = trusted ? await deps.unconfined() : deps.sandbox;
+  const folder = await ownFolder(join(deps.folder, serverId(server.name)), sandbox.user);
+  const { argv, cwd, paths } = await programView(server, trusted ? undefined : deps.kept);
+  const command = {
+    argv: cwd === undefined ? argv : ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", cwd, ...argv],
+    workspace: folder,
+    env: server.env,
+    paths,
+    limits,
+  };
+  const network = networkOf(server);
+  if (trusted || network.length === 0) return sandbox.spawn({ ...command, network: "none" });
+  const way = await openWayOut({ name: server.name, network }, sandbox.user, deps);
+  try {
+    const started = await sandbox.spawn({ ...command, network: way.proxy });
+    started.exited.then(way.close).catch((error: unknown) => {
+      deps.log.warn({ server: server.name, err: error }, "what let an MCP server out was not taken away");
+    });
+    return started;
+  } catch (error) {
+    await way.close();
+    throw error;
+  }
+}
+
+async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {
+  await mkdir(path, { recursive: true });
+  if (user !== undefined) await chown(path, user.uid, user.gid);
+  return path;
+}

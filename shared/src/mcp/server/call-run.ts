@@ -1,0 +1,74 @@
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import type { Engine, RunRecord } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Part } from "../../core/message.ts";
+import type { AgentInput } from "../../core/task.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { findRunnable, type Runnables } from "../../runs/runnable.ts";
+import type { Runs } from "../../runs/runs.ts";
+import { statusLines } from "../../runs/status-text.ts";
+import type { RunArguments } from "./runnable-tool.ts";
+
+/** What calls of tools need. */
+export type CallDeps = {
+  readonly runs: Runs;
+  readonly runnables: Runnables;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+};
+
+/** One call: whose it is, when it is given up, and how its progress is told. */
+export type Call = {
+  readonly principal: string;
+  /** The conversation the caller named, with its files. */
+  readonly contextId: string | undefined;
+  readonly signal: AbortSignal;
+  /** What the client can be asked for. */
+  readonly client: ClientCapabilities;
+  progress(text: string): void;
+};
+
+/** Starts a run of a flow or agent. Throws `not_found` for a name that is neither. */
+export async function beginRun(
+  name: string,
+  { task, files = [], agents, options, output_schema }: RunArguments,
+  { runs, runnables, artifacts }: CallDeps,
+  { principal, contextId }: Call,
+): Promise<RunRecord> {
+  const runnable = findRunnable(runnables, name);
+  const telling = { ...(agents && { agents }), ...(options && { options: options as { [key: string]: Json } }) };
+  const parts: Part[] = [{ type: "text", text: task }];
+  for (const file of files) parts.push({ type: "file", ...(await artifacts.put(bytesOf(file), { name: file.name })) });
+  if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
+  const message = { messageId: crypto.randomUUID(), parts };
+  const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;
+  return runs.start(runnable, { message, contextId, ...(outputSchema && { outputSchema }) }, principal);
+}
+
+/** Waits until a run has ended or asks something, telling its progress; at most as long as the call or `withinMs` lasts. */
+export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps, call: Call): Promise<RunRecord> {
+  const told = new AbortController();
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(withinMs), told.signal]);
+  const telling = tellProgress(run, deps.engine, signal, call);
+  try {
+    return await deps.runs.settled(run, signal);
+  } finally {
+    told.abort();
+    await telling;
+  }
+}
+
+async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal, call: Call): Promise<void> {
+  const lineOf = statusLines();
+  for await (const item of engine.follow(run.id, { after: run.lastEvent, signal })) {
+    const text = item.kind === "event" ? lineOf(item.event) : undefined;
+    if (text !== undefined) call.progress(text);
+  }
+}
+
+function bytesOf({ name, text, bytes }: NonNullable<RunArguments["files"]>[number]): Uint8Array {
+  if ((text === undefined) === (bytes === undefined))
+    throw new AppError("invalid_input", `The file ${name} needs either text or bytes.`);
+  return bytes === undefined ? Buffer.from(text ?? "") : Buffer.from(bytes, "base64");
+}

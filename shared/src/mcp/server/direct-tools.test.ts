@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { defineAgent } from "../../agent/define-agent.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { modelConfigSchema } from "../../models/config.ts";
+import { createModel } from "../../models/create-model.ts";
+import { type ScriptedModel, startScriptedModel } from "../../testing/scripted-model.ts";
+import type { Given } from "./asking.ts";
+import type { Call } from "./call-run.ts";
+import { type DirectOutcome, type DirectToolsDeps, directTools } from "./direct-tools.ts";
+
+let home: string;
+let scripted: ScriptedModel;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-direct-"));
+  scripted = await startScriptedModel(() => ({ text: "a word of the model" }));
+});
+
+afterAll(async () => {
+  await scripted.close();
+  await rm(home, { recursive: true });
+});
+
+const say = defineTool({
+  name: "say",
+  description: "Says it.",
+  input: z.strictObject({ what: z.string() }),
+  effect: "once",
+  run: async ({ what }) => what,
+});
+
+const call: Call = {
+  principal: "ann",
+  contextId: undefined,
+  signal: new AbortController().signal,
+  client: { elicitation: {} },
+  progress: () => undefined,
+};
+
+/** What comes back with a person's decision about the call that asked for it. */
+const decided = (asked: DirectOutcome, allow: boolean): Given => ({
+  responses: { allow: { action: "accept", content: { allow } } },
+  state: "state" in asked ? asked.state : undefined,
+});
+
+function helper(tools: readonly Tool[], tokens = 100_000) {
+  return defineAgent({
+    name: "helper",
+    title: "Helper",
+    description: "Helps.",
+    version: "1.0.0",
+    skills: [],
+    instructions: "Help.",
+    tools,
+    limits: { resultCharacters: 1000, tokens },
+  });
+}
+
+function toolsOf(tools: readonly Tool[], rest: Partial<DirectToolsDeps> = {}) {
+  return directTools({
+    definition: helper(tools),
+    model: createModel(modelConfigSchema.parse({ name: "scripted", baseUrl: scripted.url })),
+    approval: () => "allow",
+    risky: "ask",
+    openWorkspace: (principal, contextId) => openWorkspace({ home, principal, contextId }),
+    ...rest,
+  });
+}
+
+const risky: Tool = { ...say, risk: async (input) => `it says ${JSON.stringify(input)}` };
+
+test("a risky call is made only with a person's yes to this very call", async () => {
+  const tools = toolsOf([risky]);
+  const asked = await tools.call("say", { what: "a" }, call);
+  expect(asked).toMatchObject({
+    asks: { allow: { params: { message: expect.stringContaining('it says {"what":"a"}') } } },
+  });
+  const yes = decided(asked, true);
+  const elsewhere = "not that of this call";
+  await expect(tools.call("say", { what: "b" }, call, yes)).rejects.toThrow(elsewhere);
+  await expect(tools.call("say", { what: "a" }, { ...call, principal: "bob" }, yes)).rejects.toThrow(elsewhere);
+  await expect(tools.call("say", { what: "a" }, { ...call, contextId: "other" }, yes)).rejects.toThrow(elsewhere);
+  expect(await tools.call("say", { what: "a" }, call, { ...yes, state: undefined })).toHaveProperty("asks");
+  expect(await tools.call("say", { what: "a" }, call, { ...yes, responses: {} })).toHaveProperty("asks");
+  expect(await tools.call("say", { what: "a" }, call, decided(asked, false))).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("did not allow") }] },
+  });
+  expect(await tools.call("say", { what: "a" }, call, yes)).toMatchObject({ result: { content: [{ text: "a" }] } });
+});
+
+test("a client that cannot ask a person is told what to do instead", async () => {
+  const refused = await toolsOf([risky]).call("say", { what: "a" }, { ...call, client: { elicitation: { url: {} } } });
+  expect(refused).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("Give the agent the whole task") }] },
+  });
+});
+
+test("with `deny` it is never made, whoever says yes; with `allow` nobody is asked", async () => {
+  const asked = await toolsOf([risky]).call("say", { what: "a" }, call);
+  const denied = await toolsOf([risky], { risky: "deny" }).call("say", { what: "a" }, call, decided(asked, true));
+  expect(denied).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("Not allowed") }] },
+  });
+  const made = await toolsOf([risky], { risky: "allow" }).call("say", { what: "a" }, call);
+  expect(made).toMatchObject({ result: { isError: false } });
+});
+
+test("long texts go to a file, and images come as images", async () => {
+  const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
+  const show: Tool = { ...say, call: async () => ({ text: "x".repeat(2000), isError: false, images: [image] }) };
+  const outcome = await toolsOf([show]).call("say", { what: "" }, call);
+  const [text, shown] = "result" in outcome ? outcome.result.content : [];
+  expect(shown).toEqual({ type: "image", data: "AAAA", mimeType: "image/png" });
+  const said = text?.type === "text" ? text.text : "";
+  expect(said.length).toBeLessThanOrEqual(1000);
+  const path = /whole is in (\S+?)\]/.exec(said)?.[1] ?? "";
+  const { root } = await openWorkspace({ home, principal: "ann", contextId: "mcp" });
+  expect(await readFile(join(root, path), "utf8")).toBe("x".repeat(2000));
+});
+
+test("calls that change something wait for each other in a workspace, and for no other", async () => {
+  const running: string[] = [];
+  const most: Record<string, number> = {};
+  const slow = defineTool({
+    name: "slow",
+    description: "Takes a while.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace: { root } }) {
+      running.push(root);
+      most[root] = Math.max(most[root] ?? 0, running.filter((one) => one === root).length);
+      const before = running.length;
+      await Bun.sleep(20);
+      running.splice(running.indexOf(root), 1);
+      return String(before);
+    },
+  });
+  const tools = toolsOf([slow]);
+  const contexts = ["one", "one", "two"];
+  const outcomes = await Promise.all(contexts.map((contextId) => tools.call("slow", {}, { ...call, contextId })));
+  expect(Object.values(most)).toEqual([1, 1]);
+  expect(JSON.stringify(outcomes)).toContain('"2"');
+});
+
+test("a tool that asks the model gets its answer, and not beyond the bound of one call", async () => {
+  const ask = { instructions: "One word.", text: "which?", maxOutputTokens: 300 };
+  const asks: Tool = { ...say, call: async (_, context) => ({ text: await context.ask(ask), isError: false }) };
+  expect(await toolsOf([asks]).call("say", {}, call)).toMatchObject({
+    result: { content: [{ text: "a word of the model" }] },
+  });
+  await expect(toolsOf([asks], { definition: helper([asks], 10) }).call("say", {}, call)).rejects.toThrow(
+    "bound of 10 tokens",
+  );
+});
+
+test("what a tool asks of a person is an error, and an abort is no result", async () => {
+  const wants: Tool = {
+    ...say,
+    call: async () => ({ text: "", isError: false, asks: { question: "?", state: null } }),
+  };
+  expect(await toolsOf([wants]).call("say", {}, call)).toMatchObject({ result: { isError: true } });
+  const signal = AbortSignal.abort(new Error("gone"));
+  await expect(toolsOf([say]).call("say", { what: "a" }, { ...call, signal })).rejects.toThrow("gone");
+});
+
+test("tools of a task are not there", async () => {
+  const waits: Tool = { ...say, name: "waits", callDurably: async () => ({ text: "", isError: false }) };
+  const tools = toolsOf([say, waits, { ...say, name: "terminate" }]);
+  expect(tools.list().map(({ name }) => name)).toEqual(["say"]);
+  expect([tools.has("say"), tools.has("waits"), tools.has("terminate")]).toEqual([true, false, false]);
+});
+
+test("what calls have taken in counts for the next ones of their caller, also in the next process, and for no other", async () => {
+  const seen: (readonly string[])[] = [];
+  const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
+  const tools = [watcher, { ...say, name: "bash" }, { ...say, name: "web_fetch" }];
+  const make = (name: string, contextId = "taken") => toolsOf(tools).call(name, { what: "x" }, { ...call, contextId });
+  for (const name of ["say", "web_fetch", "bash"]) await make(name);
+  await make("say");
+  await make("say", "another");
+  expect(seen).toEqual([[], ["say", "web", "bash"], []]);
+});

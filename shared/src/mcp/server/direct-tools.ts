@@ -1,0 +1,157 @@
+import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
+import { answerInquiries } from "../../agent/answer-inquiries.ts";
+import { boundText } from "../../agent/bound-text.ts";
+import { judgeRisk, type RiskPolicy } from "../../agent/judge-risk.ts";
+import { type ApprovalPolicy, planCall } from "../../agent/plan-call.ts";
+import { type Account, timeLimit, workDeadline } from "../../agent/spending.ts";
+import type { AgentDefinition, Limits } from "../../core/agent.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import type { Model, ToolCall } from "../../core/model.ts";
+import { failure, type Tool, type ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { type Asks, asksPeople, type Given } from "./asking.ts";
+import type { Call } from "./call-run.ts";
+import { invalidParams } from "./invalid-params.ts";
+import { decision, personsDecision } from "./questions.ts";
+import { noteTakenIn, takenInByCalls } from "./taken-in-by-calls.ts";
+
+/** What calls of an agent's own tools need. */
+export type DirectToolsDeps = {
+  readonly definition: Pick<AgentDefinition, "name" | "tools" | "limits">;
+  readonly model: Model;
+  readonly approval: ApprovalPolicy;
+  readonly risky: RiskPolicy;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/** What came of a call: its result, or what it needs first. */
+export type DirectOutcome = { readonly result: CallToolResult } | Asks;
+
+/** The tools of an agent, to be called without the agent. */
+export interface DirectTools {
+  list(): McpTool[];
+  has(name: string): boolean;
+  /**
+   * Makes a call in the caller's workspace, through the guards a task's calls go through. `given` came with a call that is made again after it
+   * asked. Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
+   */
+  call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
+}
+
+/** The tools that can be called apart from a task: all but those that wait for a person or an agent, and the one that ends a task. */
+export function directTools(deps: DirectToolsDeps): DirectTools {
+  const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.name !== "terminate");
+  const inTurn = createKeyedQueue();
+  return {
+    list: () => tools.map(listed),
+    has: (name) => tools.some((tool) => tool.name === name),
+    async call(name, input, { principal, contextId = ownContext, ...call }, given = nothing) {
+      const tool = tools.find((one) => one.name === name);
+      if (tool === undefined) return told(failure(`There is no tool named ${JSON.stringify(name)}.`));
+      const workspace = await deps.openWorkspace(principal, contextId);
+      const place = { principal, contextId, workspace };
+      const make = () => guarded(tool, input, place, { deps, given, ...call });
+      const beside = tool.parallel ?? tool.effect(input) === "pure";
+      return beside ? make() : inTurn(workspace.root, make);
+    },
+  };
+}
+
+/** The conversation of a caller who names none. */
+const ownContext = "mcp";
+
+/** What comes with a call that is made for the first time. */
+const nothing: Given = { responses: {}, state: undefined };
+
+type Place = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
+type Making = Pick<Call, "signal" | "progress" | "client"> & {
+  readonly deps: DirectToolsDeps;
+  readonly given: Given;
+};
+
+async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
+  const { deps, signal, given } = making;
+  signal.throwIfAborted();
+  const call = { id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) };
+  // No user's words are known here: whatever the call names, nobody has said it.
+  const takenIn = new Set(await takenInByCalls(place.workspace));
+  const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
+  const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
+  const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
+  const { approval } = planCall(call, tool, deps.approval, known);
+  const why = risk === undefined ? "" : ` It would: ${risk}`;
+  if (approval === "deny") return told(failure(`Not allowed by the configuration of this agent.${why}`));
+  if (approval !== "ask") return told(await made(tool, input, place, making));
+  const code = codeOf(call.name, call.arguments, risk, place);
+  if (given.state !== undefined && given.state !== code)
+    throw invalidParams("The requestState is not that of this call.");
+  const allowed = given.state === undefined ? undefined : personsDecision(given);
+  if (allowed === undefined) return ask(call, risk, code, making);
+  if (!allowed) return told(failure("The person did not allow the call; it was not made."));
+  return told(await made(tool, input, place, making));
+}
+
+function ask(call: ToolCall, risk: string | undefined, code: string, { client }: Making): DirectOutcome {
+  const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
+  if (asksPeople(client)) return decision(message, code);
+  const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
+  return told(
+    failure(
+      `Not done: a person has to decide about this call, and this client cannot ask one. ${advice} It was:\n\n${message}`,
+    ),
+  );
+}
+
+async function made(tool: Tool, input: unknown, { workspace }: Place, making: Making): Promise<ToolResult> {
+  const { deps, progress } = making;
+  const { limits } = deps.definition;
+  const account = accountOf(limits, deps.model);
+  const { signal, passed } = workDeadline(account, making.signal);
+  const key = crypto.randomUUID();
+  const pending = { tokens: 0, usd: 0 };
+  const inquiries = answerInquiries(key, { task: account, pending }, deps.model, { emit: () => undefined });
+  try {
+    const ask = (inquiry: Parameters<typeof inquiries.ask>[0]) => inquiries.ask(inquiry, signal);
+    const result = await tool.call(input, {
+      signal,
+      workspace,
+      key,
+      resultCharacters: limits.resultCharacters,
+      progress,
+      ask,
+    });
+    await noteTakenIn(workspace, tool.name, result);
+    if (result.asks !== undefined)
+      return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
+    const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);
+    return { ...result, text: await boundText(result.text, limits.resultCharacters, whole) };
+  } catch (error) {
+    if (!passed()) throw error;
+    return failure(`Stopped: ${timeLimit(account).message}`);
+  }
+}
+
+/** One call may use what a task may. */
+function accountOf(limits: Limits, { capabilities }: Model): Account {
+  return {
+    limits,
+    spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+    contextWindow: capabilities.contextWindow,
+  };
+}
+
+/** What only this call of this caller has: an approval of another one does not fit it. */
+function codeOf(name: string, input: string, risk: string | undefined, { principal, contextId }: Place): string {
+  const text = JSON.stringify([principal, contextId, name, input, risk ?? null]);
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+/** A tool as MCP tells of it, its schema untouched. Nothing is hinted of its effect, which depends on the input: a client takes it for the worst. */
+function listed({ name, description, inputSchema }: Tool): McpTool {
+  return { name, description, inputSchema } as McpTool;
+}
+
+function told({ text, images = [], isError }: ToolResult): DirectOutcome {
+  const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
+  return { result: { content: [{ type: "text", text }, ...shown], isError } };
+}

@@ -1,0 +1,88 @@
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  ProtocolError,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import { AppError } from "../../core/errors.ts";
+import { refuseBrokenOff } from "../../http/body-limit.ts";
+import { contextNamed } from "./context-header.ts";
+import { createListWatch } from "./list-watch.ts";
+import { mcpServer } from "./mcp-server.ts";
+import { listTools } from "./serve-tools.ts";
+import { type McpServerDeps, promptsOf } from "./serving.ts";
+import { createSessions, type SessionsDeps } from "./sessions.ts";
+
+/** What the MCP face needs. */
+export type McpFaceDeps = McpServerDeps & {
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
+  /** Milliseconds between two looks at whether the lists changed that clients were told. */
+  readonly listMs?: number;
+};
+
+/** Answers a request. Rejects as `identify` does, and with `invalid_input`. */
+export type McpFace = (request: Request, body?: unknown) => Promise<Response>;
+
+const largestBody = 10 * 1024 * 1024;
+
+/**
+ * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have sessions. A caller may name its conversation by
+ * the header `Manyhands-Context`. `body` is the request's, parsed, where it has been read already.
+ */
+export function mcpFace(deps: McpFaceDeps): McpFace {
+  const { report } = deps;
+  // Agents come and go while clients are connected.
+  const served = { ...deps, listChanged: true };
+  const bus = new InMemoryServerEventBus(report);
+  const handler = createMcpHandler(({ era, authInfo }) => mcpServer(served, era, authInfo?.clientId ?? ""), {
+    maxRequestBodySize: largestBody,
+    bus,
+    onerror: (error) => isClients(error) || report(error),
+  });
+  const serverFor = (principal: string) => mcpServer(served, "legacy", principal);
+  const sessions = createSessions({ serverFor, report, ...deps.sessions });
+  const lists = createListWatch({
+    lists: () => [listTools(deps), promptsOf(deps).list()],
+    isHeard: () => bus.listenerCount + sessions.size() > 0,
+    changed() {
+      handler.notify.toolsChanged();
+      handler.notify.promptsChanged();
+      sessions.listsChanged();
+    },
+    everyMs: deps.listMs ?? 2_000,
+  });
+  return async (given, already) => {
+    const principal = await deps.identify(given);
+    contextNamed(given);
+    lists.wake();
+    const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
+    if (await isLegacyRequest(request, body)) {
+      const answer = sessions.answer(request, body, principal);
+      if (answer !== undefined) return answer;
+    }
+    const parsed = body === undefined ? {} : { parsedBody: body };
+    return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [] }, ...parsed });
+  };
+}
+
+/** What a client did wrong is told to the client, and no bug. */
+function isClients(error: Error): boolean {
+  return error instanceof ProtocolError || error.message.startsWith("Rejected inbound request");
+}
+
+/** Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the client. */
+async function read(request: Request): Promise<{ request: Request; body: unknown }> {
+  if (request.method !== "POST") return { request, body: undefined };
+  const read = await readRequestBody(request, largestBody).catch((error: unknown) => {
+    refuseBrokenOff(error);
+    throw error;
+  });
+  if (read.tooLarge) throw new AppError("too_large", `A request has at most ${largestBody} bytes.`);
+  try {
+    return { request, body: JSON.parse(read.text) };
+  } catch {
+    return { request: new Request(request, { body: read.text }), body: undefined };
+  }
+}

@@ -1,0 +1,134 @@
+import type {
+  ListResourcesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from "@modelcontextprotocol/server";
+import type { RunRecord } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
+import type { FileView, RunView } from "../../runs/run-view.ts";
+import type { CallDeps } from "./call-run.ts";
+
+/** What a client can read. */
+export interface Resources {
+  /** The principal's, newest first, a page at a time. */
+  list(principal: string, cursor: string | undefined): Promise<ListResourcesResult>;
+  templates(): ResourceTemplateType[];
+  /** Undefined for an address that is nothing to the principal. */
+  read(uri: string, principal: string): Promise<ReadResourceResult["contents"] | undefined>;
+  /** What a template's variable may be, for what has been typed of it. */
+  complete(template: string, variable: string, typed: string, principal: string): Promise<string[]>;
+  /** Comes up with something whenever it has changed, until the signal aborts; undefined for what `read` has nothing for. */
+  watch(uri: string, principal: string, signal: AbortSignal): Promise<AsyncIterable<unknown> | undefined>;
+}
+
+/** Runs on one page. */
+const pageSize = 50;
+/** Bytes of a file that fit into one answer. */
+const mostBytes = 7_000_000;
+const template = "manyhands://runs/{run}";
+const json = "application/json";
+
+/** The runs as they stand, and their files at the addresses where they are served. */
+export function runResources(deps: CallDeps): Resources {
+  const { runs, engine, artifacts } = deps;
+  const own = async (uri: string, principal: string): Promise<RunRecord | undefined> => {
+    // Ids of runs need no escaping, so what is escaped is none.
+    const [, id] = /^manyhands:\/\/runs\/([^/%]+)$/.exec(uri) ?? [];
+    if (id === undefined) return undefined;
+    return runs.own(id, principal).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === "not_found") return undefined;
+      throw error;
+    });
+  };
+  const recent = (principal: string, cursor?: string) =>
+    runs.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) }, principal);
+  return {
+    async list(principal, cursor) {
+      const { runs: page, nextCursor } = await recent(principal, cursor);
+      const views = await Promise.all(page.map((run) => runs.view(run)));
+      // The same file of two runs is one resource.
+      const resources = new Map(views.flatMap(resourcesOf).map((one) => [one.uri, one]));
+      return { resources: [...resources.values()], ...(nextCursor !== undefined && { nextCursor }) };
+    },
+    templates: () => [
+      {
+        uriTemplate: template,
+        name: "run",
+        description: "A run as it stands, with its answer and files.",
+        mimeType: json,
+      },
+    ],
+    async read(uri, principal) {
+      const run = await own(uri, principal);
+      if (run === undefined) return readFile(uri, artifacts);
+      return [{ uri, mimeType: json, text: JSON.stringify(await runs.view(run), undefined, 1) }];
+    },
+    async complete(_, variable, typed, principal) {
+      if (variable !== "run") return [];
+      const { runs: page } = await recent(principal);
+      return page.map(({ id }) => id).filter((id) => id.startsWith(typed));
+    },
+    async watch(uri, principal, signal) {
+      const run = await own(uri, principal);
+      if (run !== undefined) return engine.follow(run.id, { after: run.lastEvent, signal });
+      return (await readFile(uri, artifacts)) && never();
+    },
+  };
+}
+
+/** A file never changes. */
+async function* never(): AsyncGenerator<never> {}
+
+function resourcesOf({ id, name, input, files, updatedAt }: RunView): Resource[] {
+  const description = input.replaceAll(/\s+/g, " ").slice(0, 200);
+  const run = {
+    uri: `manyhands://runs/${encodeURIComponent(id)}`,
+    name: id,
+    title: `A run of ${name}`,
+    description,
+    mimeType: json,
+    annotations: { lastModified: updatedAt },
+  };
+  const ofFile = (file: FileView) => ({
+    uri: file.url,
+    name: file.name,
+    description,
+    mimeType: file.mediaType,
+    size: file.size,
+  });
+  return [run, ...files.map(ofFile)];
+}
+
+const place = /\/artifacts\/([0-9a-f]{64})\/([^/?#]+)$/;
+
+/** A stored file. As over HTTP, who knows its hash may have it. */
+async function readFile(
+  uri: string,
+  artifacts: Pick<ArtifactStore, "get">,
+): Promise<ReadResourceResult["contents"] | undefined> {
+  const [, sha256 = "", name = ""] = place.exec(uri) ?? [];
+  const file = sha256 === "" ? undefined : await artifacts.get(sha256);
+  if (file === undefined) return undefined;
+  if (file.size > mostBytes)
+    throw new AppError(
+      "too_large",
+      `The file has ${file.size} bytes; ${mostBytes} fit into an answer. Fetch it at ${uri}.`,
+    );
+  const bytes = await file.bytes();
+  const about = { uri, mimeType: mediaTypeOf(name) };
+  const text = textOf(bytes);
+  return [text === undefined ? { ...about, blob: Buffer.from(bytes).toString("base64") } : { ...about, text }];
+}
+
+/** The bytes as text; undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import type * as z from "zod";
+import type { RunRecord } from "../../core/engine.ts";
+import { AppError, publicError } from "../../core/errors.ts";
+import type { RunView } from "../../runs/run-view.ts";
+import { asking, asksPeople, capabilitiesOf, type Given, givenWith } from "./asking.ts";
+import { awaitRun, beginRun, type Call } from "./call-run.ts";
+import { contextNamed } from "./context-header.ts";
+import type { DirectTools } from "./direct-tools.ts";
+import type { Era } from "./era.ts";
+import { invalidParams } from "./invalid-params.ts";
+import { personsAnswer, question } from "./questions.ts";
+import { runResult } from "./run-result.ts";
+import { isRunTool, runToolList, runTools } from "./run-tools.ts";
+import { runArguments, runnableTool } from "./runnable-tool.ts";
+import type { McpServerDeps, Serving } from "./serving.ts";
+
+const longestWaitMs = 600_000;
+
+/** All tools there are. */
+export function listTools({ tools, runnables }: McpServerDeps): Tool[] {
+  return [...(tools?.list() ?? []), ...runnables.all().map(runnableTool), ...runToolList()];
+}
+
+/** Answers `tools/list` and `tools/call`. */
+export function serveTools(server: Server, serving: Serving): void {
+  const { deps } = serving;
+  server.setRequestHandler("tools/list", () => ({ tools: listTools(deps) }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const call = { ...callOf(context, serving), client: capabilitiesOf(server, context, serving.era) };
+    const asked = { name: params.name, given: params.arguments ?? {}, answers: givenWith(context), call };
+    try {
+      return await answer(asked, serving);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      if (!(error instanceof AppError) && !call.signal.aborted) deps.report(error);
+      const { code, message } = publicError(error);
+      return refusal(`${message} (${code})`);
+    }
+  });
+}
+
+type Asked = { readonly name: string; readonly given: unknown; readonly answers: Given; readonly call: Call };
+
+async function answer(asked: Asked, serving: Serving): Promise<CallToolResult | InputRequiredResult> {
+  const { name, given, answers, call } = asked;
+  const { deps } = serving;
+  if (deps.tools?.has(name)) return callDirectly(deps.tools, asked);
+  if (isRunTool(name)) return runResult(await onRun(name, given, call, serving));
+  const known = deps.runnables.all().map((one) => one.name);
+  if (!known.includes(name)) throw invalidParams(`Unknown tool: ${name}. Known: ${known.join(", ")}`);
+  const fitting = checked(name, runArguments, given);
+  const started =
+    answers.state === undefined
+      ? await beginRun(name, fitting, deps, call)
+      : await goOn(answers.state, answers, call, serving);
+  const run = await awaitRun(started, fitting.wait_seconds * 1000, deps, call);
+  if (isGivenUp(call, serving.era)) await deps.runs.cancel(run.id, call.principal, AbortSignal.timeout(5_000));
+  const view = await deps.runs.view(run);
+  return asksPeople(call.client) && view.status === "input-required" ? asking(question(view)) : runResult(view);
+}
+
+async function callDirectly(
+  tools: DirectTools,
+  { name, given, answers, call }: Asked,
+): Promise<CallToolResult | InputRequiredResult> {
+  const outcome = await tools.call(name, given, call, answers);
+  return "result" in outcome ? outcome.result : asking(outcome);
+}
+
+/** A client of a 2025 revision that goes away leaves its run to go on; one that cancels its call does not want it. */
+function isGivenUp({ signal }: Call, era: Era): boolean {
+  const { reason } = signal;
+  const left = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+  return signal.aborted && (era === "modern" || !left);
+}
+
+function refusal(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+async function onRun(name: keyof typeof runTools, given: unknown, call: Call, { deps }: Serving): Promise<RunView> {
+  const { runs } = deps;
+  if (name === "run_answer") {
+    const { run_id, answer } = checked(name, runTools.run_answer.input, given);
+    const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: answer }] } as const;
+    return runs.view(await awaitRun(await runs.answer(run_id, message, call.principal), longestWaitMs, deps, call));
+  }
+  const { run_id } = checked(name, runTools[name].input, given);
+  if (name === "run_cancel") return runs.view(await runs.cancel(run_id, call.principal, call.signal));
+  return runs.view(await runs.own(run_id, call.principal));
+}
+
+/** Gives the answer that came with a repeated call to the run that asked. */
+async function goOn(runId: string, answers: Given, { principal }: Call, { deps }: Serving): Promise<RunRecord> {
+  const { runs } = deps;
+  const run = await runs.own(runId, principal).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "not_found")
+      throw invalidParams("The requestState names no run of yours.");
+    throw error;
+  });
+  const text = personsAnswer(answers);
+  if (text === undefined) return run;
+  // The same answer to the same question, sent again, is one message.
+  const messageId = `${runId}/answer/${run.lastEvent}`;
+  return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, principal);
+}
+
+function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<Call, "client"> {
+  const token = mcpReq._meta?.progressToken;
+  let progress = 0;
+  const tell = (message: string) => {
+    if (token === undefined) return mcpReq.log("info", message);
+    progress++;
+    return mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, progress, message } });
+  };
+  return {
+    principal,
+    contextId: contextNamed(http?.req),
+    signal: mcpReq.signal,
+    progress(message) {
+      // A client that is gone is no failure of the run.
+      tell(message).catch(() => undefined);
+    },
+  };
+}
+
+function checked<Schema extends z.ZodType>(name: string, schema: Schema, given: unknown): z.output<Schema> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    ({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`,
+  );
+  throw new AppError("invalid_input", `Invalid arguments for ${name}: ${faults.join("; ").slice(0, 1000)}`);
+}

@@ -1,0 +1,75 @@
+import type { Capabilities } from "../core/model.ts";
+import type { ModelConfig } from "./config.ts";
+
+/** A model's capabilities and the peculiarities of its parameters on the wire. */
+export type Traits = Capabilities & {
+  /** Whether it accepts a temperature other than its own. */
+  readonly temperature: boolean;
+  /** Whether it can be made to call a tool, or a certain one; models that think often cannot. */
+  readonly forcedTools: boolean;
+  /** Whether its server streams; one that does not may refuse to be asked for it. */
+  readonly stream: boolean;
+  /** Whether its server knows `stream_options`. */
+  readonly streamUsage: boolean;
+  readonly maxTokensParameter: "max_tokens" | "max_completion_tokens";
+};
+
+/** What is assumed of a name nobody knows: a modern chat model on a small machine. */
+const unknownModel: Traits = {
+  tools: true,
+  parallelToolCalls: true,
+  vision: false,
+  contextWindow: 32_768,
+  maxOutputTokens: 8192,
+  temperature: true,
+  forcedTools: true,
+  stream: true,
+  streamUsage: true,
+  maxTokensParameter: "max_tokens",
+};
+
+const reasoning = { temperature: false, maxTokensParameter: "max_completion_tokens" } as const;
+
+/** Defaults by the beginning of a name; the longest beginning that fits wins. Never consulted for more than defaults. */
+const families: Readonly<Record<string, Partial<Traits>>> = {
+  "gpt-4": { contextWindow: 128_000 },
+  "gpt-4o": { vision: true, contextWindow: 128_000, maxOutputTokens: 16_384 },
+  "gpt-4.1": { vision: true, contextWindow: 1_047_576, maxOutputTokens: 32_768 },
+  "gpt-5": { ...reasoning, vision: true, contextWindow: 400_000, maxOutputTokens: 128_000 },
+  o1: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
+  o3: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
+  "o3-mini": { ...reasoning, contextWindow: 200_000, maxOutputTokens: 100_000 },
+  o4: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
+  claude: { vision: true, contextWindow: 200_000, maxOutputTokens: 32_000 },
+  "claude-3": { vision: true, contextWindow: 200_000, maxOutputTokens: 4096 },
+  "claude-3-5": { vision: true, contextWindow: 200_000, maxOutputTokens: 8192 },
+  "claude-3-7": { vision: true, contextWindow: 200_000, maxOutputTokens: 64_000 },
+  gemini: { vision: true, contextWindow: 1_048_576, maxOutputTokens: 8192 },
+  "gemini-2.5": { vision: true, contextWindow: 1_048_576, maxOutputTokens: 65_536 },
+  deepseek: { contextWindow: 128_000, maxOutputTokens: 8192 },
+  grok: { vision: true, contextWindow: 131_072, maxOutputTokens: 16_384 },
+  mistral: { contextWindow: 128_000, maxOutputTokens: 8192 },
+  rehearsal: { contextWindow: 128_000, maxOutputTokens: 8192 },
+};
+
+/** What a model can do: its configuration, else its family, else a cautious guess. */
+export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Traits {
+  const family = familyOf(config.name);
+  const given = Object.entries(config.capabilities).filter(([, value]) => value !== undefined);
+  return { ...unknownModel, ...(family === undefined ? {} : families[family]), ...Object.fromEntries(given) };
+}
+
+/** Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may begin there. */
+export function plainName(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^.*\//, "")
+    .replace(/^(?:[a-z]+\.)+(?=[a-z])/, "");
+}
+
+function familyOf(name: string): string | undefined {
+  const plain = plainName(name);
+  return Object.keys(families)
+    .filter((family) => plain.startsWith(family))
+    .sort((a, b) => b.length - a.length)[0];
+}

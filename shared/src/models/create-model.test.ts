@@ -1,0 +1,484 @@
+import { afterEach, expect, test } from "bun:test";
+import type { AppError } from "../core/errors.ts";
+import type { Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
+import type { Clock } from "./clock.ts";
+import { modelConfigSchema } from "./config.ts";
+import { createModel, type ModelDeps } from "./create-model.ts";
+import { reply } from "./reply.ts";
+
+const running: ScriptedModel[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+});
+
+async function scripted(...args: Parameters<typeof startScriptedModel>): Promise<ScriptedModel> {
+  const server = await startScriptedModel(...args);
+  running.push(server);
+  return server;
+}
+
+const request: ModelRequest = {
+  messages: [{ role: "user", parts: [{ type: "text", text: "Hello" }] }],
+  tools: [{ name: "bash", description: "Runs a command.", inputSchema: { type: "object" } }],
+  toolChoice: "auto",
+};
+const never = new AbortController().signal;
+const secret = "sk-test-0123456789abcdef";
+
+/** A clock whose waits take no time and are written down. */
+function quickClock(): Clock & { readonly waits: number[] } {
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => Date.now(),
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      waits.push(ms);
+    },
+  };
+}
+
+function modelAt(url: string, config: object = {}, deps: ModelDeps = {}): Model {
+  const parsed = modelConfigSchema.parse({ name: "scripted", baseUrl: url, apiKey: secret, ...config });
+  return createModel(parsed, { clock: quickClock(), random: () => 1, ...deps });
+}
+
+async function eventsOf(model: Model, signal = never): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  for await (const event of model.ask(request, { signal })) events.push(event);
+  return events;
+}
+
+function failureOf(model: Model, signal = never): Promise<AppError> {
+  return reply(model, request, { signal }).then(
+    (answer) => Promise.reject(new Error(`expected a failure, got ${JSON.stringify(answer)}`)),
+    (error: AppError) => error,
+  );
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error("did not come true within 5 s");
+    await Bun.sleep(5);
+  }
+}
+
+test("an answer comes word by word, reasoning apart, and then whole with the provider's usage and a price", async () => {
+  const server = await scripted([
+    {
+      reasoning: "let me think",
+      text: "Grüße aus Köln 👋",
+      usage: { prompt_tokens: 1000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 400 } },
+    },
+  ]);
+  const price = { inputPerMillion: 10, cachedInputPerMillion: 1, outputPerMillion: 20 };
+  const events = await eventsOf(modelAt(server.url, { price }));
+  const told = (type: string) =>
+    events.flatMap((event) => (event.type === type && "text" in event ? [event.text] : []));
+  expect(told("text-delta")).toEqual(["Grüße", " aus", " Köln", " 👋"]);
+  expect(told("reasoning-delta").join("")).toBe("let me think");
+  expect(events.at(-1)).toEqual({
+    type: "reply",
+    reply: {
+      text: "Grüße aus Köln 👋",
+      reasoning: "let me think",
+      toolCalls: [],
+      finish: "stop",
+      usage: {
+        inputTokens: 1000,
+        cachedInputTokens: 400,
+        outputTokens: 100,
+        costUsd: (600 * 10 + 400 * 1 + 100 * 20) / 1_000_000,
+        source: "provider",
+      },
+      model: "scripted",
+    },
+  });
+  expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+  expect(server.requests[0]?.state).toBe("answered");
+});
+
+test("a server without usage gives an estimate, and an unknown price is null and never 0", async () => {
+  const server = await scripted([{ text: "one two three" }]);
+  const { usage } = await reply(modelAt(server.url), request, { signal: never });
+  expect(usage.source).toBe("estimate");
+  expect(usage.inputTokens).toBeGreaterThan(0);
+  expect(usage.outputTokens).toBeGreaterThan(0);
+  expect(usage.costUsd).toBeNull();
+});
+
+test("parallel tool calls are told as they come; missing and repeated ids become distinct ones", async () => {
+  const calls = [
+    { name: "bash", args: { command: "ls" } },
+    { id: "a", name: "bash", args: { command: "pwd" } },
+    { id: "a", name: "bash", args: {} },
+  ];
+  const server = await scripted([{ text: "Looking.", calls }]);
+  const events = await eventsOf(modelAt(server.url));
+  const last = events.at(-1);
+  if (last?.type !== "reply") throw new Error("the last event is the reply");
+  expect(last.reply.finish).toBe("tool-calls");
+  expect(last.reply.toolCalls).toEqual([
+    { id: "call_1", name: "bash", arguments: '{"command":"ls"}' },
+    { id: "a", name: "bash", arguments: '{"command":"pwd"}' },
+    { id: "a_3", name: "bash", arguments: "{}" },
+  ]);
+  const written = events.flatMap((event) =>
+    event.type === "tool-call-delta" && event.index === 1 ? [event.arguments] : [],
+  );
+  expect(written.join("")).toBe('{"command":"pwd"}');
+});
+
+test("200 calls in one turn and broken arguments reach the caller as they were written", async () => {
+  const calls = Array.from({ length: 200 }, (_, n) => ({
+    name: n === 7 ? "no_such_tool" : "bash",
+    rawArguments: `{"n": ${n},`,
+  }));
+  const server = await scripted([{ calls }]);
+  const { toolCalls } = await reply(modelAt(server.url), request, { signal: never });
+  expect(toolCalls).toHaveLength(200);
+  expect(new Set(toolCalls.map((call) => call.id)).size).toBe(200);
+  expect(toolCalls[7]).toEqual({ id: "call_8", name: "no_such_tool", arguments: '{"n": 7,' });
+});
+
+test("a stream that stalls in mid-answer is closed, tried again and counted once", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 2 };
+  const server = await scripted([
+    { text: "half an answer", stallAfter: 2 },
+    { text: "the whole answer", usage },
+  ]);
+  const events = await eventsOf(modelAt(server.url, { idleTimeoutMs: 100 }));
+  expect(events.filter((event) => event.type === "retry")).toEqual([
+    { type: "retry", attempt: 1, waitMs: 500, cause: "the answer stalled for 100 ms" },
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    reply: { text: "the whole answer", usage: { inputTokens: 10, outputTokens: 2 } },
+  });
+  await until(() => server.requests[0]?.state === "dropped");
+});
+
+test("a server that never begins to answer is given up on after the time for a first delta", async () => {
+  const server = await scripted(() => ({ text: "x", stallAfter: 0 }));
+  const error = await failureOf(modelAt(server.url, { firstDeltaTimeoutMs: 50, maxRetries: 1 }));
+  expect(error.code).toBe("model_unavailable");
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a stream that ends without a finish reason is tried once more and then taken as cut off", async () => {
+  const server = await scripted(() => ({
+    text: "Working on",
+    calls: [
+      { name: "bash", args: { command: "ls" } },
+      { name: "bash", args: { command: "rm -r build && make" } },
+    ],
+    cutAfter: 6,
+  }));
+  const events = await eventsOf(modelAt(server.url));
+  expect(server.requests).toHaveLength(2);
+  expect(events.filter((event) => event.type === "retry")).toHaveLength(1);
+  // The second call's arguments are incomplete, so it is left out.
+  expect(events.at(-1)).toMatchObject({
+    reply: { finish: "length", text: "Working on", toolCalls: [{ name: "bash", arguments: '{"command":"ls"}' }] },
+  });
+});
+
+test("an answer cut off by its token bound says so and is not asked for again", async () => {
+  const server = await scripted([{ text: "and so on and", finish: "length" }]);
+  expect(await reply(modelAt(server.url), request, { signal: never })).toMatchObject({ finish: "length" });
+});
+
+test("a connection reset in mid-answer voids what came and is tried again", async () => {
+  const server = await scripted([{ text: "gone with the wind", resetAfter: 2 }, { text: "here" }]);
+  const events = await eventsOf(modelAt(server.url));
+  expect(events.map((event) => event.type)).toEqual(["text-delta", "text-delta", "retry", "text-delta", "reply"]);
+});
+
+const passing: [string, ScriptedReply, number][] = [
+  ["retry-after in seconds", { status: 429, headers: { "retry-after": "7" } }, 7500],
+  ["retry-after-ms", { status: 429, headers: { "retry-after-ms": "1200", "retry-after": "9" } }, 1700],
+  ["a 500", { status: 500 }, 500],
+  ["a 503", { status: 503 }, 500],
+  ["a 408", { status: 408 }, 500],
+  ["an error inside the stream", { events: ['{"error":{"message":"overloaded","code":502}}'] }, 500],
+  ["a chunk that is no JSON", { events: ["{nonsense"] }, 500],
+  ["a chunk that is no completion", { events: ['{"choices":7}'] }, 500],
+  ["an empty stream", { events: [] }, 500],
+];
+test.each(passing)("%s is waited out and tried again", async (_, first, waitMs) => {
+  const server = await scripted([first, { text: "ok" }]);
+  const clock = quickClock();
+  expect((await reply(modelAt(server.url, {}, { clock }), request, { signal: never })).text).toBe("ok");
+  expect(clock.waits).toEqual([waitMs]);
+});
+
+test("a Retry-After date is waited for, and one too far away is not", async () => {
+  const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
+  const soon = await scripted([{ status: 429, headers: { "retry-after": inTenSeconds } }, { text: "ok" }]);
+  const clock = quickClock();
+  await reply(modelAt(soon.url, {}, { clock }), request, { signal: never });
+  expect(clock.waits[0]).toBeWithin(8000, 10_501);
+  const late = await scripted([{ status: 429, headers: { "retry-after": "3600" } }]);
+  expect((await failureOf(modelAt(late.url))).code).toBe("rate_limited");
+  expect(late.requests).toHaveLength(1);
+});
+
+test("retries end, and each waits longer than the one before", async () => {
+  const server = await scripted(() => ({ status: 503 }));
+  const clock = quickClock();
+  expect((await failureOf(modelAt(server.url, { maxRetries: 3 }, { clock }))).code).toBe("model_unavailable");
+  expect(clock.waits).toEqual([500, 1000, 2000]);
+});
+
+const final: [string, ScriptedReply, string][] = [
+  ["a bad request", { status: 400, error: { message: "tools.0: bad schema" } }, "model_rejected"],
+  ["a wrong key", { status: 401, error: { message: `Incorrect API key provided: ${secret}` } }, "model_rejected"],
+  ["a forbidden model", { status: 403, error: { message: "no access" } }, "model_rejected"],
+  ["an unknown model", { status: 404, error: { message: "The model `scripted` does not exist" } }, "model_rejected"],
+  [
+    "an empty account",
+    { status: 429, error: { message: "You exceeded your current quota", code: "insufficient_quota" } },
+    "model_rejected",
+  ],
+  [
+    "too long a context",
+    {
+      status: 400,
+      error: { message: "This model's maximum context length is 8192 tokens", code: "context_length_exceeded" },
+    },
+    "context_overflow",
+  ],
+  ["a request too large", { status: 413, error: { message: "too large" } }, "context_overflow"],
+];
+test.each(final)("%s is not tried again and keeps the provider's sentence", async (_, answer, code) => {
+  const server = await scripted(() => answer);
+  const error = await failureOf(modelAt(server.url));
+  expect(error.code).toBe(code as AppError["code"]);
+  expect(server.requests).toHaveLength(1);
+  expect(error.message).toContain(answer.error?.message.replace(secret, "[key]") ?? "nothing");
+  expect(error.message).not.toContain("0123456789");
+});
+
+test("a key never shows in errors, retry events or the log", async () => {
+  const message = `upstream refused Authorization: Bearer ${secret} (key sk-other-99999999)`;
+  const server = await scripted(() => ({ status: 500, error: { message } }));
+  const log: unknown[] = [];
+  const logger = { warn: (...entry: unknown[]) => void log.push(entry) };
+  const model = modelAt(server.url, { maxRetries: 1 }, { logger });
+  const events: ModelEvent[] = [];
+  const error = await (async () => {
+    for await (const event of model.ask(request, { signal: never })) events.push(event);
+  })().catch((failure: unknown) => failure);
+  const everything = Bun.inspect([error, events, log, model], { depth: 9 });
+  expect(everything).toContain("upstream refused");
+  expect(everything).not.toContain(secret);
+  expect(everything).not.toContain("99999999");
+});
+
+test("an abort in mid-stream closes the upstream connection and rejects with the signal's own reason", async () => {
+  const server = await scripted([{ text: "one two three four", stallAfter: 2 }]);
+  const controller = new AbortController();
+  const reason = new Error("the task was canceled");
+  const seen: ModelEvent[] = [];
+  const asking = (async () => {
+    for await (const event of modelAt(server.url).ask(request, { signal: controller.signal })) {
+      seen.push(event);
+      if (seen.length === 2) controller.abort(reason);
+    }
+  })();
+  expect(await asking.catch((error: unknown) => error)).toBe(reason);
+  expect(seen.map((event) => event.type)).toEqual(["text-delta", "text-delta"]);
+  await until(() => server.requests[0]?.state === "dropped");
+});
+
+test("an abort before the answer, during a back-off or before the call rejects with the reason", async () => {
+  const server = await scripted((_, n) => (n === 0 ? { text: "x", stallAfter: 0 } : { status: 500 }));
+  const waiting = new AbortController();
+  const first = failureOf(modelAt(server.url), waiting.signal);
+  await until(() => server.requests.length === 1);
+  waiting.abort("while waiting");
+  expect((await first) as unknown).toBe("while waiting");
+  const backingOff = new AbortController();
+  const clock: Clock = {
+    now: () => 0,
+    sleep: (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        backingOff.abort("while backing off");
+      }),
+  };
+  expect((await failureOf(modelAt(server.url, {}, { clock }), backingOff.signal)) as unknown).toBe("while backing off");
+  expect((await failureOf(modelAt(server.url), AbortSignal.abort("before"))) as unknown).toBe("before");
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a reader that leaves early closes the upstream connection", async () => {
+  const server = await scripted([{ text: "one two three four", stallAfter: 2 }]);
+  for await (const _ of modelAt(server.url).ask(request, { signal: never })) break;
+  await until(() => server.requests[0]?.state === "dropped");
+});
+
+test("the fallback model answers under its own name when the first stays away, and not when the first refuses", async () => {
+  const away = await scripted(() => ({ status: 503 }));
+  const other = await scripted([{ text: "from the other" }]);
+  const fallback = { name: "other", baseUrl: other.url };
+  const events = await eventsOf(modelAt(away.url, { maxRetries: 1, fallback }));
+  expect(away.requests).toHaveLength(2);
+  expect(events.at(-1)).toMatchObject({ reply: { text: "from the other", model: "other" } });
+  expect(events.findLast((event) => event.type === "retry")).toMatchObject({
+    cause: expect.stringContaining("other takes over"),
+  });
+  expect(other.requests[0]?.headers.authorization).toBeUndefined();
+  const refusing = await scripted(() => ({ status: 401 }));
+  expect((await failureOf(modelAt(refusing.url, { fallback }))).code).toBe("model_rejected");
+  expect(other.requests).toHaveLength(1);
+});
+
+test("a parameter the server refuses is left out from then on", async () => {
+  const server = await scripted(({ stream_options, temperature }) => {
+    if (stream_options !== undefined) return { status: 400, error: { message: "Unknown parameter: stream_options" } };
+    if (temperature !== undefined)
+      return { status: 400, error: { message: "temperature is not supported with this model" } };
+    return { text: "ok" };
+  });
+  const model = modelAt(server.url, { temperature: 0.2 });
+  expect((await reply(model, request, { signal: never })).text).toBe("ok");
+  expect(server.requests).toHaveLength(3);
+  expect((await reply(model, request, { signal: never })).text).toBe("ok");
+  expect(server.requests).toHaveLength(4);
+});
+
+const completion = JSON.stringify({
+  choices: [{ message: { role: "assistant", content: "as it is" }, finish_reason: "stop" }],
+});
+const chunks = 'data: {"choices":[{"delta":{"content":"as it is"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+test.each([
+  ["application/json", completion],
+  ["text/plain", completion],
+  ["text/plain", chunks],
+])("a simple server is understood whatever it calls its answer: %s %j", async (type, body) => {
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(body, { headers: { "content-type": type } }),
+  });
+  const model = modelAt(`${server.url.origin}/v1`);
+  expect(await reply(model, request, { signal: never })).toMatchObject({ text: "as it is", finish: "stop" });
+});
+
+test("a server that refuses to stream is asked for whole answers from then on", async () => {
+  const server = await scripted(({ stream, stream_options }) => {
+    const message = "Your organization must be verified to stream this model.";
+    if (stream === true || stream_options !== undefined) return { status: 400, error: { message } };
+    return { text: "all at once", usage: { prompt_tokens: 3, completion_tokens: 2 } };
+  });
+  const model = modelAt(server.url);
+  const answer = await reply(model, request, { signal: never });
+  expect(answer).toMatchObject({ text: "all at once", usage: { inputTokens: 3, outputTokens: 2 } });
+  await reply(model, request, { signal: never });
+  expect(server.requests).toHaveLength(3);
+});
+
+test.each([
+  [400, "registry.ollama.ai/library/gemma:latest does not support tools"],
+  [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+  [404, "No endpoints found that support tool use."],
+  [400, "deepseek-reasoner does not support Function Calling"],
+  [500, "tools param requires --jinja flag"],
+])("a server without function calling is asked with the prompt's own protocol: %i %s", async (status, message) => {
+  const server = await scripted(({ tools }) =>
+    tools === undefined
+      ? { text: '```tool_call\n{"name": "bash", "arguments": {"command": "ls"}}\n```' }
+      : { status, error: { message } },
+  );
+  const { toolCalls } = await reply(modelAt(server.url), request, { signal: never });
+  expect(toolCalls).toMatchObject([{ name: "bash", arguments: '{"command":"ls"}' }]);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a refusal that only names a parameter of function calling does not switch it off", async () => {
+  const server = await scripted(() => ({
+    status: 400,
+    error: { message: "Unsupported parameter: 'parallel_tool_calls'" },
+  }));
+  expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
+  expect(server.requests).toHaveLength(1);
+});
+
+test("a server that ignores streaming is read as one answer", async () => {
+  const server = await scripted([]);
+  const fetch = (async () =>
+    Response.json({
+      choices: [{ message: { role: "assistant", content: "all at once" }, finish_reason: "stop" }],
+    })) as unknown as typeof globalThis.fetch;
+  expect((await reply(modelAt(server.url, {}, { fetch }), request, { signal: never })).text).toBe("all at once");
+});
+
+test("Azure is asked at the deployment's address, with its own key header and API version", async () => {
+  const server = await scripted(() => ({ text: "from azure" }));
+  const origin = new URL(server.url).origin;
+  for (const baseUrl of [origin, `${origin}/openai/deployments/gpt`]) {
+    const model = modelAt(baseUrl, { name: "gpt", apiType: "azure", apiVersion: "2024-10-21" });
+    expect((await reply(model, request, { signal: never })).text).toBe("from azure");
+  }
+  for (const { path, headers } of server.requests) {
+    expect(path).toBe("/openai/deployments/gpt/chat/completions?api-version=2024-10-21");
+    expect(headers["api-key"]).toBe(secret);
+  }
+});
+
+test("no more calls are in flight than the configuration allows", async () => {
+  let inFlight = 0;
+  let most = 0;
+  const server = await scripted(() => {
+    most = Math.max(most, ++inFlight);
+    setTimeout(() => inFlight--, 30);
+    return { text: "ok", delayMs: 40 };
+  });
+  const model = modelAt(server.url, { concurrency: 2 });
+  await Promise.all(Array.from({ length: 6 }, () => reply(model, request, { signal: never })));
+  expect(server.requests).toHaveLength(6);
+  expect(most).toBe(2);
+});
+
+test("a fallback that refuses does not take the place of a first model that is only away", async () => {
+  const away = await scripted(() => ({ status: 429, headers: { "retry-after": "90" } }));
+  const refusing = await scripted(() => ({ status: 401, error: { message: "bad key" } }));
+  const fallback = { name: "other", baseUrl: refusing.url };
+  const error = await failureOf(modelAt(away.url, { fallback }));
+  expect(error).toMatchObject({ code: "rate_limited", retryAfterMs: 90_000, wasReached: true });
+  expect(refusing.requests).toHaveLength(1);
+});
+
+test("an account that has to be topped up is final by its status too", async () => {
+  const server = await scripted(() => ({ status: 402, error: { message: "Payment required" } }));
+  const error = await failureOf(modelAt(server.url));
+  expect(error.code).toBe("model_rejected");
+  expect(error.message).toContain("top it up");
+});
+
+test("a minute has room again for what a call was thought to use and did not", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const server = await scripted(() => ({ text: "ok", usage }));
+  const clock = quickClock();
+  const long: ModelRequest = { ...request, messages: [{ role: "system", text: "word ".repeat(400) }] };
+  const model = modelAt(server.url, { tokensPerMinute: 900 }, { clock });
+  for (let n = 0; n < 4; n++) await reply(model, long, { signal: never });
+  expect(clock.waits).toEqual([]);
+});
+
+test("an answer that broke off and was asked for again is paid for: its usage comes with the retry", async () => {
+  const server = await scripted([{ text: "one two three four", cutAfter: 2 }, { text: "whole" }]);
+  const events = await eventsOf(modelAt(server.url));
+  const again = events.find((event) => event.type === "retry");
+  expect(again).toMatchObject({ usage: { source: "estimate" } });
+  expect(again?.type === "retry" && again.usage?.inputTokens).toBeGreaterThan(0);
+});
+
+test("a server that refuses what was left out already is not asked for ever", async () => {
+  const server = await scripted(() => ({ status: 400, error: { message: "tool_choice is not supported" } }));
+  expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
+  expect(server.requests.length).toBeLessThan(5);
+});

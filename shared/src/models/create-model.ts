@@ -1,0 +1,160 @@
+import { AppError } from "../core/errors.ts";
+import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { type AttemptResult, type AttemptScope, attempt } from "./attempt.ts";
+import { plainName, type Traits, traitsOf } from "./capabilities.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { ModelConfig } from "./config.ts";
+import { createEndpoint } from "./endpoint.ts";
+import { createImageFit, type ShrinkImage } from "./image-fit.ts";
+import { imageRuleOf } from "./image-rule.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import { ModelFailure, mayPass } from "./model-failure.ts";
+import { costOf } from "./price.ts";
+import { withoutRefused } from "./refused-parameter.ts";
+import { retryWait } from "./retry.ts";
+import { estimateTokens } from "./tokens.ts";
+
+/** What a model may be given instead of the machine's own. */
+export type ModelDeps = {
+  readonly fetch?: typeof globalThis.fetch;
+  readonly clock?: Clock;
+  /** Makes images smaller that are larger than the model's provider looks at them; they are sent as they are when left out. */
+  readonly shrinkImage?: ShrinkImage;
+  /** From 0 up to 1. */
+  readonly random?: () => number;
+  /** Told of every retry and fallback; never of a key or of a message's content. */
+  readonly logger?: { warn(fields: object, message: string): void };
+};
+
+type Scope = AttemptScope & {
+  readonly clock: Clock;
+  readonly limiter: Limiter;
+  readonly imageRule: ImageRule;
+  readonly random: () => number;
+  readonly logger: ModelDeps["logger"];
+  /** What the endpoint accepts, as far as it has been learnt. */
+  traits: Traits;
+};
+
+/**
+ * The model a configuration names, at any OpenAI-compatible endpoint. Its limits hold for all who use the returned object, so one is
+ * made for a configuration and shared. What cannot be reached after its retries is asked of the fallback, if there is one.
+ */
+export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
+  const clock = deps.clock ?? systemClock;
+  const imageRule = imageRuleOf(plainName(config.name));
+  const fitImages = createImageFit(imageRule, deps.shrinkImage);
+  const scope: Scope = {
+    config,
+    clock,
+    endpoint: createEndpoint(config, deps.fetch ?? globalThis.fetch),
+    limiter: createLimiter(config, clock),
+    imageRule,
+    random: deps.random ?? Math.random,
+    logger: deps.logger,
+    traits: traitsOf(config),
+  };
+  const { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens } = scope.traits;
+  const fallback = config.fallback === undefined ? undefined : createModel(config.fallback, deps);
+  const identity = { name: config.name, provider: config.provider ?? new URL(config.baseUrl).host };
+  return {
+    ...identity,
+    capabilities: { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens },
+    imageRule,
+    cost: (tokens) => costOf(tokens, config),
+    async *ask(request, { signal }) {
+      signal.throwIfAborted();
+      try {
+        const fitted = scope.traits.vision ? await fitImages(request, signal) : request;
+        yield* askWithRetries(scope, fitted, signal);
+      } catch (error) {
+        if (!(error instanceof ModelFailure)) throw error;
+        if (fallback === undefined || !mayFallBack(error)) throw error.toAppError(identity);
+        const cause = `${error.message}; ${fallback.name} takes over`;
+        deps.logger?.warn({ model: config.name, fallback: fallback.name, cause }, "the fallback model takes over");
+        yield { type: "retry", attempt: config.maxRetries + 1, waitMs: 0, cause };
+        yield* askFallback(fallback, request, { signal, failure: error, identity });
+      }
+    },
+  };
+}
+
+async function* askWithRetries(scope: Scope, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const { maxRetries, name } = scope.config;
+  let attempts = 0;
+  let waitedMs = 0;
+  let cuts = 0;
+  for (;;) {
+    const result = yield* askOnce(scope, request, signal);
+    if (result === "again") continue;
+    attempts += 1;
+    const failure = failureOf(result);
+    // The second time an answer breaks off it is likely its own length that breaks it, and what came is the answer.
+    const final = failure === undefined || (failure.kind === "cut" && cuts++ > 0);
+    const waitMs = final ? undefined : retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
+    if (failure === undefined || waitMs === undefined) {
+      if (result instanceof ModelFailure) throw result;
+      yield { type: "reply", reply: result.reply };
+      return;
+    }
+    const cause = failure.message;
+    scope.logger?.warn({ model: name, attempt: attempts, waitMs, cause }, "the model is asked again");
+    const usage = result instanceof ModelFailure ? {} : { usage: result.reply.usage };
+    yield { type: "retry", attempt: attempts, waitMs, cause, ...usage };
+    await scope.clock.sleep(waitMs, signal);
+    waitedMs += waitMs;
+  }
+}
+
+function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefined {
+  if (result instanceof ModelFailure) return result;
+  return result.cut ? new ModelFailure("cut", "the answer broke off") : undefined;
+}
+
+/** One attempt within the limits; `again` when it taught what the endpoint does not accept. */
+async function* askOnce(
+  scope: Scope,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
+  const { traits } = scope;
+  let spent = estimateTokens(request.messages, request.tools, scope.imageRule);
+  const admission = await scope.limiter.enter(spent, signal);
+  try {
+    const result = yield* attempt(scope, request, traits, signal);
+    spent = result.reply.usage.inputTokens + result.reply.usage.outputTokens;
+    return result;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ModelFailure)) throw error;
+    const change = withoutRefused(error, traits);
+    if (change === undefined) return error;
+    scope.logger?.warn({ model: scope.config.name, cause: error.message }, "a parameter is left out from now on");
+    scope.traits = { ...scope.traits, ...change };
+    return "again";
+  } finally {
+    admission.end(spent);
+  }
+}
+
+function mayFallBack(failure: ModelFailure): boolean {
+  return mayPass(failure) || failure.kind === "quota";
+}
+
+/** The answer of the model that takes over. Where that one will never answer and the first may, the first is the one to wait for. */
+async function* askFallback(
+  fallback: Model,
+  request: ModelRequest,
+  {
+    signal,
+    failure,
+    identity,
+  }: { signal: AbortSignal; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
+): AsyncGenerator<ModelEvent> {
+  try {
+    yield* fallback.ask(request, { signal });
+  } catch (error) {
+    if (error instanceof AppError && !error.retryable && mayPass(failure)) throw failure.toAppError(identity);
+    throw error;
+  }
+}

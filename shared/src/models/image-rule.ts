@@ -1,0 +1,85 @@
+import type { ImageRule } from "../core/model.ts";
+
+/** Width and height in pixels. */
+export type Size = { readonly width: number; readonly height: number };
+
+const openAiTiles = (base: number, each: number): ImageRule => ({
+  kind: "tiles",
+  tile: 512,
+  base,
+  each,
+  square: 2048,
+  shorter: 768,
+});
+const openAiPatches = (each: number): ImageRule => ({ kind: "patches", patch: 32, each, most: 1536 });
+
+/** What is assumed of a provider whose rule is not known: dear, and never made smaller than any of those below would. */
+const unknownRule: ImageRule = { kind: "patches", patch: 28, each: 1, longest: 2048 };
+
+/**
+ * Rules by the beginning of a model's name; the longest beginning that fits wins. After the providers' guides, which change:
+ * OpenAI: https://platform.openai.com/docs/guides/images-vision (calculating costs).
+ * Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision (patches of 28 pixels, which is about width × height / 750).
+ * Google: https://ai.google.dev/gemini-api/docs/tokens (tiles of 768 pixels, 258 tokens each, one for what is small).
+ */
+const rules: Readonly<Record<string, ImageRule>> = {
+  "gpt-4": openAiTiles(85, 170),
+  "gpt-4o-mini": openAiTiles(2833, 5667),
+  "gpt-4.1-mini": openAiPatches(1.62),
+  "gpt-4.1-nano": openAiPatches(2.46),
+  "gpt-5": openAiTiles(70, 140),
+  "gpt-5-mini": openAiPatches(1.62),
+  "gpt-5-nano": openAiPatches(2.46),
+  "gpt-5.4-mini": openAiPatches(1.62),
+  o1: openAiTiles(75, 150),
+  o3: openAiTiles(75, 150),
+  "o4-mini": openAiPatches(1.72),
+  claude: { kind: "patches", patch: 28, each: 1, most: 1568, longest: 1568 },
+  "claude-opus-4-7": { kind: "patches", patch: 28, each: 1, most: 4784, longest: 2576 },
+  gemini: { kind: "tiles", tile: 768, base: 0, each: 258, square: 3072 },
+};
+
+/** The rule of a model by its name without the maker's. */
+export function imageRuleOf(plainName: string): ImageRule {
+  const family = Object.keys(rules)
+    .filter((beginning) => plainName.startsWith(beginning))
+    .sort((a, b) => b.length - a.length)[0];
+  return (family === undefined ? undefined : rules[family]) ?? unknownRule;
+}
+
+/** The size at which the provider looks at an image of this one, never larger. */
+export function seenSize(size: Size, rule: ImageRule): Size {
+  if (rule.kind === "tiles") {
+    const { width, height } = scaled(size, rule.square / Math.max(size.width, size.height));
+    return rule.shorter === undefined
+      ? { width, height }
+      : scaled({ width, height }, rule.shorter / Math.min(width, height));
+  }
+  const { patch, most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY } = rule;
+  const within = scaled(size, longest / Math.max(size.width, size.height));
+  // Patches that are cut at the edge count whole: it is made smaller until they fit.
+  let seen = within;
+  for (
+    let scale = Math.sqrt((most * patch * patch) / (within.width * within.height));
+    patchesIn(seen, patch) > most;
+    scale *= 0.99
+  )
+    seen = scaled(within, scale);
+  return seen;
+}
+
+/** The input tokens that an image of this size makes. */
+export function imageTokens(size: Size, rule: ImageRule): number {
+  const seen = seenSize(size, rule);
+  if (rule.kind === "patches") return Math.ceil(patchesIn(seen, rule.patch) * rule.each);
+  return rule.base + rule.each * patchesIn(seen, rule.tile);
+}
+
+function patchesIn({ width, height }: Size, patch: number): number {
+  return Math.ceil(width / patch) * Math.ceil(height / patch);
+}
+
+function scaled({ width, height }: Size, scale: number): Size {
+  if (scale >= 1) return { width, height };
+  return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
+}

@@ -1,0 +1,66 @@
+import { AppError, type ErrorCode } from "../core/errors.ts";
+
+/**
+ * Why an attempt at a model came to nothing. `rate-limited`, `unavailable` and `unreached` may pass with time, the last being a connection
+ * that was never made; `cut` is an answer that broke off; `quota` is an account that must be topped up; `rejected` and `overflow` would be the same next time.
+ */
+export type FailureKind = "rate-limited" | "unavailable" | "unreached" | "cut" | "quota" | "rejected" | "overflow";
+
+const codes: Readonly<Record<FailureKind, ErrorCode>> = {
+  "rate-limited": "rate_limited",
+  unavailable: "model_unavailable",
+  unreached: "model_unavailable",
+  cut: "model_unavailable",
+  quota: "model_rejected",
+  rejected: "model_rejected",
+  overflow: "context_overflow",
+};
+
+/** The error of a model that cannot answer now and may later. */
+export class ModelAway extends AppError {
+  /** Whether it was reached at all. */
+  readonly wasReached: boolean;
+  /** How long the provider asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { wasReached, retryAfterMs }: Pick<ModelAway, "wasReached" | "retryAfterMs">,
+  ) {
+    super(code, message);
+    this.wasReached = wasReached;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Whether another attempt may come to more. */
+export function mayPass({ kind }: ModelFailure): boolean {
+  return kind === "rate-limited" || kind === "unavailable" || kind === "unreached" || kind === "cut";
+}
+
+/** A failed attempt, in this folder only: callers of a model see the AppError it becomes. Its message holds no key. */
+export class ModelFailure extends Error {
+  override readonly name = "ModelFailure";
+  readonly kind: FailureKind;
+  /** How long the provider asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
+  /** What whoever runs this can do about it, as sentences. */
+  readonly advice: string | undefined;
+
+  constructor(kind: FailureKind, message: string, about: { retryAfterMs?: number; advice?: string } = {}) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterMs = about.retryAfterMs;
+    this.advice = about.advice;
+  }
+
+  /** The error for callers, naming the model that was asked. */
+  toAppError(model: { readonly name: string; readonly provider: string }): AppError {
+    const advice = this.advice === undefined ? "" : ` ${this.advice}`;
+    const sentence = `Model ${model.name} at ${model.provider}: ${this.message}${advice}`;
+    if (!mayPass(this)) return new AppError(codes[this.kind], sentence);
+    const { retryAfterMs } = this;
+    return new ModelAway(codes[this.kind], sentence, { wasReached: this.kind !== "unreached", retryAfterMs });
+  }
+}

@@ -1,0 +1,33 @@
+import { calcPrice } from "@pydantic/genai-prices";
+import type { Usage } from "../core/model.ts";
+import type { ModelConfig } from "./config.ts";
+
+/**
+ * US dollars that a call costs: by the configured price, else by the list price of the provider that `baseUrl` belongs to, else
+ * null. A known name at an unknown address has no price: who serves it there may charge anything.
+ */
+export function costOf(
+  usage: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">,
+  config: Pick<ModelConfig, "name" | "baseUrl" | "price">,
+): number | null {
+  const { price } = config;
+  if (price !== undefined) {
+    const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
+    const fresh = usage.inputTokens - cached;
+    const dollars =
+      fresh * price.inputPerMillion +
+      cached * (price.cachedInputPerMillion ?? price.inputPerMillion) +
+      usage.outputTokens * price.outputPerMillion;
+    return dollars / 1_000_000;
+  }
+  const listed = calcPrice(
+    {
+      input_tokens: usage.inputTokens,
+      cache_read_tokens: usage.cachedInputTokens,
+      output_tokens: usage.outputTokens,
+    },
+    config.name,
+    { providerApiUrl: config.baseUrl },
+  );
+  return listed?.total_price ?? null;
+}

@@ -1,0 +1,149 @@
+import { afterEach, expect, test } from "bun:test";
+import type { ModelEvent, ModelRequest } from "../core/model.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
+import type { Answer } from "./answer.ts";
+import { type ChatMessage, textOf } from "./chat-protocol.ts";
+import { modelConfigSchema } from "./config.ts";
+import { createModel } from "./create-model.ts";
+import { hideCalls, takeCalls } from "./prompt-calls.ts";
+
+let server: ScriptedModel | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+const request: ModelRequest = {
+  messages: [
+    { role: "system", text: "You are Manus." },
+    { role: "user", parts: [{ type: "text", text: "Count the files." }] },
+    {
+      role: "assistant",
+      text: "Looking.",
+      toolCalls: [
+        { id: "call_1", name: "bash", arguments: '{"command":"ls"}' },
+        { id: "call_2", name: "bash", arguments: '{"command":"pwd"}' },
+      ],
+    },
+    { role: "tool", callId: "call_1", name: "bash", text: "a.txt", isError: false },
+    { role: "tool", callId: "call_2", name: "bash", text: "no such command", isError: true },
+  ],
+  tools: [{ name: "bash", description: "Runs a command.", inputSchema: { type: "object", required: ["command"] } }],
+  toolChoice: "required",
+};
+
+async function ask(
+  answer: ScriptedReply,
+): Promise<{ events: ModelEvent[]; sent: readonly ChatMessage[]; body: object }> {
+  server = await startScriptedModel([answer]);
+  const config = { name: "small", baseUrl: server.url, capabilities: { tools: false } };
+  const model = createModel(modelConfigSchema.parse(config));
+  const events: ModelEvent[] = [];
+  for await (const event of model.ask(request, { signal: new AbortController().signal })) events.push(event);
+  const body = server.requests[0]?.body;
+  if (body === undefined) throw new Error("nothing was asked");
+  return { events, sent: body.messages, body };
+}
+
+const block = (json: string) => `\`\`\`tool_call\n${json}\n\`\`\``;
+
+test("tools, calls and results go to a model without function calling as plain text", async () => {
+  const { sent, body } = await ask({ text: "ok" });
+  expect(body).not.toHaveProperty("tools");
+  expect(body).not.toHaveProperty("tool_choice");
+  expect(sent.map((message) => message.role)).toEqual(["system", "user", "assistant", "user"]);
+  const [system, , assistant, results] = sent.map(textOf);
+  expect(system).toStartWith("You are Manus.");
+  expect(system).toContain("## bash\nRuns a command.");
+  expect(system).toContain("must call at least one tool");
+  expect(assistant).toBe(
+    `Looking.\n\n${block('{"name": "bash", "arguments": {"command":"ls"}}')}\n\n${block('{"name": "bash", "arguments": {"command":"pwd"}}')}`,
+  );
+  expect(results).toBe("Result of bash (call_1):\na.txt\nResult of bash (call_2):\nError: no such command");
+});
+
+test("calls in its text become tool calls, and are not told as text", async () => {
+  const text = `I list them.\n\n${block('{"name": "bash", "arguments": {"command": "ls -a"}}')}\n`;
+  const { events } = await ask({ text });
+  const told = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
+  expect(told.join("")).toBe("I list them.");
+  expect(told.length).toBeGreaterThan(1);
+  expect(events.filter((event) => event.type === "tool-call-delta")).toEqual([
+    { type: "tool-call-delta", index: 0, name: "bash", arguments: '{"command":"ls -a"}' },
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    reply: {
+      text: "I list them.",
+      finish: "tool-calls",
+      toolCalls: [{ id: "call_3", name: "bash", arguments: '{"command":"ls -a"}' }],
+    },
+  });
+});
+
+test("text with code in it that is no call comes through whole", async () => {
+  const text = 'Use this:\n```json\n{"name": "my-package"}\n```\nand `a < b`.';
+  const { events } = await ask({ text });
+  const told = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
+  expect(told.join("")).toBe(text);
+  expect(events.at(-1)).toMatchObject({ reply: { text, finish: "stop", toolCalls: [] } });
+});
+
+test("a call that was cut off is left out of the reply", async () => {
+  const { events } = await ask({
+    text: '```tool_call\n{"name": "bash", "arguments": {"command": "rm',
+    finish: "length",
+  });
+  expect(events.at(-1)).toMatchObject({ reply: { finish: "length", toolCalls: [] } });
+});
+
+const written: [string, string, object][] = [
+  [
+    "a json block that names a tool",
+    '```json\n{"name": "bash", "arguments": {"a": 1}}\n```',
+    { name: "bash", arguments: '{"a":1}' },
+  ],
+  [
+    "a tagged call",
+    '<tool_call>{"name": "bash", "arguments": {"a": 1}}</tool_call>',
+    { name: "bash", arguments: '{"a":1}' },
+  ],
+  ["a block without its end", '```tool_call\n{"name": "bash", "arguments": {}}', { name: "bash", arguments: "{}" }],
+  [
+    "a slip that can be mended",
+    block("{'name': 'bash', 'arguments': {'a': 1,}}"),
+    { name: "bash", arguments: '{"a":1}' },
+  ],
+  [
+    "parameters for arguments",
+    block('{"name": "bash", "parameters": {"a": 1}}'),
+    { name: "bash", arguments: '{"a":1}' },
+  ],
+  ["a fence inside a string", block('{"name": "bash", "arguments": {"a": "```\\nb\\n```"}}'), { name: "bash" }],
+  [
+    "a call beyond repair",
+    block('{"name": "bash", "arguments": oh no'),
+    { name: "bash", arguments: '{"name": "bash", "arguments": oh no' },
+  ],
+];
+test.each(written)("%s is taken as a call", (_, text, call) => {
+  const taken = takeCalls(`Before.\n${text}`, ["bash"]);
+  expect(taken.text).toBe("Before.");
+  expect(taken.toolCalls).toHaveLength(1);
+  expect(taken.toolCalls[0]).toMatchObject(call);
+});
+
+test("several calls keep their order", () => {
+  const text = ["a", "b", "c"].map((name) => block(`{"name": "${name}", "arguments": {}}`)).join("\nthen\n");
+  expect(takeCalls(text, []).toolCalls.map((call) => call.name)).toEqual(["a", "b", "c"]);
+});
+
+test("an answer of blanks is passed on in time that grows with its length", async () => {
+  const blanks = " ".repeat(100_000);
+  async function* answer(): AsyncGenerator<Exclude<ModelEvent, { type: "retry" | "reply" }>, Answer> {
+    for (const text of [blanks, blanks, "x"]) yield { type: "text-delta", text };
+    return { text: `${blanks}${blanks}x`, toolCalls: [] } as unknown as Answer;
+  }
+  const begun = performance.now();
+  const told = await Array.fromAsync(hideCalls(answer(), []));
+  expect(told.map((delta) => (delta.type === "text-delta" ? delta.text : "")).join("")).toBe(`${blanks}${blanks}x`);
+  expect(performance.now() - begun).toBeLessThan(1_000);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import type { ModelMessage, ModelRequest } from "../core/model.ts";
+import { traitsOf } from "./capabilities.ts";
+import { modelConfigSchema } from "./config.ts";
+import { chatParams } from "./wire.ts";
+
+const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
+const tools = [
+  { name: "bash", description: "Runs.", inputSchema: { $schema: "https://json-schema.org/x", type: "object" } },
+];
+
+function params(config: object, request: Partial<ModelRequest> = {}) {
+  const parsed = modelConfigSchema.parse({ name: "unknown-model", ...config });
+  return chatParams({ messages: [], tools: [], toolChoice: "auto", ...request }, parsed, traitsOf(parsed));
+}
+
+const turn: readonly ModelMessage[] = [
+  { role: "system", text: "Be brief." },
+  { role: "user", parts: [{ type: "text", text: "What is this?" }, image] },
+  {
+    role: "assistant",
+    text: "",
+    toolCalls: [
+      { id: "a", name: "screenshot", arguments: "" },
+      { id: "b", name: "bash", arguments: "{'command': 'ls'" },
+    ],
+  },
+  { role: "tool", callId: "a", name: "screenshot", text: "done", isError: false, images: [image] },
+  { role: "tool", callId: "b", name: "bash", text: "not found", isError: true },
+  { role: "assistant", text: "A cat.", toolCalls: [] },
+];
+
+test("a model that sees gets images as data URLs, those of tools after all results of the turn", () => {
+  const url = { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } };
+  expect(params({ capabilities: { vision: true } }, { messages: turn }).messages as unknown[]).toEqual([
+    { role: "system", content: "Be brief." },
+    { role: "user", content: [{ type: "text", text: "What is this?" }, url] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [
+        { id: "a", type: "function", function: { name: "screenshot", arguments: "{}" } },
+        { id: "b", type: "function", function: { name: "bash", arguments: `{"unreadable":"{'command': 'ls'"}` } },
+      ],
+    },
+    { role: "tool", tool_call_id: "a", content: "done" },
+    { role: "tool", tool_call_id: "b", content: "Error: not found" },
+    { role: "user", content: [{ type: "text", text: "Images from screenshot (a):" }, url] },
+    { role: "assistant", content: "A cat." },
+  ]);
+});
+
+test("a model that does not see is told where images were, in plain strings", () => {
+  const { messages } = params({}, { messages: turn });
+  expect(messages[1]?.content).toBe("What is this?\n[an image was here; this model cannot see images]");
+  expect(JSON.stringify(messages)).not.toContain("base64");
+  expect(JSON.stringify(messages.at(-2))).toContain("screenshot: [an image was here");
+});
+
+test("tools go without their schema's dialect, and a tool choice only when it says something", () => {
+  const plain = params({}, { tools });
+  expect(plain.tools).toEqual([
+    { type: "function", function: { name: "bash", description: "Runs.", parameters: { type: "object" } } },
+  ]);
+  expect(plain).not.toHaveProperty("tool_choice");
+  expect(plain).not.toHaveProperty("parallel_tool_calls");
+  expect(params({}, { tools, toolChoice: "required" }).tool_choice).toBe("required");
+  expect(params({}, { tools, toolChoice: { name: "bash" } }).tool_choice).toEqual({
+    type: "function",
+    function: { name: "bash" },
+  });
+  expect(params({}, { toolChoice: "required" })).not.toHaveProperty("tool_choice");
+  expect(params({ capabilities: { parallelToolCalls: false } }, { tools }).parallel_tool_calls).toBe(false);
+});
+
+test("a reasoning model gets its own token parameter, an effort and no temperature; others get a temperature of 0 too", () => {
+  const reasoning = params({ name: "o3-mini", temperature: 0.5, maxOutputTokens: 100, reasoningEffort: "low" });
+  expect(reasoning).toMatchObject({ max_completion_tokens: 100, reasoning_effort: "low" });
+  expect(reasoning).not.toHaveProperty("temperature");
+  expect(reasoning).not.toHaveProperty("max_tokens");
+  expect(params({ temperature: 0, maxOutputTokens: 100 })).toMatchObject({ temperature: 0, max_tokens: 100 });
+  expect(params({ temperature: 1 }, { temperature: 0, maxOutputTokens: 5 })).toMatchObject({
+    temperature: 0,
+    max_tokens: 5,
+  });
+  expect(params({})).not.toHaveProperty("max_tokens");
+});

@@ -1,0 +1,120 @@
+import type OpenAI from "openai";
+import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolCall, ToolSpec } from "../core/model.ts";
+import { isCompleteObject, parseArguments } from "./arguments.ts";
+import type { Traits } from "./capabilities.ts";
+import type { ModelConfig } from "./config.ts";
+
+type Chat = OpenAI.Chat.Completions.ChatCompletionCreateParams;
+type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+type ContentPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
+
+/** A request as chat completion parameters. What the model cannot take (images, a temperature) is left out or said in words. */
+export function chatParams(request: ModelRequest, config: ModelConfig, traits: Traits): Chat {
+  const temperature = request.temperature ?? config.temperature;
+  const maxTokens = request.maxOutputTokens ?? config.maxOutputTokens;
+  return {
+    model: config.name,
+    stream: traits.stream,
+    ...(traits.stream && traits.streamUsage ? { stream_options: { include_usage: true } } : {}),
+    messages: chatMessages(request.messages, traits),
+    ...(temperature !== undefined && traits.temperature ? { temperature } : {}),
+    ...(maxTokens === undefined ? {} : { [traits.maxTokensParameter]: maxTokens }),
+    ...(config.reasoningEffort === undefined ? {} : { reasoning_effort: config.reasoningEffort }),
+    ...toolParams(request, traits),
+  };
+}
+
+function toolParams({ tools, toolChoice }: ModelRequest, traits: Traits): Partial<Chat> {
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map(chatTool),
+    // `auto` is what every server does by itself, and some refuse to be told.
+    ...(toolChoice === "auto" || (!traits.forcedTools && toolChoice !== "none")
+      ? {}
+      : { tool_choice: chatToolChoice(toolChoice) }),
+    ...(traits.parallelToolCalls ? {} : { parallel_tool_calls: false }),
+  };
+}
+
+function chatTool({ name, description, inputSchema }: ToolSpec): OpenAI.Chat.Completions.ChatCompletionTool {
+  // Some servers validate the schema's keywords and do not know this one.
+  const { $schema: _, ...parameters } = inputSchema;
+  return { type: "function", function: { name, description, parameters } };
+}
+
+function chatToolChoice(choice: ModelRequest["toolChoice"]): OpenAI.Chat.Completions.ChatCompletionToolChoiceOption {
+  return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
+}
+
+function chatMessages(messages: readonly ModelMessage[], traits: Traits): ChatMessage[] {
+  const wire: ChatMessage[] = [];
+  let images: ContentPart[] = [];
+  const flushImages = () => {
+    if (images.length > 0) wire.push({ role: "user", content: images });
+    images = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") flushImages();
+    wire.push(chatMessage(message, traits));
+    // A tool message carries text only, and nothing may stand between the results of one turn: images follow them.
+    if (message.role === "tool") images.push(...toolImages(message, traits));
+  }
+  flushImages();
+  return wire;
+}
+
+function chatMessage(message: ModelMessage, traits: Traits): ChatMessage {
+  switch (message.role) {
+    case "system":
+      return { role: "system", content: message.text };
+    case "user":
+      return { role: "user", content: userContent(message.parts, traits) };
+    case "assistant":
+      if (message.toolCalls.length === 0) return { role: "assistant", content: message.text };
+      return {
+        role: "assistant",
+        content: message.text === "" ? null : message.text,
+        tool_calls: message.toolCalls.map(chatCall),
+      };
+    case "tool":
+      return { role: "tool", tool_call_id: message.callId, content: resultText(message) };
+  }
+}
+
+/** A tool's result as text: the protocol has no field for "this failed", so the text says it, on a line of its own before output. */
+export function resultText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
+  if (!isError || /^error\b/i.test(text)) return text;
+  return text.includes("\n") ? `Error:\n${text}` : `Error: ${text}`;
+}
+
+function userContent(parts: readonly (TextPart | ImagePart)[], traits: Traits): string | ContentPart[] {
+  // Plain text goes as a string: many servers of small models know nothing else.
+  if (!traits.vision || parts.every((part) => part.type === "text")) {
+    return parts.map((part) => (part.type === "text" ? part.text : unseenImage)).join("\n");
+  }
+  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : imagePart(part)));
+}
+
+function toolImages(message: ModelMessage & { role: "tool" }, traits: Traits): ContentPart[] {
+  const images = message.images ?? [];
+  if (images.length === 0) return [];
+  if (!traits.vision) return [{ type: "text", text: `${message.name}: ${unseenImage}` }];
+  return [{ type: "text", text: `Images from ${message.name} (${message.callId}):` }, ...images.map(imagePart)];
+}
+
+const unseenImage = "[an image was here; this model cannot see images]";
+
+function imagePart(image: ImagePart): ContentPart {
+  return { type: "image_url", image_url: { url: `data:${image.mediaType};base64,${image.data}` } };
+}
+
+/** Several servers refuse a conversation in which an earlier call's arguments are not JSON, so a slip is mended or quoted. */
+function chatCall(call: ToolCall): OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall {
+  return { id: call.id, type: "function", function: { name: call.name, arguments: validArguments(call.arguments) } };
+}
+
+function validArguments(text: string): string {
+  if (isCompleteObject(text)) return text;
+  const parsed = parseArguments(text);
+  return JSON.stringify(parsed.ok ? parsed.value : { unreadable: text });
+}

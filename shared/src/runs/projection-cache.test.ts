@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { RunRecord, StoredEvent } from "../core/engine.ts";
+import { createFoldCache } from "./projection-cache.ts";
+
+function log(length: number) {
+  const reads: number[] = [];
+  const events = async (runId: string, after = 0): Promise<readonly StoredEvent[]> => {
+    reads.push(after);
+    return Array.from({ length }, (_, i) => ({
+      runId,
+      seq: i + 1,
+      at: i,
+      event: { type: "message-received", messageId: `m${i + 1}`, parts: [] },
+    })).slice(after);
+  };
+  return { reads, engine: { events } };
+}
+
+const run = (id: string, lastEvent: number) => ({ id, lastEvent }) as RunRecord;
+
+test("a task read again costs only its newer events", async () => {
+  const { engine, reads } = log(10);
+  const cache = createFoldCache(engine);
+  expect((await cache.current(run("r", 4))).history).toHaveLength(4);
+  expect((await cache.current(run("r", 4))).seq).toBe(4);
+  expect((await cache.current(run("r", 10))).history.map(({ messageId }) => messageId)).toEqual(
+    Array.from({ length: 10 }, (_, i) => `m${i + 1}`),
+  );
+  expect(reads).toEqual([0, 4]);
+});
+
+test("an earlier place is folded afresh and leaves the newest fold alone", async () => {
+  const { engine, reads } = log(10);
+  const cache = createFoldCache(engine);
+  await cache.current(run("r", 10));
+  expect((await cache.upTo("r", 3)).seq).toBe(3);
+  expect((await cache.upTo("r", 0)).history).toEqual([]);
+  expect((await cache.current(run("r", 10))).seq).toBe(10);
+  expect(reads).toEqual([0, 0]);
+});
+
+test("only the tasks read last are kept", async () => {
+  const { engine, reads } = log(1);
+  const cache = createFoldCache(engine, 2);
+  for (const id of ["a", "b", "a", "c", "a"]) await cache.current(run(id, 1));
+  expect(reads).toHaveLength(3);
+  await cache.current(run("b", 1));
+  expect(reads).toHaveLength(4);
+});

@@ -1,0 +1,136 @@
+import type { RunEnded, StoredEvent } from "../core/engine.ts";
+import type { AgentEvent, Part } from "../core/events/agent-events.ts";
+import type { RunEvent } from "../core/run.ts";
+import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../core/usage.ts";
+import { statusText } from "./status-text.ts";
+
+type QuestionAsked = Extract<AgentEvent, { type: "question-asked" }>;
+
+/** A message of the conversation; `seq` names the agent's own ones, which have no id of a sender. */
+export type HistoryEntry = {
+  readonly seq: number;
+  readonly role: "user" | "agent";
+  readonly messageId?: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+};
+
+/** An artifact as its newest event left it. */
+export type FoldedArtifact = Omit<Extract<AgentEvent, { type: "artifact-added" }>, "type">;
+
+/** What the events of a run up to `seq` add up to. A value: applying an event makes a new one. */
+export type TaskFold = {
+  readonly seq: number;
+  /** Time of the newest event, in milliseconds since 1970. */
+  readonly at: number;
+  /** Whether the agent has done anything beyond receiving the message. */
+  readonly started: boolean;
+  readonly history: readonly HistoryEntry[];
+  readonly artifacts: readonly FoldedArtifact[];
+  /** The question the run waits on, until an answer, the next step, or the end of the ask that it came from. */
+  readonly question?: QuestionAsked["kind"];
+  /** That ask, where another agent wants to know. */
+  readonly asker?: string;
+  /** The newest thing worth a line of status, and the event it came from; while a question is open, the question. */
+  readonly status?: { readonly seq: number; readonly text: string };
+  readonly paused: boolean;
+  readonly count: UsageCount;
+  readonly end?: RunEnded;
+};
+
+/** The fold of no events. */
+export const emptyFold: TaskFold = {
+  seq: 0,
+  at: 0,
+  started: false,
+  history: [],
+  artifacts: [],
+  paused: false,
+  count: noCount,
+};
+
+/** What the task has used so far, the agents it asked included. */
+export function foldedUsage({ count }: TaskFold): TaskUsage {
+  return usageOf(count);
+}
+
+/** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
+export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
+  const event = knownEvent(stored.event);
+  const next: TaskFold = {
+    ...fold,
+    seq: stored.seq,
+    at: stored.at,
+    started: fold.started || event?.type !== "message-received",
+    count: countEvent(fold.count, stored.event),
+  };
+  const folded = event === undefined ? next : withEvent(next, stored.seq, event);
+  const text = statusText(stored.event);
+  // Whoever is asked has to read the question, whatever else is at work meanwhile.
+  const isHeard = folded.question === undefined || event?.type === "question-asked" || event?.type === "run-paused";
+  return text === undefined || !isHeard ? folded : { ...folded, status: { seq: stored.seq, text } };
+}
+
+/** The fold without a question, and without what was said of it. */
+function unasked({ question: _, asker: __, status: ___, ...rest }: TaskFold): TaskFold {
+  return rest;
+}
+
+function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
+  switch (event.type) {
+    case "message-received": {
+      const rest = unasked(fold);
+      const { messageId, parts, metadata } = event;
+      const entry = { seq, role: "user" as const, messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
+      return { ...rest, history: [...fold.history, entry] };
+    }
+    case "question-asked": {
+      const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
+      const { asker: _, ...rest } = fold;
+      const asker = event.askId === undefined ? {} : { asker: event.askId };
+      return { ...rest, ...asker, question: event.kind, history: [...fold.history, entry] };
+    }
+    case "step-started":
+      return fold.question === undefined ? fold : unasked(fold);
+    case "artifact-added": {
+      const { type: _, ...artifact } = event;
+      return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
+    }
+    case "agent-answered":
+      return fold.asker === event.askId ? unasked(fold) : fold;
+    case "run-paused":
+      return { ...fold, paused: true };
+    case "run-resumed": {
+      const { status: _, ...rest } = fold;
+      return { ...rest, paused: false };
+    }
+    case "run-ended":
+      return { ...unasked(fold), paused: false, end: event };
+  }
+}
+
+type KnownEvent =
+  | Extract<
+      AgentEvent,
+      {
+        type: "message-received" | "question-asked" | "step-started" | "agent-answered" | "artifact-added";
+      }
+    >
+  | { readonly type: "run-paused" | "run-resumed" }
+  | RunEnded;
+
+const knownTypes: ReadonlySet<string> = new Set<KnownEvent["type"]>([
+  "message-received",
+  "question-asked",
+  "step-started",
+  "agent-answered",
+  "artifact-added",
+  "run-paused",
+  "run-resumed",
+  "run-ended",
+]);
+
+/** The journal is our own store: an event of a known type has that type's shape, checked when it was made. */
+function knownEvent(event: RunEvent): KnownEvent | undefined {
+  return knownTypes.has(event.type) ? (event as unknown as KnownEvent) : undefined;
+}

@@ -1,0 +1,193 @@
+import * as z from "zod";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import type { Looks } from "../browser/looks.ts";
+import { hasConsequence, tellsConsequence } from "./consequence.ts";
+import {
+  hostOf,
+  isForeign,
+  isSecret,
+  judgeClick,
+  judgeEnter,
+  judgeTyping,
+  type Place,
+  pricesOf,
+  type ScopeToJudge,
+  sayingOf,
+  unnamed,
+  type Words,
+} from "./judge-deed.ts";
+import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
+import { quoted } from "./quoted.ts";
+import { type Price, siteOf } from "./scope.ts";
+import type { SentBook } from "./sent-book.ts";
+
+/** What an act is judged by. `browsing` is undefined where no page is open. */
+export type Situation = {
+  readonly browsing: { readonly browsing: Browsing; readonly looks: Looks; readonly sent: SentBook } | undefined;
+  readonly scope: ScopeToJudge;
+  readonly words: Words;
+};
+
+/** Why a person should decide about an act, what it tells the host it acts on, and what is pressed, if anything is. */
+export type Judgement = {
+  readonly risk?: string | undefined;
+  readonly prices?: readonly Price[];
+  readonly pressed?: Place | undefined;
+  /** The page that is given a secret. */
+  readonly secretAt?: URL | undefined;
+};
+
+/** A point of a window of usual size, in bits. */
+const pointBits = 20;
+
+const clicking = z.looseObject({ ref: z.string(), text: z.string().optional() });
+const point = z.looseObject({ x: z.number(), y: z.number() });
+const typing = z.looseObject({ ref: z.string(), text: z.string(), submit: z.boolean().optional() });
+const form = z.looseObject({ fields: z.array(z.looseObject({ ref: z.string(), value: z.unknown() })) });
+const keys = z.looseObject({ keys: z.string() });
+const dialog = z.looseObject({ accept: z.boolean(), text: z.string().optional() });
+const pointing = z.looseObject({ ref: z.unknown() });
+const dragging = z.looseObject({ to: z.unknown(), through: z.array(z.unknown()).optional() });
+const upload = z.looseObject({ ref: z.string(), paths: z.array(z.string()) });
+
+/** `browser_click_element`; words to click on are judged like a name. */
+export async function judgeClickOn(input: unknown, situation: Situation): Promise<Judgement> {
+  const { ref, text } = clicking.safeParse(input).data ?? {};
+  const place = await placeOf(ref, situation);
+  if (place === undefined) return {};
+  const name = text !== undefined && hasConsequence(text) ? text : (place.name ?? "");
+  return judgePress({ ...place, name }, situation);
+}
+
+/** `browser_click_at`. */
+export async function judgeClickAt(input: unknown, situation: Situation): Promise<Judgement> {
+  const { browsing } = situation;
+  const at = point.safeParse(input).data;
+  if (at === undefined || browsing === undefined) return {};
+  const { page } = browsing.browsing.active();
+  const { scale } = browsing.looks;
+  const factor = scale?.page === page ? scale.factor : 1;
+  const place = await placeAt(page, { x: at.x * factor, y: at.y * factor });
+  return place === undefined ? {} : judgePress(place, situation, pointBits);
+}
+
+function judgePress(place: Place, { scope, browsing }: Situation, leastBits = 0): Judgement {
+  const risk = judgeClick(place, scope, browsing?.sent.before(place));
+  return { risk, prices: pricesOf(place, scope, leastBits), pressed: place };
+}
+
+/** `browser_input_text`. */
+export async function judgeInput(input: unknown, situation: Situation): Promise<Judgement> {
+  const { ref, text, submit } = typing.safeParse(input).data ?? {};
+  const place = await placeOf(ref, situation);
+  if (place === undefined) return {};
+  const typed = judgeTyping(place, situation.scope, text === undefined ? undefined : { ...situation.words, text });
+  const risk = typed ?? (submit ? judgeEnter(place, situation.scope) : undefined);
+  return { risk, secretAt: isSecret(place) ? place.url : undefined };
+}
+
+/** `browser_fill_form`. */
+export async function judgeForm(input: unknown, situation: Situation): Promise<Judgement> {
+  const { scope, words } = situation;
+  const fields = form.safeParse(input).data?.fields ?? [];
+  const places = await Promise.all(fields.map(({ ref }) => placeOf(ref, situation)));
+  const risks = places.map(
+    (place, at) => place && judgeTyping(place, scope, { ...words, text: String(fields[at]?.value) }),
+  );
+  const chosen = places.flatMap((place) => (place === undefined || place.deed.takesText ? [] : pricesOf(place, scope)));
+  const secretAt = places.find((place) => place !== undefined && isSecret(place))?.url;
+  return {
+    risk: [...new Set(risks.filter((risk) => risk !== undefined))].join("; ") || undefined,
+    prices: chosen,
+    secretAt,
+  };
+}
+
+/** What points at something, or chooses by pointing. */
+export async function judgePointing(input: unknown, situation: Situation): Promise<Judgement> {
+  const { ref } = pointing.safeParse(input).data ?? {};
+  if (typeof ref === "string" && /^e\d+$/.test(ref.trim())) {
+    const place = await placeOf(ref, situation);
+    return place === undefined ? {} : { prices: pricesOf(place, situation.scope) };
+  }
+  return { prices: pricesOnPage(situation, pointBits) };
+}
+
+/** `browser_drag`: what is drawn is written. */
+export async function judgeDrag(input: unknown, situation: Situation): Promise<Judgement> {
+  const { to, through = [] } = dragging.safeParse(input).data ?? {};
+  const url = pageUrl(situation);
+  if (through.length > 0 && isForeign(url, situation.scope)) return { risk: `Draw on ${hostOf(url)}${unnamed}` };
+  const goal = typeof to === "string" ? await placeOf(to.trim(), situation) : undefined;
+  const said = goal && sayingOf(goal);
+  const risk = said === undefined ? undefined : `Drop something on ${quoted(said)} on ${hostOf(goal?.url)}`;
+  return { risk, prices: pricesOnPage(situation, 2 * pointBits) };
+}
+
+/** `browser_upload`. */
+export async function judgeUpload(input: unknown, situation: Situation): Promise<Judgement> {
+  const parsed = upload.safeParse(input).data;
+  const place = await placeOf(parsed?.ref, situation);
+  if (parsed === undefined || place === undefined) return {};
+  return { risk: `Upload ${parsed.paths.map(quoted).join(", ")} to ${hostOf(place.url)}` };
+}
+
+/** Keys that only move about; any other may write, or paste what was copied elsewhere. */
+const moving =
+  /^(?:(?:shift|control|ctrl|alt|meta|cmd)\+)*(?:tab|escape|esc|arrow\w+|up|down|left|right|page(?:up|down)|pgup|pgdn|home|end|f\d+)$/i;
+const pressing = /^(?:enter|return|space|spacebar|numpadenter)$/i;
+const chordBits = 4;
+
+/** `browser_send_keys`. */
+export async function judgeKeys(input: unknown, situation: Situation): Promise<Judgement> {
+  const { browsing, scope } = situation;
+  const chords = keys.safeParse(input).data?.keys.trim().split(/\s+/) ?? [];
+  if (browsing === undefined) return {};
+  const prices = pricesOnPage(situation, chords.length * chordBits);
+  if (chords.every((chord) => moving.test(chord))) return { prices };
+  const place = await focusedPlace(browsing.browsing.active().page);
+  if (place === undefined) return { prices };
+  // After a key that moves the focus, what the next one would press cannot be seen.
+  if (chords.length > 1 && chords.some((chord) => moving.test(chord)) && chords.some((chord) => pressing.test(chord)))
+    return {
+      risk: `Press ${quoted(chords.join(" "))} on ${hostOf(place.url)}, which presses something not known yet`,
+    };
+  const writes = !chords.every((chord) => moving.test(chord) || pressing.test(chord));
+  const typed = writes ? (judgeTyping(place, scope) ?? judgeShortcut(place, scope)) : undefined;
+  const presses = chords.some((chord) => pressing.test(chord));
+  return { risk: typed ?? (presses ? judgeEnter(place, scope) : undefined), prices };
+}
+
+/** Keys pressed where nothing takes text are heard by the page's scripts. */
+function judgeShortcut({ url }: Place, scope: ScopeToJudge): string | undefined {
+  return isForeign(url, scope) ? `Press keys on ${hostOf(url)}${unnamed}` : undefined;
+}
+
+/** `browser_handle_dialog`. */
+export async function judgeDialog(input: unknown, { browsing, scope }: Situation): Promise<Judgement> {
+  const parsed = dialog.safeParse(input).data;
+  const open = browsing?.browsing.dialog();
+  if (parsed === undefined || open === undefined || !parsed.accept) return {};
+  const url = URL.parse(browsing?.browsing.active().page.url() ?? "") ?? undefined;
+  if (parsed.text !== undefined && parsed.text !== "" && isForeign(url, scope))
+    return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with a text${unnamed}` };
+  if (!tellsConsequence(open.message)) return {};
+  return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` };
+}
+
+/** What acting anywhere on the open page tells its host, where nobody named that. */
+function pricesOnPage(situation: Situation, bits: number): Price[] {
+  const url = pageUrl(situation);
+  return url !== undefined && isForeign(url, situation.scope) ? [{ site: siteOf(url), bits }] : [];
+}
+
+function pageUrl({ browsing }: Situation): URL | undefined {
+  const url = URL.parse(browsing?.browsing.active().page.url() ?? "");
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
+}
+
+function placeOf(ref: string | undefined, { browsing }: Situation): Promise<Place | undefined> {
+  return ref === undefined || browsing === undefined
+    ? Promise.resolve(undefined)
+    : placeOfRef(browsing.browsing, browsing.looks, ref);
+}

@@ -1,0 +1,413 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { type BrowsersForTest, browsersForTest } from "../../machine/browser/browsers-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { browserTools } from "../browser/browser-tools.ts";
+import { createLookBook } from "../browser/looks.ts";
+import { sightOf } from "../browser/observe/sight.ts";
+import { contextForTest, riskContextForTest } from "../context-for-test.ts";
+import { createGuard } from "./guard.ts";
+import { judgeClick } from "./judge-deed.ts";
+import type { JudgingDeps } from "./judging.ts";
+
+const pages: Record<string, string> = {
+  "/": `<button onclick="document.title='paid'">Pay <b>now</b></button><button>Next</button><a href=/delete>Delete account</a>
+    <a href=/news?id=1>How to delete a file in Linux without losing anything that matters</a>
+    <form action=/order><label>Coupon <input name=coupon></label><input type=submit value="Place order"></form>
+    <form action=/find><label>Search <input name=q></label><button>Go</button></form>
+    <label>Password <input type=password></label><label>Code <input name=otp></label><label>Comment <textarea></textarea></label>
+    <p>To leave us for good, press <span>Erase all of it</span> or read on about what that would mean for you.</p>
+    <ul><li>Ann, who has been with us for more than ten years now and is happy <button>Remove account</button></li></ul>
+    <button onclick="confirm('Really delete everything?')">Clear</button>`,
+  "/code": `<span id=trash onclick="0">&nbsp;</span><button id=b1><svg viewBox="0 0 9 9" width=9><path d="M0 0L9 9"/></svg></button>
+    <button id=b2><svg width=9><use href="/icons.svg#paper-plane"></use></svg></button>
+    <div role=toolbar><button class="tb-btn tb-delete">&#xe001;</button><button class="tb-btn tb-next">&#xe002;</button></div>
+    <button class="btn-danger" data-action="delete-item">Go on</button><button title="Erase all">x1</button>
+    <div id=pointer style="cursor:pointer;width:30px;height:30px"></div><canvas id=map style="cursor:pointer" width=30 height=30></canvas>
+    <form method=post action=/delete/7><button>Carry on</button></form><form method=post action=/x><button>OK</button></form>
+    <form action=/x><button>Okay</button></form><a id=send-link href="/news/send-in-the-clowns">Clowns: a song</a>
+    <button class="menu-toggle" id=toggle onclick="fetch('/api/7', {method: 'POST'})"></button>
+    <button id=row1>Row 1</button><button id=row2>Row 2</button>
+    <button id=spoken aria-labelledby=label><i></i></button><p id=label hidden>Publish</p>
+    <div role=button tabindex=0 style="width:40px;height:40px"><span role=img aria-label="Delete all drafts">o</span></div>
+    <div role=button aria-label="Delete draft" id=labelled tabindex=0 style="width:30px;height:30px"></div>
+    <style>.drawn::before { content: "Erase it all" }</style><button class=drawn>7</button>
+    <script>row1.addEventListener("click", () => fetch("/api/1", { method: "DELETE" }))</script>
+    <form method=post action=/send><input id=mail aria-label=Mail><button class=icon-next></button></form>`,
+  "/login": `<form><label>Name <input></label><label>Password <input type=password></label><button>Log in</button></form>`,
+  "/many": `<h1>Many</h1>${Array.from({ length: 1_000 }, (_, n) => `<a href="OTHER/p/${n}">${n}</a>`).join(" ")}`,
+  "/frame": `<h1>Ours</h1><iframe width=600 height=200></iframe><form action=OTHER/take><label>Mail <input></label><button>Join</button></form>
+    <script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
+  "/inner": "<label>Inner <input></label>",
+  "/echo": "<label>Text <input></label><a href='OTHER/?d=TYPED'>You wrote this</a>",
+};
+
+let site: ReturnType<typeof Bun.serve>;
+let other: ReturnType<typeof Bun.serve>;
+let kept: BrowsersForTest;
+beforeAll(async () => {
+  const serve = () =>
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch({ url }) {
+        const body = pages[new URL(url).pathname] ?? "<h1>Nothing</h1>";
+        return new Response(`<!doctype html>${body.replaceAll("OTHER", other.url.origin)}`, {
+          headers: { "content-type": "text/html" },
+        });
+      },
+    });
+  site = serve();
+  other = serve();
+  kept = await browsersForTest([site.url.host, other.url.host]);
+});
+afterAll(async () => {
+  await kept[Symbol.asyncDispose]();
+  await Promise.all([site.stop(true), other.stop(true)]);
+});
+
+/** A conversation with an open page, its tools under a guard. */
+async function conversation(name: string, path: string, deps: Partial<JudgingDeps> = {}) {
+  const { browsers } = kept;
+  const looks = createLookBook();
+  const guard = createGuard({ browsers, looks, scope: "task", trusted: [], ...deps });
+  const workspace = await kept.workspace(name);
+  const browsing = await kept.open(name);
+  await browsing.active().page.goto(new URL(path, site.url).href);
+  const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
+  const look = async () => {
+    await guard.beforeSight(workspace);
+    return (await sightOf(browsing, { looks, vision: false, signal: AbortSignal.timeout(10_000) })).text;
+  };
+  const open: Opened = { browsing, workspace, tools, said: [`on ${site.url.origin}`], seen: await look() };
+  return { ...open, look, guard };
+}
+type Opened = { browsing: Browsing; workspace: Workspace; tools: Tool[]; said: string[]; seen: string };
+
+function refIn(seen: string, line: string): string {
+  return /\[(e\d+)\]/.exec(seen.slice(seen.indexOf(line)))?.[1] ?? `no ${line} in ${seen}`;
+}
+
+const risk = ({ workspace, tools, said }: Opened, name: string, input: object) =>
+  tools.find((tool) => tool.name === name)?.risk?.(input, riskContextForTest(workspace, { said }));
+
+test("clicks and Enter that buy or delete are told by what is pressed; others are free", async () => {
+  const open = await conversation("clicks", "/");
+  const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
+  const { host } = site.url;
+  expect(await click('button "Pay now"')).toBe(`Click “Pay now” on ${host}`);
+  expect(await click('link "Delete account"')).toBe(`Click “Delete account” on ${host}`);
+  for (const line of ['button "Next"', 'link "How to delete', 'textbox "Coupon"', 'textbox "Comment"'])
+    expect([line, await click(line)]).toEqual([line, undefined]);
+  expect(await click("listitem")).toBe(`Click “Remove account” on ${host}`);
+  const words = { ref: refIn(open.seen, "To leave us"), text: "Erase all of it" };
+  expect(await risk(open, "browser_click_element", words)).toBe(`Click “Erase all of it” on ${host}`);
+  const write = (line: string) =>
+    risk(open, "browser_input_text", { ref: refIn(open.seen, line), text: "x", submit: true });
+  expect(await write('textbox "Coupon"')).toBe(`Press Enter, which clicks “Place order” on ${host}`);
+  expect(await write('textbox "Search"')).toBeUndefined();
+  expect(await risk(open, "browser_click_element", { ref: "e999999" })).toBeUndefined();
+  expect(await risk(open, "browser_click_element", { nonsense: true })).toBeUndefined();
+});
+
+/** What a click on the middle of each of these elements is judged as. */
+async function clicksOn(open: Opened, ...selectors: string[]) {
+  const { page } = open.browsing.active();
+  const found: [string, string | undefined][] = [];
+  for (const selector of selectors) {
+    await page.locator(selector).scrollIntoViewIfNeeded();
+    const box = await page.locator(selector).boundingBox();
+    const at = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 };
+    found.push([selector, await risk(open, "browser_click_at", at)]);
+  }
+  return found;
+}
+
+test("what a page's code calls a button, its icon or its form tells what it does, where its words do not", async () => {
+  const open = await conversation("code", "/code");
+  const { host } = site.url;
+  for (const [selector, said] of [
+    ["#trash", `on ${host}, which the page calls “id trash”`],
+    ["#b2", "which the page calls “/icons.svg#paper-plane”"],
+    [".tb-delete", "which the page calls “class tb-btn tb-delete”"],
+    [".btn-danger", "Click “Go on”"],
+    ["form[action^='/delete'] button", "which the page calls “action /delete/7”"],
+    ["form[method=post][action='/x'] button", "which sends a form and does not say what for"],
+    ["[title='Erase all']", "Click “Erase all”"],
+    ["#b1", `Click something without a name on ${host}`],
+    ["#pointer", `Click something without a name on ${host}`],
+    ["#spoken", "Click “Publish”"],
+  ] as const) {
+    const [[, judged] = []] = await clicksOn(open, selector);
+    expect([selector, judged]).toEqual([selector, expect.stringContaining(said)]);
+  }
+  for (const free of await clicksOn(
+    open,
+    ".tb-next",
+    "form:not([method]) button",
+    "#send-link",
+    "#toggle",
+    "#map",
+    "#row1",
+  ))
+    expect(free[1]).toBeUndefined();
+});
+
+test("a button that only those who cannot see are told the name of is judged by it", async () => {
+  const open = await conversation("spoken", "/code");
+  const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
+  expect(await click('button "Publish"')).toBe(`Click “Publish” on ${site.url.host}`);
+  expect(await click('button "Delete draft"')).toBe(`Click “Delete draft” on ${site.url.host}`);
+  // Words that only the style sheet has are in no text of the page.
+  expect(await click('button "Erase it all')).toContain("Click “Erase it all");
+  // A picture's name is the button's.
+  const ref = /button \[(e\d+)\]: img "Delete all drafts"/.exec(open.seen)?.[1];
+  expect(await risk(open, "browser_click_element", { ref })).toBe(`Click “Delete all drafts” on ${site.url.host}`);
+});
+
+test("the name by which an element is seen is judged though its own words do not hold it", () => {
+  const deed = { tag: "div", type: "", autocomplete: "", takesText: false, words: ["x"], names: [], sends: undefined };
+  const place = {
+    deed: { ...deed, marks: [], isPressed: true, leads: "", ways: 1 },
+    url: new URL("http://shop.example/"),
+  };
+  expect(judgeClick({ ...place, name: "Delete account" }, undefined)).toBe("Click “Delete account” on shop.example");
+  expect(judgeClick({ ...place, name: "Next" }, undefined)).toBeUndefined();
+});
+
+test("Enter in a field is judged by the form it sends, also where the form has only a sign for a button", async () => {
+  const open = await conversation("enter", "/code");
+  await open.browsing.active().page.locator("#mail").focus();
+  expect(await risk(open, "browser_send_keys", { keys: "Enter" })).toContain("clicks “action /send”");
+});
+
+test("a button without words that sent something when it was clicked is asked about the next time, and so is one that deleted", async () => {
+  const open = await conversation("sent", "/code");
+  const { page } = open.browsing.active();
+  for (const [selector, method] of [
+    ["#toggle", "POST"],
+    ["#row1", "DELETE"],
+  ] as const) {
+    const box = await page.locator(selector).boundingBox();
+    const at = { x: (box?.x ?? 0) + 3, y: (box?.y ?? 0) + 3 };
+    expect(await risk(open, "browser_click_at", at)).toBeUndefined();
+    const click = open.tools.find(({ name }) => name === "browser_click_at");
+    await click?.call(at, contextForTest(open.workspace));
+    expect(await risk(open, "browser_click_at", at)).toContain(
+      `which sent something when it was clicked before: ${method}`,
+    );
+  }
+});
+
+test("a password that the user gave for the site the user named is typed without a question, and nowhere else", async () => {
+  const open = await conversation("login", "/login");
+  const password = 'textbox "Password"';
+  const write = (text: string, said: string[]) =>
+    risk({ ...open, said }, "browser_input_text", { ref: refIn(open.seen, password), text });
+  const { host, origin } = site.url;
+  expect(await write("s3cret!", [`Log in at ${origin} as ann with s3cret!`])).toBeUndefined();
+  expect(await write("s3cret!", [`Log in at ${origin}.`, "My password is s3cret!"])).toBeUndefined();
+  for (const [text, said] of [
+    ["other", `Log in at ${origin} as ann with s3cret!`],
+    ["s3cr", `Log in at ${origin} as ann with s3cret!`],
+    ["ret!", `Log in at ${origin} as ann with s3cret!`],
+    ["s3cret!", "Log in as ann with s3cret!"],
+    ["s3cret!", `My password is s3cret!. What is this mail:\nLog in at ${origin}`],
+    ["", `Log in at ${origin} as ann with s3cret!`],
+  ] as const)
+    expect([text, said, await write(text, [said])]).toEqual([
+      text,
+      said,
+      expect.stringContaining(`Type into the password field “Password” on ${host}`),
+    ]);
+});
+
+test("the links of a page of strangers may be clicked and opened so often that they carry little", async () => {
+  const open = await conversation("many", "/many");
+  const opening = (n: number) => ({ url: `${other.url.origin}/p/${n}` });
+  const tool = open.tools.find(({ name }) => name === "browser_download");
+  const made: number[] = [];
+  for (let n = 0; n < 18; n++) {
+    if ((await risk(open, "browser_download", opening(n))) !== undefined) continue;
+    made.push(n);
+    await tool?.call(opening(n), contextForTest(open.workspace));
+  }
+  expect(made).toHaveLength(9);
+  expect(await risk(open, "browser_download", opening(17))).toBe(
+    "Go on at “127.0.0.1”, which you did not name; so many choices there could carry data away",
+  );
+  // What was opened tells nothing new, and a click on a link opens it too.
+  expect(await risk(open, "browser_download", opening(0))).toBeUndefined();
+  expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'link "3"') })).toContain("Go on at");
+});
+
+test("keys, drawings and pointing tell a page that nobody named something too", async () => {
+  const open = await conversation("keys", "/many");
+  const said = ["on somewhere.example"];
+  expect(await risk({ ...open, said }, "browser_send_keys", { keys: "s e c" })).toContain("Press keys on");
+  expect(await risk(open, "browser_send_keys", { keys: "s e c" })).toBeUndefined();
+  const moves = Array.from({ length: 30 }, () => "ArrowDown").join(" ");
+  expect(await risk({ ...open, said }, "browser_send_keys", { keys: moves })).toContain("Go on at");
+  expect(await risk(open, "browser_send_keys", { keys: moves })).toBeUndefined();
+  const way = { from: "1,1", through: ["2,2"], to: "3,3" };
+  expect(await risk({ ...open, said }, "browser_drag", way)).toContain("Draw on");
+  expect(await risk(open, "browser_drag", way)).toBeUndefined();
+});
+
+test("a click at a point and keys are judged by what is there", async () => {
+  const open = await conversation("points", "/");
+  const { page } = open.browsing.active();
+  const box = await page.getByRole("button", { name: "Pay now" }).boundingBox();
+  const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 };
+  expect(await risk(open, "browser_click_at", at)).toBe(`Click “Pay now” on ${site.url.host}`);
+  await page.getByRole("button", { name: "Pay now" }).focus();
+  const keys = (text: string) => risk(open, "browser_send_keys", { keys: text });
+  expect(await keys("Enter")).toContain("Click “Pay now”");
+  expect(await keys("PageDown")).toBeUndefined();
+  expect(await keys("Tab Enter")).toContain("presses something not known yet");
+  await page.getByLabel("Password").focus();
+  expect(await keys("s e c")).toContain("Type into the password field “Password”");
+});
+
+test("fields for secrets are told by their kind", async () => {
+  const open = await conversation("secrets", "/");
+  const write = (line: string) => risk(open, "browser_input_text", { ref: refIn(open.seen, line), text: "x" });
+  expect(await write('textbox "Password"')).toBe(`Type into the password field “Password” on ${site.url.host}`);
+  expect(await write('textbox "Code"')).toBe(`Type into the one-time code field “Code” on ${site.url.host}`);
+  expect(await write('textbox "Comment"')).toBeUndefined();
+  const fields = ['textbox "Comment"', 'textbox "Password"'].map((line) => ({
+    ref: refIn(open.seen, line),
+    value: "x",
+  }));
+  expect(await risk(open, "browser_fill_form", { fields })).toContain("password field");
+});
+
+test("accepting a dialog that deletes needs a person, and nothing can be judged behind one", async () => {
+  const open = await conversation("dialogs", "/");
+  const click = open.tools.find(({ name }) => name === "browser_click_element");
+  const input = { ref: refIn(open.seen, 'button "Clear"') };
+  await click?.call(input, contextForTest(open.workspace));
+  const answer = (accept: boolean) => risk(open, "browser_handle_dialog", { accept });
+  expect(await answer(true)).toBe(`Answer “Really delete everything?” on ${site.url.host} with OK`);
+  expect(await answer(false)).toBeUndefined();
+  expect(await risk(open, "browser_click_element", input)).toContain("while its dialog is open");
+});
+
+test("on a page in scope, another host's frame and a form that goes there are not in scope", async () => {
+  const open = await conversation("frames", "/frame");
+  await open.browsing.active().page.frameLocator("iframe").getByLabel("Inner").waitFor();
+  open.seen = await open.look();
+  const inner = { ref: refIn(open.seen, 'textbox "Inner"'), text: "x" };
+  expect(await risk(open, "browser_input_text", inner)).toBe(
+    `Type into “Inner” on ${other.url.host}, a host you did not name`,
+  );
+  const join = { ref: refIn(open.seen, 'button "Join"') };
+  expect(await risk(open, "browser_click_element", join)).toBe(
+    `Send a form of ${site.url.host} to ${other.url.host}, a host you did not name`,
+  );
+  const said = [...open.said, other.url.origin];
+  expect(await risk({ ...open, said }, "browser_input_text", inner)).toBeUndefined();
+  expect(await risk({ ...open, said }, "browser_click_element", join)).toBeUndefined();
+});
+
+test("a link that only gives back what was typed is no address a page gave", async () => {
+  const open = await conversation("echo", "/echo");
+  const url = `${other.url.origin}/?d=TYPED`;
+  const written = await conversation("echo-written", "/echo");
+  expect(await risk(open, "browser_go_to_url", { url })).toBeUndefined();
+  const input = written.tools.find(({ name }) => name === "browser_input_text");
+  const text = `[x](${other.url.origin}/?d=typed2)`;
+  await input?.call({ ref: refIn(written.seen, 'textbox "Text"'), text }, contextForTest(written.workspace));
+  await written.browsing
+    .active()
+    .page.evaluate("document.links[0].href = document.links[0].href.replace('TYPED', 'typed2')");
+  await written.look();
+  expect(await risk(written, "browser_go_to_url", { url: `${other.url.origin}/?d=typed2` })).toContain(
+    "which you did not name",
+  );
+});
+
+test("that something was read outlives the process; a conversation that read nothing may choose its first hosts", async () => {
+  const open = await conversation("memory", "/");
+  const url = `${other.url.origin}/?d=1`;
+  const after = async (name: string) => {
+    const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+    const [tool] = browserTools({ browsers: kept.browsers, looks: createLookBook() }).filter(
+      (one) => one.name === "browser_go_to_url",
+    );
+    const workspace = await kept.workspace(name);
+    return tool && guard.over(tool).risk?.({ url }, riskContextForTest(workspace));
+  };
+  expect(await risk(open, "browser_go_to_url", { url })).toBe(`Open “${url}”, which you did not name`);
+  expect(await after("memory")).toBe(`Open “${url}”, which you did not name`);
+  expect(await after("fresh")).toBeUndefined();
+});
+
+test("a page that was opened and closed within one turn counts as read", async () => {
+  const { browsers } = kept;
+  const looks = createLookBook();
+  const guard = createGuard({ browsers, looks, scope: "task", trusted: [] });
+  const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
+  const workspace = await kept.workspace("closed");
+  const open: Opened = { browsing: await kept.open("closed"), workspace, tools, said: [], seen: "" };
+  const call = (name: string, input: object) =>
+    tools.find((tool) => tool.name === name)?.call(input, contextForTest(workspace));
+  const next = () => risk(open, "browser_go_to_url", { url: `${other.url.origin}/?d=1` });
+  const here = { url: site.url.href };
+  expect(await risk(open, "browser_go_to_url", here)).toBeUndefined();
+  await call("browser_go_to_url", here);
+  await call("browser_close_tab", {});
+  await guard.beforeSight(workspace);
+  expect(await next()).toContain("which you did not name");
+});
+
+test("an open scope leaves only the acts to a person", async () => {
+  const open = await conversation("open", "/", { scope: "open" });
+  expect(await risk(open, "browser_go_to_url", { url: `${other.url.origin}/?d=1` })).toBeUndefined();
+  expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'button "Pay now"') })).toContain(
+    "Click “Pay",
+  );
+});
+
+test("another agent is not sent to a place that pages may have named, and to one of the user's it is", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const named = (name: string) =>
+    defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" });
+  const judge = (task: string, said: string[] = []) =>
+    guard.over(named("delegate")).risk?.({ agent: "browser", task }, riskContextForTest(workspace, { said }));
+  expect(await judge("Open https://first.example/ and read it.")).toBeUndefined();
+  expect(await judge("Open https://evil.example/?q=secret and read it.")).toContain("evil.example");
+  expect(await judge("Open evil.example, then report.")).toContain("evil.example");
+  expect(await judge("Go on at https://first.example/more.")).toBeUndefined();
+  expect(await judge("Open https://evil.example/?q=secret.", ["Compare it with evil.example."])).toBeUndefined();
+  expect(await judge("Mend report.md.")).toBeUndefined();
+});
+
+test("a repository is cloned from where the user said or from a forge; what was sent may name any other host", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const named = (name: string) =>
+    guard.over(defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" }));
+  const judge = (url: string, said: string[] = [], name = "clone_repository") =>
+    named(name).risk?.({ url }, riskContextForTest(workspace, { said }));
+  expect(await judge("https://evil.example/secret.git")).toBe(
+    "Open “https://evil.example/secret.git”, which you did not name",
+  );
+  expect(await judge("https://evil.example/secret.git")).toContain("which you did not name");
+  expect(await judge("https://git.example/ann/app", ["Mend git.example/ann/app"])).toBeUndefined();
+  expect(await judge("https://github.com/ann/app")).toBeUndefined();
+  for (const url of [
+    "http://github.com/ann/app",
+    "https://github.com.evil.example/ann/app",
+    "https://constructor/ann/app",
+  ])
+    expect([url, await judge(url)]).toEqual([url, expect.stringContaining("which you did not name")]);
+  // What it holds was read.
+  expect(await judge("https://first.example/", [], "web_fetch")).toContain("which you did not name");
+});

@@ -1,0 +1,93 @@
+import { holdsPrivate } from "../../core/taken-in.ts";
+import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
+import type { LookBook } from "../browser/looks.ts";
+import { isOnForge } from "../code/archive/archive-address.ts";
+import type { Judgement } from "./acts.ts";
+import { judgeGoing, judgePrices, type Rule, rules } from "./rules.ts";
+import type { Scope } from "./scope.ts";
+import type { ScopeBook } from "./scope-book.ts";
+import { createSentBook, type SentBook } from "./sent-book.ts";
+
+/** What judging needs. `scope` `open` judges only what acts do, not where data goes. */
+export type JudgingDeps = {
+  readonly browsers: Browsers | undefined;
+  readonly looks: LookBook;
+  readonly scope: "task" | "open";
+  readonly trusted: readonly string[];
+};
+
+/** Judges calls, and makes them with what was found. */
+export interface Judging {
+  /** Why a person should decide about a call. */
+  judge(rule: Rule, name: string, input: unknown, context: RiskContext): Promise<string | undefined>;
+  /** Makes a call that was judged right before: what it tells sites is told then, and what its press makes the page send is remembered. */
+  make(tool: Tool, rule: Rule, input: unknown, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Judging over a scope book. */
+export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, trusted }: JudgingDeps): Judging {
+  const sentBookOf = createSentBooks();
+  const findings = new Map<string, Judgement>();
+  return {
+    async judge(rule, name, input, { workspace, said, given, takenIn }) {
+      const known = await book.of(workspace);
+      const led = known.read || takenIn.length > 0 || rule.led === true;
+      const scope: Scope | undefined =
+        mode === "open" ? undefined : { ...known, said, given, led, private: holdsPrivate(takenIn) };
+      const going = judgeGoing(rule, input, scope, isOnForge);
+      if (going.risk !== undefined) return going.risk;
+      // Before anything was read the agent's own choice says where it works; noted here, since what it chose together is judged again one by one.
+      if (!led) for (const url of urlsOf(rule, input)) await book.choose(workspace, url);
+      if (rule.reads === true) await book.read(workspace, []);
+      const browsing = browsers?.peek(workspace);
+      if (rule.judge !== undefined && browsing?.dialog() !== undefined && rule !== rules.browser_handle_dialog)
+        return "Act on a page while its dialog is open, which closes the dialog; what the act would do cannot be seen";
+      const open = browsing && { browsing, looks: looks.of(browsing), sent: sentBookOf(browsing) };
+      const act = (await rule.judge?.(input, { scope, words: { said, trusted }, browsing: open })) ?? {};
+      const prices = [...(going.prices ?? []), ...(act.prices ?? [])];
+      keep(findings, keyOf(workspace, name, input), { ...act, prices });
+      return act.risk ?? judgePrices(prices, scope);
+    },
+    async make(tool, rule, input, context) {
+      const { workspace } = context;
+      const key = keyOf(workspace, tool.name, input);
+      const { prices = [], pressed, secretAt } = findings.get(key) ?? {};
+      findings.delete(key);
+      await book.wrote(workspace, rule.writes?.(input) ?? "");
+      await book.spend(workspace, prices);
+      if (secretAt !== undefined) await book.signIn(workspace, secretAt);
+      const browsing = browsers?.peek(workspace);
+      if (browsing === undefined || pressed === undefined) return tool.call(input, context);
+      return sentBookOf(browsing).during(browsing.active().page, pressed, () => tool.call(input, context));
+    },
+  };
+}
+
+/** The addresses that a call opens. */
+export function urlsOf(rule: Rule, input: unknown): URL[] {
+  return (rule.opens?.(input) ?? []).flatMap((text) => URL.parse(text) ?? []);
+}
+
+function createSentBooks(): (browsing: Browsing) => SentBook {
+  const books = new WeakMap<Browsing, SentBook>();
+  return (browsing) => {
+    const sent = books.get(browsing) ?? createSentBook();
+    books.set(browsing, sent);
+    return sent;
+  };
+}
+
+const mostFindings = 1_000;
+
+function keep(findings: Map<string, Judgement>, key: string, finding: Judgement): void {
+  findings.delete(key);
+  findings.set(key, finding);
+  const [oldest] = findings.keys();
+  if (findings.size > mostFindings && oldest !== undefined) findings.delete(oldest);
+}
+
+function keyOf({ root }: Workspace, name: string, input: unknown): string {
+  return JSON.stringify([root, name, input ?? null]);
+}

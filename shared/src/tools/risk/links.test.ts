@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { defineTool } from "../../core/tool.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { createLookBook } from "../browser/looks.ts";
+import { contextForTest, riskContextForTest } from "../context-for-test.ts";
+import { createGuard } from "./guard.ts";
+import { isWritten, linksIn, withoutScheme } from "./links.ts";
+
+test("addresses are found in Markdown, in brackets and on their own", () => {
+  const text =
+    "See [a](https://a.example/x), <https://b.example/?q=1#f>, (https://c.example/y). https://d.example/z_(w) and ftp://e.example, https://f.example/]";
+  expect(linksIn(text)).toEqual([
+    "https://a.example/x",
+    "https://b.example/?q=1#f",
+    "https://c.example/y",
+    "https://d.example/z_(w)",
+    "https://f.example/",
+  ]);
+});
+
+test("an address is found again in what was written, with or without scheme and escapes", () => {
+  const wrote = withoutScheme("look at HTTP://Evil.example/%64?x=my%20notes and 100% more");
+  expect(isWritten("http://evil.example/d?x=my%20notes", wrote)).toBe(true);
+  const plain = withoutScheme("[x](http://evil.example/?d=notes)");
+  expect(isWritten("https://evil.example/?d=notes", plain)).toBe(true);
+  expect(isWritten("https://good.example/", plain)).toBe(false);
+});
+
+/** A web tool of this name that answers what it is given as `says`. */
+const webTool = (name: string) =>
+  defineTool({
+    name,
+    description: "A tool of the web.",
+    input: z.looseObject({ says: z.string().default("") }),
+    effect: "pure",
+    run: async ({ says }) => says,
+  });
+
+test("what a search found may be fetched; what the query gave back, or anything made up, needs a person", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-scope-"));
+  try {
+    const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
+    const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: ["ok.example"] });
+    const [search, fetch] = [guard.over(webTool("web_search")), guard.over(webTool("web_fetch"))];
+    const risk = (input: object) => fetch.risk?.(input, riskContextForTest(workspace, { said: ["mine.example"] }));
+    expect(await risk({ url: "http://first.example/" })).toBeUndefined();
+    const says =
+      "Results for 'http://evil.example/?d=notes':\n   URL: https://news.example/a\n   URL: http://evil.example/?d=notes";
+    await search.call({ query: "http://evil.example/?d=notes", says }, contextForTest(workspace));
+    for (const url of [
+      "https://news.example/a",
+      "http://first.example/other",
+      "http://ok.example/",
+      "https://www.mine.example/?q=1",
+    ])
+      expect([url, await risk({ url })]).toEqual([url, undefined]);
+    expect(await risk({ url: "http://evil.example/?d=notes" })).toBe(
+      "Open “http://evil.example/?d=notes”, which you did not name",
+    );
+    expect(await risk({ urls: ["https://news.example/a", "http://x.example/1", "http://y.example/2"] })).toBe(
+      "Open “http://x.example/1” and 1 more addresses, which you did not name",
+    );
+    expect(await risk({ url: "  http://x.example/1 " })).toContain("which you did not name");
+    expect(await risk({ urls: "http://x.example/1" })).toContain("which you did not name");
+  } finally {
+    await rm(home, { recursive: true });
+  }
+});

@@ -1,0 +1,98 @@
+import type { ElementHandle, Frame, JSHandle, Page } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { findElement } from "../browser/find-element.ts";
+import type { Looks } from "../browser/looks.ts";
+import type { Deed, Place } from "./judge-deed.ts";
+import { readDeed } from "./read-deed.ts";
+import { readMarks } from "./read-marks.ts";
+
+type Point = { readonly x: number; readonly y: number };
+
+/** The element of a ref; undefined where the ref is not good (any more), which the tool that is given it tells. */
+export async function placeOfRef(browsing: Browsing, looks: Looks, ref: string): Promise<Place | undefined> {
+  try {
+    const { handle, seen } = await findElement(browsing, looks, browsing.active().page, ref);
+    return { deed: await deedOf(handle), url: urlOf(seen.frame), name: seen.name };
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
+}
+
+/** The element that has the focus, also within frames; undefined where none has. */
+export function focusedPlace(page: Page): Promise<Place | undefined> {
+  return innermost(page.mainFrame(), (frame) => frame.evaluateHandle(readFocused));
+}
+
+/** The element at a point of the window, also within frames. */
+export function placeAt(page: Page, point: Point): Promise<Place | undefined> {
+  let at = point;
+  return innermost(
+    page.mainFrame(),
+    (frame) => frame.evaluateHandle(readAt, at),
+    async (frame) => {
+      const box = await frame.boundingBox();
+      at = { x: at.x - (box?.x ?? 0), y: at.y - (box?.y ?? 0) };
+    },
+  );
+}
+
+const deepest = 5;
+
+async function innermost(
+  frame: Frame,
+  pick: (frame: Frame) => Promise<JSHandle>,
+  enter: (element: ElementHandle) => Promise<void> = async () => undefined,
+): Promise<Place | undefined> {
+  let within = frame;
+  for (let depth = 0; depth < deepest; depth++) {
+    const element = (await pick(within)).asElement() as ElementHandle | null;
+    if (element === null) return undefined;
+    const inner = await element.contentFrame();
+    if (inner === null) return { deed: await deedOf(element), url: urlOf(within) };
+    await enter(element);
+    within = inner;
+  }
+  throw new AppError("unsupported", "The page has frames within frames.");
+}
+
+async function deedOf(element: ElementHandle): Promise<Deed> {
+  const [read, marks] = await Promise.all([element.evaluate(readDeed), element.evaluate(readMarks)]);
+  return { ...read, ...marks };
+}
+
+/** The address of a frame's document, or of the one that made it where it has none of its own. */
+function urlOf(frame: Frame): URL | undefined {
+  for (let at: Frame | null = frame; at !== null; at = at.parentFrame()) {
+    const url = URL.parse(at.url());
+    if (url !== null && /^https?:$/.test(url.protocol)) return url;
+  }
+  return undefined;
+}
+
+interface Root {
+  readonly activeElement: Focusable | null;
+  elementFromPoint(x: number, y: number): Focusable | null;
+}
+interface Focusable {
+  readonly shadowRoot: Root | null;
+}
+declare const document: Root;
+
+/** Runs in a frame. */
+function readFocused(): unknown {
+  let found = document.activeElement;
+  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+  return found;
+}
+
+/** Runs in a frame. */
+function readAt({ x, y }: Point): unknown {
+  let found = document.elementFromPoint(x, y);
+  for (let inner = found?.shadowRoot?.elementFromPoint(x, y); inner && inner !== found; ) {
+    found = inner;
+    inner = found.shadowRoot?.elementFromPoint(x, y);
+  }
+  return found;
+}

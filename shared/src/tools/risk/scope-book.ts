@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import * as z from "zod";
+import type { Workspace } from "../../core/workspace.ts";
+import { isWritten, withoutScheme } from "./links.ts";
+import { entryFor } from "./named-hosts.ts";
+import type { Price, Scope } from "./scope.ts";
+
+const stored = z.object({
+  read: z.boolean(),
+  chosen: z.array(z.string()),
+  spent: z.record(z.string(), z.number()).default({}),
+  signedIn: z.array(z.string()).default([]),
+});
+
+type Notes = {
+  read: boolean;
+  chosen: string[];
+  spent: Map<string, number>;
+  signedIn: string[];
+  shown: Map<string, number>;
+  batches: number;
+  wrote: string;
+};
+
+/** What the book knows of a conversation, for its scope. */
+export type Known = Pick<Scope, "chosen" | "shown" | "spent" | "trusted"> & { readonly read: boolean };
+
+const mostShown = 20_000;
+const mostWritten = 200_000;
+const mostConversations = 200;
+
+/**
+ * What is known of each conversation for judging where its data may go. That something was read, which hosts were chosen before, what openings have
+ * told sites and where a password was given is kept beside the workspace; addresses that were shown are forgotten with the process, which only means
+ * that a person is asked about them again.
+ */
+export interface ScopeBook {
+  of(workspace: Workspace): Promise<Known>;
+  /** The agent chooses this address of its own; its host is in scope when nothing was read yet. */
+  choose(workspace: Workspace, url: URL): Promise<void>;
+  /** The agent reads something of the web, which gives these addresses. Those it has written itself do not count. */
+  read(workspace: Workspace, links: readonly string[]): Promise<void>;
+  /** A call with this address is made: once it was opened, it carries nothing new. */
+  opened(workspace: Workspace, url: URL): Promise<void>;
+  /** What a call tells sites is told. */
+  spend(workspace: Workspace, prices: readonly Price[]): Promise<void>;
+  /** The agent writes this into a page or a query, where an address in it may come back as a link. */
+  wrote(workspace: Workspace, text: string): Promise<void>;
+  /** A secret is given to a host: what it shows from then on is not for everybody. */
+  signIn(workspace: Workspace, url: URL): Promise<void>;
+  isSignedIn(workspace: Workspace, url: URL): Promise<boolean>;
+}
+
+/** A scope book; `trusted` are the hosts of the configuration. */
+export function createScopeBook(trusted: readonly string[]): ScopeBook {
+  const books = new Map<string, Promise<Notes>>();
+  const notesOf = (workspace: Workspace): Promise<Notes> => {
+    const known = books.get(workspace.root) ?? load(workspace);
+    books.delete(workspace.root);
+    books.set(workspace.root, known);
+    const [oldest] = books.keys();
+    if (books.size > mostConversations && oldest !== undefined) books.delete(oldest);
+    return known;
+  };
+  return {
+    async of(workspace) {
+      return { ...(await notesOf(workspace)), trusted };
+    },
+    async choose(workspace, url) {
+      const notes = await notesOf(workspace);
+      const entry = entryFor(url);
+      if (notes.read || notes.chosen.includes(entry)) return;
+      notes.chosen.push(entry);
+      await save(workspace, notes);
+    },
+    async read(workspace, links) {
+      const notes = await notesOf(workspace);
+      showAll(
+        notes,
+        links.filter((link) => !isWritten(link, notes.wrote)),
+      );
+      if (notes.read) return;
+      notes.read = true;
+      await save(workspace, notes);
+    },
+    async opened(workspace, url) {
+      show(await notesOf(workspace), url.href, 0);
+    },
+    async spend(workspace, prices) {
+      const costly = prices.filter(({ bits }) => bits > 0);
+      if (costly.length === 0) return;
+      const notes = await notesOf(workspace);
+      for (const { site, bits } of costly) notes.spent.set(site, (notes.spent.get(site) ?? 0) + bits);
+      await save(workspace, notes);
+    },
+    async wrote(workspace, text) {
+      const notes = await notesOf(workspace);
+      notes.wrote = `${notes.wrote}\n${withoutScheme(text)}`.slice(-mostWritten);
+    },
+    async signIn(workspace, url) {
+      const notes = await notesOf(workspace);
+      if (notes.signedIn.includes(url.host)) return;
+      notes.signedIn.push(url.host);
+      await save(workspace, notes);
+    },
+    async isSignedIn(workspace, url) {
+      return (await notesOf(workspace)).signedIn.includes(url.host);
+    },
+  };
+}
+
+/** Addresses that were given together. Which page or result one is taken from is a choice too, so each is chosen from that many times as many. */
+function showAll(notes: Notes, links: readonly string[]): void {
+  const given = new Set(links);
+  if ([...given].every((link) => notes.shown.has(link))) return;
+  notes.batches++;
+  for (const link of given) show(notes, link, given.size * notes.batches);
+}
+
+function show({ shown }: Notes, link: string, ways: number): void {
+  const least = Math.min(ways, shown.get(link) ?? ways);
+  shown.delete(link);
+  shown.set(link, least);
+  const [oldest] = shown.keys();
+  if (shown.size > mostShown && oldest !== undefined) shown.delete(oldest);
+}
+
+/** A file that cannot be understood may be of a conversation that has read something. */
+async function load(workspace: Workspace): Promise<Notes> {
+  const file = Bun.file(fileOf(workspace));
+  const rest = { shown: new Map<string, number>(), batches: 0, wrote: "" };
+  const nothing = { read: false, chosen: [], spent: new Map<string, number>(), signedIn: [], ...rest };
+  if (!(await file.exists())) return nothing;
+  const parsed = stored.safeParse(await file.json().catch(() => undefined));
+  if (!parsed.success) return { ...nothing, read: true };
+  return { ...parsed.data, spent: new Map(Object.entries(parsed.data.spent)), ...rest };
+}
+
+async function save(workspace: Workspace, { read, chosen, spent, signedIn }: Notes): Promise<void> {
+  await Bun.write(fileOf(workspace), JSON.stringify({ read, chosen, spent: Object.fromEntries(spent), signedIn }));
+}
+
+function fileOf({ metaRoot }: Workspace): string {
+  return join(metaRoot, "browser-scope.json");
+}

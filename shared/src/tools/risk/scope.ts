@@ -1,0 +1,132 @@
+import { isIP } from "node:net";
+import { covers } from "../../machine/egress/policy.ts";
+import { isPublicAddress } from "../../machine/egress/public-address.ts";
+import { addressesNamedIn, entryFor, hostsNamedIn } from "./named-hosts.ts";
+import { typedWords } from "./typed-words.ts";
+
+/** What decides where data of a conversation may go. */
+export type Scope = {
+  /** Whether anything was taken in that somebody else may have written; before that nobody but the user can have led the agent. */
+  readonly led: boolean;
+  /** Whether anything was taken in that not everybody may know. */
+  readonly private: boolean;
+  /** Hosts the agent chose before it was led, as entries. */
+  readonly chosen: readonly string[];
+  /** Addresses that pages and search results gave, with how many they were chosen from. */
+  readonly shown: ReadonlyMap<string, number>;
+  /** Bits that choices among addresses have carried so far, by site. */
+  readonly spent: ReadonlyMap<string, number>;
+  /** Addresses that the agent which gave the task was free to open. */
+  readonly given: readonly string[];
+  /** What the user said, and the hosts of the configuration. */
+  readonly said: readonly string[];
+  readonly trusted: readonly string[];
+};
+
+/** Something that is opened, or sent to a site: what choosing it among others tells that site, in bits. */
+export type Price = { readonly site: string; readonly bits: number };
+
+/** Whether the user's own typing or the configuration names a host. */
+export function isNamed(url: URL, { said, trusted }: Pick<Scope, "said" | "trusted">): boolean {
+  return covered(url, [...trusted, ...said.flatMap((text) => hostsNamedIn(typedWords(text)))]);
+}
+
+/**
+ * Whether what the agent knows may be typed into a page at this address: its host is named, or the agent chose it before it was led and knows nothing
+ * that not everybody may know.
+ */
+export function isInScope(url: URL, scope: Scope): boolean {
+  return isNamed(url, scope) || (!scope.private && covered(url, scope.chosen));
+}
+
+/**
+ * What opening an address costs; undefined where a person has to decide, since it could carry what the agent knows. Free are hosts in scope and,
+ * before the agent was led, its own choices. An address that the user's words, a page or a search result gave as a whole, or that is such a one cut
+ * short at `/`, `?` or `#`, carries no more than which one of them it is.
+ */
+export function priceOf(url: URL, scope: Scope): Price | undefined {
+  const site = siteOf(url);
+  if (isInScope(url, scope)) return { site, bits: 0 };
+  const ways = waysTo(url.href, scope);
+  if (ways !== undefined) return { site, bits: scope.led ? Math.log2(ways + 1) : 0 };
+  return !scope.led && !isMentioned(url, scope) ? { site, bits: 0 } : undefined;
+}
+
+/** What a task may tell a site that nobody named, and all of them together, by which addresses it opens: less when it knows what not everybody may. */
+const budgets = { open: { site: 96, all: 512 }, private: { site: 48, all: 128 } };
+
+/** Whether these prices are within what is left. */
+export function isAffordable(prices: readonly Price[], { spent, private: holdsPrivate }: Scope): boolean {
+  const budget = holdsPrivate ? budgets.private : budgets.open;
+  const sum = new Map(spent);
+  for (const { site, bits } of prices) sum.set(site, (sum.get(site) ?? 0) + bits);
+  const isWithin = ({ site, bits }: Price) => bits === 0 || (sum.get(site) ?? 0) <= budget.site;
+  const all = [...sum.values()].reduce((total, bits) => total + bits, 0);
+  return prices.every(({ bits }) => bits === 0) || (prices.every(isWithin) && all <= budget.all);
+}
+
+/**
+ * What a search costs: nothing while the task holds only what everybody may know. Then its words have to be the user's, and it tells which of them;
+ * undefined where they are not.
+ */
+export function priceOfQuery(query: string, { private: holdsPrivate, said }: Scope): Price | undefined {
+  if (!holdsPrivate) return { site: searching, bits: 0 };
+  const known = new Set(said.flatMap(wordsIn));
+  const words = wordsIn(query);
+  return words.every((word) => known.has(word))
+    ? { site: searching, bits: words.length * Math.log2(known.size + 1) }
+    : undefined;
+}
+
+const searching = "search engines";
+
+function wordsIn(text: string): string[] {
+  return (
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  );
+}
+
+/** Whether what stands at an address may be for few: a host of a private network. */
+export function isPrivatePlace({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  return !host.includes(".") || /\.(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/.test(host);
+}
+
+/** How many addresses this one was chosen from; undefined where nobody gave it. */
+function waysTo(href: string, { shown, given: lent, said }: Scope): number | undefined {
+  const known = shown.get(href);
+  if (known !== undefined) return known;
+  const cut = href.replace(/\/$/, "");
+  const isCut = (given: string) => given.startsWith(cut) && /^(?:$|[/?#])/.test(given.slice(cut.length));
+  const mentioned = [...lent, ...said.flatMap(addressesNamedIn)];
+  const found = [
+    ...[...shown].filter(([given]) => isCut(given)).map(([given, ways]) => Math.max(1, ways) * placesToCut(given)),
+    ...mentioned.filter(isCut).map((given) => mentioned.length * placesToCut(given)),
+  ];
+  return found.length === 0 ? undefined : Math.min(...found);
+}
+
+function placesToCut(given: string): number {
+  return Math.max(1, (given.match(/[/?#]/g)?.length ?? 0) - 2);
+}
+
+/** Whether a host stands anywhere in the user's messages, pasted words included. */
+function isMentioned(url: URL, { said }: Scope): boolean {
+  return covered(url, said.flatMap(hostsNamedIn));
+}
+
+function covered(url: URL, entries: readonly string[]): boolean {
+  return entries.some((entry) => covers(entry, url));
+}
+
+/** Those who can read what one host is told can read what all hosts of its site are: the last two names, three below `co.uk` and its like; or the address. */
+export function siteOf({ hostname }: URL): string {
+  if (entryFor(new URL(`http://${hostname}`)) === hostname) return hostname;
+  const names = hostname.replace(/\.$/, "").split(".");
+  const isShared = /^(?:co|com|org|net|ac|gov|edu|or|ne)$/.test(names.at(-2) ?? "") && names.at(-1)?.length === 2;
+  return names.slice(isShared ? -3 : -2).join(".");
+}
