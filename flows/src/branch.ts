@@ -1,8 +1,8 @@
 import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
 import { AppError } from "@manyhands/shared/core/errors";
-import type { BranchOutcome } from "@manyhands/shared/core/events/flow-events";
 import type { AskMessage, Flow } from "@manyhands/shared/core/flow";
 import { outcomeText } from "@manyhands/shared/flow/ask";
+import type { BranchOutcome } from "./told.ts";
 
 /** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
 export type Branch = {
@@ -33,7 +33,11 @@ export type BranchResult = {
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
   const { name, agent, item, message, deadlineMs } = branch;
   const about = item === undefined ? "" : ` with ${item}`;
-  flow.tell({ type: "branch-begun", branch: name, agent, note: `Branch ${name}: ${agent} begins${about}` });
+  flow.tell({
+    type: "branch-begun",
+    note: `Branch ${name}: ${agent} begins${about}`,
+    data: { branch: name, agent, begun: true },
+  });
   try {
     const asked = await flow.ask(agent, message, deadlineMs === undefined ? {} : { deadlineMs });
     const { state, answer, taskId, files, error } = asked;
@@ -60,10 +64,7 @@ function unasked(branch: Branch) {
 export function tellBranch(flow: Flow, { branch: { name, agent }, outcome, reason }: BranchResult): void {
   flow.tell({
     type: "branch-ended",
-    branch: name,
-    agent,
-    outcome,
-    ...(reason !== "" && { reason }),
     note: `Branch ${name}: ${outcome === "failed" ? reason : `${agent} ${outcome}`}`,
+    data: { branch: name, agent, outcome, ...(reason !== "" && { reason }) },
   });
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentServerForTest, agentServerForTest } from "@manyhands/shared/a2a/ask/agent-server-for-test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { readEvent } from "@manyhands/shared/core/events";
 import type { AgentOutput } from "@manyhands/shared/core/task";
 import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
 import { type FlowStart, inputForTest } from "@manyhands/shared/flow/flow-for-test";
@@ -85,8 +85,9 @@ async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Prom
       status: record?.status,
       output: record?.output as AgentOutput | undefined,
       completed: events.flatMap(({ event }) => {
-        const { type, branch, outcome } = event as AgentEvent & { branch?: string; outcome?: string };
-        return type === "branch-ended" && outcome === "completed" ? [branch ?? ""] : [];
+        const read = readEvent(event);
+        if (read.type !== "flow-told" || read.of !== "branch-ended") return [];
+        return read.data.outcome === "completed" ? [String(read.data.branch)] : [];
       }),
       types: events.map(({ event }) => event.type),
       seqs: events.map(({ seq }) => seq),

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import { flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import { sequential } from "./sequential.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
-const outcomes = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "step-ended" ? [`${event.step} ${event.agent} ${event.outcome}`] : []));
-const artifact = (events: readonly AgentEvent[], name: string) =>
+const outcomes = (events: readonly ReadEvent[]) =>
+  told(events, "step-ended").map(({ step, agent, outcome }) => `${step} ${agent} ${outcome}`);
+const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
 

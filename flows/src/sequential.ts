@@ -156,17 +156,19 @@ async function work(
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
   const parts = [...partsFor(flow, settings), ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
-  flow.tell({ type: "step-assigned", ...about, note: `Step ${step}: ${agent} begins` });
+  flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
   const outcome = await flow.ask(agent, { text: text + said, parts });
   flow.handOn(outcome.files);
   const isDone = outcome.state === "completed";
   flow.tell({
     type: "step-ended",
-    ...about,
-    agent: outcome.agent,
-    outcome: isDone ? "completed" : "failed",
-    ...(!isDone && { reason: outcomeText(outcome) }),
     note: `Step ${step}: ${outcomeText(outcome)}`,
+    data: {
+      ...about,
+      agent: outcome.agent,
+      outcome: isDone ? "completed" : "failed",
+      ...(!isDone && { reason: outcomeText(outcome) }),
+    },
   });
   return outcome;
 }

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from "@manyhands/shared/core/errors";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { JournalEvent } from "@manyhands/shared/core/events";
 import type { Json } from "@manyhands/shared/core/json";
 import { messageSignal, type UserMessage } from "@manyhands/shared/core/message";
 import type { Run, RunDefinition, RunEvent } from "@manyhands/shared/core/run";
@@ -114,7 +114,7 @@ const acts: Record<string, Act> = {
   },
 };
 
-function event(from: AgentEvent): RunEvent {
+function event(from: JournalEvent): RunEvent {
   return from as unknown as RunEvent;
 }
 

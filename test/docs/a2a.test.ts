@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { eventTypes } from "@manyhands/shared/core/events";
 import type { ScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
@@ -12,7 +13,6 @@ import { shows } from "./shows.ts";
 const token = "long-enough";
 const guide = await readGuide("a2a.md");
 const blocks = blocksOf(guide);
-const source = await Bun.file(resolve(import.meta.dir, "../../shared/src/core/events/agent-events.ts")).text();
 
 let model: ScriptedModel;
 let folder: string;
@@ -78,9 +78,7 @@ test("the TypeScript example runs as it is printed", async () => {
 });
 
 test("the table of events names every type an agent's run tells", () => {
-  const types = [...(/export type AgentEvent =([\s\S]*?);\n\n/.exec(source)?.[1] ?? "").matchAll(/type: "([a-z-]+)"/g)];
-  const told = [...types.map(([, type]) => type ?? ""), "question-asked", "run-ended", "run-paused", "run-resumed"];
-  expect(told.length).toBeGreaterThan(10);
+  const told = Object.keys(eventTypes);
   const documented = rowsOf(guide).flatMap(([first]) => codesIn(first));
   expect(documented).toEqual(expect.arrayContaining(told));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { agentServerForTest } from "@manyhands/shared/a2a/ask/agent-server-for-test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { JournalEvent } from "@manyhands/shared/core/events";
 import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import * as z from "zod";
 import { delegateTool } from "../../shared/src/a2a/ask/delegate.ts";
@@ -164,7 +164,7 @@ test("what a delegate's tool asked the model is gone from the budget of the agen
 async function kindsOf(id: string, { events }: { events(id: string): Promise<readonly { event: object }[]> }) {
   const kinds = new Map<string, number>();
   for (const { event } of await events(id)) {
-    const { type } = event as AgentEvent;
+    const { type } = event as JournalEvent;
     kinds.set(type, (kinds.get(type) ?? 0) + 1);
   }
   return kinds;

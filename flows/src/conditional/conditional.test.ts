@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { ReadEvent } from "@manyhands/shared/core/events";
 import type { Json } from "@manyhands/shared/core/json";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import { flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import { conditional } from "./conditional.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
-const choices = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "choice-made" ? [`${event.choice} by ${event.by}: ${event.reason}`] : []));
+const choices = (events: readonly ReadEvent[]) =>
+  told(events, "choice-made").map(({ choice, by, reason }) => `${choice} by ${by}: ${reason}`);
 const say = (text: string) => () => ({ text });
 const chosen = (branch: string, confidence = 0.9) => ({
   calls: [{ name: "choose_branch", args: { branch, confidence, reason: `it is about ${branch}` } }],
@@ -132,7 +132,7 @@ test("the branch's agent is told what its template says; its failure is the flow
     code: "task_failed",
     message: expect.stringContaining("Branch only: bad failed: too hard"),
   });
-  expect(events.find(({ type }) => type === "branch-ended")).toMatchObject({ branch: "only", outcome: "failed" });
+  expect(told(events, "branch-ended")[0]).toMatchObject({ branch: "only", outcome: "failed" });
 });
 
 test("settings that do not go together are refused at the edge, a wrong agent before anything is decided", async () => {

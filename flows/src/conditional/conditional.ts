@@ -76,7 +76,7 @@ export const conditional = defineFlow({
     const choice = await chooseWay(flow, ways, options);
     const { way, by, reason } = choice;
     const note = `Takes ${way.name} (${by}): ${reason}`;
-    flow.tell({ type: "choice-made", choice: way.name, by, reason, note });
+    flow.tell({ type: "choice-made", note, data: { choice: way.name, by, reason } });
     flow.expect(1);
     return take(flow, choice);
   },

@@ -1,6 +1,6 @@
-import type { ChosenBy } from "@manyhands/shared/core/events/flow-events";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
+import type { ChosenBy } from "../told.ts";
 import type { Rule } from "./rule.ts";
 
 /** One of the ways a task can go. */

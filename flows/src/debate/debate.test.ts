@@ -1,20 +1,22 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { ReadEvent } from "@manyhands/shared/core/events";
 import type { Json } from "@manyhands/shared/core/json";
-import { type FlowForTest, flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import { type FlowForTest, flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import { debate } from "./debate.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
-const lines = (events: readonly AgentEvent[]) =>
+const lines = (events: readonly ReadEvent[]) =>
   events.flatMap((event) => {
-    if (event.type === "argument-made") return [`${event.round} [${event.argument}] ${event.debater}`];
-    if (event.type === "debater-absent") return [`${event.round} ${event.debater} absent`];
-    return event.type === "round-ended" ? [`${event.round} ${event.agreed ? "agreed" : "over"}`] : [];
+    if (event.type !== "flow-told") return [];
+    const { round, argument, debater, agreed } = event.data;
+    if (event.of === "argument-made") return [`${round} [${argument}] ${debater}`];
+    if (event.of === "debater-absent") return [`${round} ${debater} absent`];
+    return event.of === "round-ended" ? [`${round} ${agreed ? "agreed" : "over"}`] : [];
   });
-const transcript = (events: readonly AgentEvent[]) =>
+const transcript = (events: readonly ReadEvent[]) =>
   events.flatMap((event) => {
     if (event.type !== "artifact-added" || event.name !== "transcript.md") return [];
     return event.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -65,7 +67,7 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
     ...["2 [3] A", "2 [4] B", "2 over"],
     ...["3 [5] A", "3 [6] B", "3 over"],
   ]);
-  const begun = events.filter((event) => event.type === "round-begun").map((event) => event.positions);
+  const begun = told(events, "round-begun").map(({ positions }) => positions);
   expect(begun).toEqual([
     [
       { debater: "A", agent: "one", position: "Tabs" },
@@ -213,7 +215,7 @@ test("an agent may judge, in the same form", async () => {
   await using flow = await flowForTest(debate, { agents: { ...agents, judge: [verdict] } });
   const { events, answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1, judge: "judge" } });
   expect(answer).toStartWith("Spaces");
-  expect(events.find(({ type }) => type === "verdict-given")).toMatchObject({ judge: "judge", citations: [1, 2] });
+  expect(told(events, "verdict-given")[0]).toMatchObject({ judge: "judge", citations: [1, 2] });
   expect(flow.model.requests).toEqual([]);
 });
 

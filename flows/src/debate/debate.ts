@@ -121,7 +121,7 @@ async function endRound(flow: Flow, course: Course, { rounds, converge }: Option
   const { agreed, reason } = mayEnd ? await checkAgreement(flow, course) : { agreed: false, reason: "" };
   const said = agreed ? "they agree" : `${spoke} of ${course.debaters.length} spoke`;
   const note = `Round ${round} is over: ${said}${reason === "" ? "" : `: ${reason}`}`;
-  flow.tell({ type: "round-ended", round, agreed, reason, note });
+  flow.tell({ type: "round-ended", note, data: { round, agreed, reason } });
   if (agreed) return "agreed";
   if (round === rounds) return "rounds";
   if (spoke === 0) return "silence";

@@ -20,7 +20,7 @@ export async function holdRound(flow: Flow, course: Course, options: RoundOption
   const debaters = presentDebaters(course);
   const positions = debaters.map(({ name, agent, position }) => ({ debater: name, agent, position }));
   const note = `Round ${round}: ${debaters.map(({ name }) => name).join(", ")}`;
-  flow.tell({ type: "round-begun", round, ...(round === 1 && { positions }), note });
+  flow.tell({ type: "round-begun", note, data: { round, ...(round === 1 && { positions }) } });
   const turns = await flow.all(
     debaters.map((debater) => (branch) => takeTurn(branch, course, debater, round, options)),
     options,
@@ -68,7 +68,11 @@ function argued(flow: Flow, argument: Argument): Argument {
   const { number, round, text } = argument;
   const { name, agent } = argument.debater;
   const note = `[${number}] ${name} (${agent}): ${text}`;
-  flow.tell({ type: "argument-made", round, argument: number, debater: name, agent, note });
+  flow.tell({
+    type: "argument-made",
+    note,
+    data: { round, argument: number, debater: name, agent, outcome: "completed" },
+  });
   return argument;
 }
 
@@ -76,6 +80,6 @@ function absent(flow: Flow, absence: Absence): Absence {
   const { round, reason } = absence;
   const { name, agent } = absence.debater;
   const note = `${name} is absent in round ${round}: ${reason}`;
-  flow.tell({ type: "debater-absent", round, debater: name, agent, reason, note });
+  flow.tell({ type: "debater-absent", note, data: { round, debater: name, agent, reason, outcome: "blocked" } });
   return absence;
 }

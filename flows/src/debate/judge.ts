@@ -25,7 +25,11 @@ export async function judgeDebate(flow: Flow, course: Course, judge: string | un
   const given = { ...verdict, citations: [...new Set(verdict.citations)].toSorted((one, other) => one - other) };
   const { decision, confidence, dissent, citations } = given;
   const note = `The verdict (confidence ${confidence}): ${decision}`;
-  flow.tell({ type: "verdict-given", judge: judge ?? "model", decision, confidence, dissent, citations, note });
+  flow.tell({
+    type: "verdict-given",
+    note,
+    data: { judge: judge ?? "model", decision, confidence, dissent, citations },
+  });
   return given;
 }
 

@@ -30,7 +30,11 @@ const longestAnswer = 16_000;
 export async function iterate(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<Iteration> {
   const { agent, task, until = { by: "model" }, deadlineMs } = work;
   const number = before.length + 1;
-  flow.tell({ type: "iteration-begun", iteration: number, agent, note: `Iteration ${number}: ${agent} begins` });
+  flow.tell({
+    type: "iteration-begun",
+    note: `Iteration ${number}: ${agent} begins`,
+    data: { iteration: number, agent, begun: true },
+  });
   const outcome = await attempt(flow, work, before);
   const isDone = outcome.state === "completed";
   // Should the check not be possible at all, the first work done is what there is.

@@ -35,12 +35,14 @@ export function tellIteration(flow: Flow, iteration: Iteration): void {
   const words = came.replace("_", " ");
   flow.tell({
     type: "iteration-ended",
-    iteration: number,
-    agent: outcome.agent,
-    outcome: came,
-    feedback,
-    ...(verdict?.score !== undefined && { score: verdict.score }),
     note: `Iteration ${number}: ${words}: ${feedback}`,
+    data: {
+      iteration: number,
+      agent: outcome.agent,
+      outcome: came,
+      feedback,
+      ...(verdict?.score !== undefined && { score: verdict.score }),
+    },
   });
 }
 

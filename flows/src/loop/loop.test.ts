@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import { flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import { loop } from "./loop.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
-const iterations = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "iteration-ended" ? [`${event.iteration} ${event.outcome}`] : []));
-const partial = (events: readonly AgentEvent[]) =>
+const iterations = (events: readonly ReadEvent[]) =>
+  told(events, "iteration-ended").map(({ iteration, outcome }) => `${iteration} ${outcome}`);
+const partial = (events: readonly ReadEvent[]) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === "partial-answer" ? event.parts : []));
 const checked = (passed: boolean, feedback: string, score = passed ? 1 : 0) => ({
   calls: [{ name: "check_work", args: { passed, feedback, score } }],
@@ -69,7 +69,7 @@ test("a command decides by exit code 0 alone, run where the work was done; what 
   ]);
   const tasks = await flow.agent("coder").tasks();
   expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([8, 1]);
-  expect(events.find((event) => event.type === "iteration-ended")).toMatchObject({
+  expect(told(events, "iteration-ended")[0]).toMatchObject({
     feedback: "The command ended with exit code 1: bun test\n2 failed",
   });
 });

@@ -1,17 +1,16 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
-import { type FlowForTest, flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import { type FlowForTest, flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import { flowRequest } from "@manyhands/shared/flow/flow-request";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import { parallel } from "./parallel.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
-const branches = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "branch-ended" ? [`${event.branch} ${event.agent} ${event.outcome}`] : []));
-const artifact = (events: readonly AgentEvent[], name: string) =>
+const branches = (events: readonly ReadEvent[]) =>
+  told(events, "branch-ended").map(({ branch, agent, outcome }) => `${branch} ${agent} ${outcome}`);
+const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
-const settled = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "policy-settled" ? [event.reason] : []));
+const settled = (events: readonly ReadEvent[]) => told(events, "policy-settled").map(({ reason }) => reason);
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
 const say =
   (text: string, delayMs = 0) =>

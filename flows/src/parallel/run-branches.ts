@@ -70,6 +70,10 @@ function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): b
   const reason = `${completed} completed, ${results.length - completed} failed, and ${words} had to complete`;
   const met = now === "met";
   const note = met ? `Enough is there: ${reason}` : `It cannot be met any more: ${reason}`;
-  flow.tell({ type: "policy-settled", policy: words, met, reason, note });
+  flow.tell({
+    type: "policy-settled",
+    note,
+    data: { policy: words, met, reason, outcome: met ? "completed" : "failed" },
+  });
   return true;
 }

@@ -1,6 +1,6 @@
-import type { PlannedStep } from "@manyhands/shared/core/events/flow-events";
 import type { Flow } from "@manyhands/shared/core/flow";
 import { createPlan, formatPlan, markStep, type StepStatus } from "@manyhands/shared/tools/planning/plan";
+import type { PlannedStep } from "../told.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
 /** A plan being carried out: where each of its steps stands, told at every change and kept as an artifact. Branches share it; nothing is decided by it. */
@@ -30,7 +30,7 @@ export function createBoard(): Board {
   };
   const tell = (flow: Flow, note: string) => {
     const now = { text: text(), steps: steps() };
-    flow.tell({ type: "plan-changed", ...now, note });
+    flow.tell({ type: "plan-changed", note, data: now });
     flow.artifact("plan.md", [
       { type: "text", text: now.text, mediaType: "text/markdown" },
       { type: "data", data: { id: plan.id, title: plan.title, steps: now.steps } },

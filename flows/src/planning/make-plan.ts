@@ -118,7 +118,7 @@ function faultOf(read: ReadDraft): string | undefined {
 /** The steps of a draft that was found right; why an agent was chosen by its skill is told. */
 function stepsOf(flow: Flow, read: ReadDraft): readonly TaskStep[] {
   if ("fault" in read) throw new AppError("rejected", read.fault);
-  for (const one of read.chosen) flow.tell({ type: "agent-chosen", ...one, note: one.reason });
+  for (const one of read.chosen) flow.tell({ type: "agent-chosen", note: one.reason, data: one });
   return read.steps;
 }
 

@@ -1,4 +1,5 @@
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import { told } from "@manyhands/shared/flow/flow-for-test";
 import { type ChatRequest, textOf } from "@manyhands/shared/models/chat-protocol";
 import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 
@@ -63,14 +64,8 @@ export function promptOf({ messages }: ChatRequest): string {
 }
 
 /** The steps of each plan that was told, with their marks: `✓ Book`. */
-export function marksOf(events: readonly AgentEvent[]): string[] {
-  return events.flatMap((event) =>
-    event.type === "plan-changed"
-      ? [
-          [...event.text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)]
-            .map(([, mark, step]) => `${mark}${step}`)
-            .join("|"),
-        ]
-      : [],
+export function marksOf(events: readonly ReadEvent[]): string[] {
+  return told(events, "plan-changed").map(({ text }) =>
+    [...text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)].map(([, mark, step]) => `${mark}${step}`).join("|"),
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import { flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
 import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
 import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
@@ -8,7 +8,7 @@ import { planning } from "./planning.ts";
 
 const says = (text: string) => () => ({ text });
 const echoes = (request: ChatRequest) => ({ text: promptOf(request) });
-const asks = (events: readonly AgentEvent[]) =>
+const asks = (events: readonly ReadEvent[]) =>
   events.flatMap((event) =>
     event.type === "agent-asked"
       ? [
@@ -16,9 +16,9 @@ const asks = (events: readonly AgentEvent[]) =>
         ]
       : [],
   );
-const outcomes = (events: readonly AgentEvent[]) =>
-  events.flatMap((event) => (event.type === "step-ended" ? [`${event.step} ${event.outcome}`] : []));
-const artifacts = (events: readonly AgentEvent[], name: string) =>
+const outcomes = (events: readonly ReadEvent[]) =>
+  told(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
+const artifacts = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const textIn = (parts: ReturnType<typeof artifacts>[number] | undefined) =>
   parts?.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
@@ -58,9 +58,7 @@ test("a plan is carried out by the agents it names: each step sees what it depen
   expect(evidence).toContain("Step bed by hotels, completed: Find a bed\n<report>\na room is free\n</report>");
   expect(marksOf(events)[0]).toBe(" Find the way| Find a bed| Write the letter");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Find a bed|✓Write the letter");
-  expect(artifacts(events, "plan.md").map(textIn)).toEqual(
-    events.flatMap((event) => (event.type === "plan-changed" ? [event.text] : [])),
-  );
+  expect(artifacts(events, "plan.md").map(textIn)).toEqual(told(events, "plan-changed").map(({ text }) => text));
   expect(textIn(artifacts(events, "plan.md").at(-1))).toContain("Progress: 3/3 steps completed (100.0%)");
   expect(events.filter((event) => event.type === "artifact-added").at(-1)).toMatchObject({ name: "answer" });
 });
@@ -72,7 +70,7 @@ test("steps that do not need each other are done at the same time, as many as al
     agents,
     model: plannerForTest({ plans: [plan(...steps), plan(...steps)] }),
   });
-  const most = (events: readonly AgentEvent[]) => {
+  const most = (events: readonly ReadEvent[]) => {
     let open = 0;
     return Math.max(
       ...events.map(({ type }) => {
@@ -216,7 +214,7 @@ test("that a step is done has to be shown: a verdict without evidence is sent ba
     model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })], check }),
   });
   const { events } = await flow.run({ text: "Go" });
-  expect(events).toContainEqual(expect.objectContaining({ type: "step-ended", evidence: "it says 42" }));
+  expect(told(events, "step-ended")).toContainEqual(expect.objectContaining({ evidence: "it says 42" }));
   expect(asked).toBe(2);
 });
 
@@ -521,10 +519,10 @@ test("what the caller adds while steps are worked on is planned for", async () =
 
 test("every file that the task names is a step's: a plan that forgets one is sent back, and a step that does not hand it over is not done", async () => {
   const task = "Read in.csv and https://a.example/b.md, write report.md and totals.csv.";
-  const told: string[] = [];
+  const prompts: string[] = [];
   const write = { id: "w", text: "Write report.md from in.csv", agent: "one" };
   const draft = (reply: ReturnType<typeof plan>) => (text: string) => {
-    told.push(text);
+    prompts.push(text);
     return reply;
   };
   await using flow = await flowForTest(planning, {
@@ -535,12 +533,12 @@ test("every file that the task names is a step's: a plan that forgets one is sen
   });
   const csv = await flow.artifacts.put(new TextEncoder().encode("a\n1\n"), { name: "in.csv" });
   const { events, record } = await flow.run({ text: task, files: [{ type: "file", ...csv }] });
-  expect(told[1]).toContain("The task names totals.csv, which no step delivers or uses.");
+  expect(prompts[1]).toContain("The task names totals.csv, which no step delivers or uses.");
   expect(outcomes(events)).toEqual(["w failed", "w completed"]);
-  expect(events.find(({ type }) => type === "step-ended")).toMatchObject({
+  expect(told(events, "step-ended")[0]).toMatchObject({
     reason: "totals.csv was not handed over as a file.",
   });
-  expect(events.findLast((event) => event.type === "plan-changed")?.steps[0]).toMatchObject({
+  expect(told(events, "plan-changed").at(-1)?.steps[0]).toMatchObject({
     delivers: ["report.md", "totals.csv (sums)"],
   });
   expect(record.status).toBe("completed");

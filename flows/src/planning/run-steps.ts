@@ -49,7 +49,7 @@ function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], boa
   const reason = `It needs step ${missing.map((result) => result.step.id).join(", ")}, which did not complete.`;
   const { id, agent } = step;
   const note = `Step ${id}: blocked: ${reason}`;
-  flow.tell({ type: "step-ended", step: id, agent, attempt: 0, outcome: "blocked", reason, note });
+  flow.tell({ type: "step-ended", note, data: { step: id, agent, attempt: 0, outcome: "blocked", reason } });
   board.mark(flow, id, "blocked", reason, note);
   return { ...unbegun(step), reason };
 }

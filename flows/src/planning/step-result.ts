@@ -1,8 +1,8 @@
 import type { AppError } from "@manyhands/shared/core/errors";
-import type { StepOutcome } from "@manyhands/shared/core/events/flow-events";
 import type { StoredFile } from "@manyhands/shared/core/workspace";
 import { cut, roomForEach } from "@manyhands/shared/flow/cut";
 import { marked } from "../marked.ts";
+import type { StepOutcome } from "../told.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /** What came of a step. */

@@ -1,11 +1,11 @@
 import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
 import { AppError } from "@manyhands/shared/core/errors";
-import type { StepOutcome } from "@manyhands/shared/core/events/flow-events";
 import type { Flow } from "@manyhands/shared/core/flow";
 import type { StoredFile } from "@manyhands/shared/core/workspace";
 import { outcomeText } from "@manyhands/shared/flow/ask";
 import { isFinal } from "@manyhands/shared/flow/final-failure";
 import { carriedFiles, newestFiles } from "../carried-files.ts";
+import type { StepOutcome } from "../told.ts";
 import type { Board } from "./board.ts";
 import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";
@@ -116,7 +116,7 @@ const outcomes = { met: "completed", not_met: "failed", blocked: "blocked" } as 
 function begin(flow: Flow, { id, text, agent }: TaskStep, attempt: number, board: Board): void {
   const again = attempt === 1 ? "" : `, attempt ${attempt}`;
   const note = `Step ${id}${again}: ${agent} begins: ${text}`;
-  flow.tell({ type: "step-assigned", step: id, agent, attempt, note });
+  flow.tell({ type: "step-assigned", note, data: { step: id, agent, attempt, begun: true } });
   board.mark(flow, id, "in_progress", "", note);
 }
 
@@ -131,13 +131,15 @@ function end(
   const note = `Step ${id}: ${agent} ${outcome}${why === "" ? "" : `: ${why}`}`;
   flow.tell({
     type: "step-ended",
-    step: id,
-    agent,
-    attempt: attempts,
-    outcome,
-    ...(outcome !== "completed" && { reason }),
-    ...(evidence !== "" && { evidence }),
     note,
+    data: {
+      step: id,
+      agent,
+      attempt: attempts,
+      outcome,
+      ...(outcome !== "completed" && { reason }),
+      ...(evidence !== "" && { evidence }),
+    },
   });
   if (isLast) board.mark(flow, id, outcome === "completed" ? "completed" : "blocked", oneLine(why), note);
 }

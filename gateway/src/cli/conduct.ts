@@ -1,5 +1,5 @@
 import { AppError } from "@manyhands/shared/core/errors";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import { type EventOf, writtenEvent } from "@manyhands/shared/core/events";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";
@@ -14,7 +14,7 @@ export type TaskOutcome = {
   readonly state: TaskState;
   /** The answer, a question, or the cause of a failure. */
   readonly text: string;
-  readonly artifacts: readonly Extract<AgentEvent, { type: "artifact-added" }>[];
+  readonly artifacts: readonly EventOf<"artifact-added">[];
   readonly view: View;
 };
 
@@ -110,7 +110,7 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: ConductOptions): v
   if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
   const rendered = render(seen.view, item, terminal.style);
   seen.view = rendered.view;
-  terminal.out(json ? `${safeJson(item)}\n` : rendered.text);
+  terminal.out(json ? `${safeJson(written(item))}\n` : rendered.text);
 }
 
 /** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
@@ -125,4 +125,9 @@ async function cancel(seen: Seen, { client, terminal }: ConductOptions, leave: A
       terminal.say(`It could not be canceled: ${safeText(error.message)}`);
     leave.abort();
   }
+}
+
+/** An item as programs read it: events in the form in which they are stored. */
+function written(item: TaskItem): object {
+  return item.kind === "event" ? { ...item, event: writtenEvent(item.event) } : item;
 }

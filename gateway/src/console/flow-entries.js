@@ -8,27 +8,25 @@ const outcomes = {
   blocked: { mark: "!", tone: "bad" },
   canceled: { mark: "-", tone: "quiet" },
 };
-const begun = ({ note }) => ({ mark: "→", tone: "call", ...opened(note) });
-const ended = ({ note, outcome }) => ({ ...outcomes[outcome], ...opened(note) });
-const quiet = ({ note }) => ({ mark: "·", tone: "quiet", ...opened(note) });
-const said = ({ note }) => ({ mark: "“", ...opened(note) });
-const head = ({ note }) => ({ mark: "●", ...opened(note) });
 
-/** For each type of event that only flows tell, what the timeline shows: the event's note, which has all that people want to know. */
-export const flowEntries = {
-  "agent-chosen": quiet,
-  "step-assigned": begun,
-  "step-ended": ended,
-  "plan-changed": ({ note, text }) => ({ mark: "●", line: note, more: text }),
-  "branch-begun": begun,
-  "branch-ended": ended,
-  "policy-settled": ({ note, met }) => ended({ note, outcome: met ? "completed" : "failed" }),
-  "choice-made": head,
-  "iteration-begun": begun,
-  "iteration-ended": ended,
-  "round-begun": head,
-  "argument-made": said,
-  "debater-absent": ({ note }) => ({ mark: "!", tone: "asks", ...opened(note) }),
-  "round-ended": quiet,
-  "verdict-given": head,
+/** How the events of our own flows are marked where neither an outcome nor a beginning says it. */
+const marks = {
+  "choice-made": { mark: "●" },
+  "round-begun": { mark: "●" },
+  "verdict-given": { mark: "●" },
 };
+/** What has an outcome and is yet something said. */
+const said = { "argument-made": { mark: "“" }, "debater-absent": { mark: "!", tone: "asks" } };
+
+/**
+ * What the timeline shows of what a flow tells beside the events of every run, whoever wrote the flow: its note, which has all that people want to
+ * know, marked by the outcome or beginning in its data.
+ *
+ * @param {{ type: string, note: string, data?: { outcome?: string, begun?: boolean, text?: string } }} event
+ */
+export function flowEntry({ type, note, data = {} }) {
+  if (type === "plan-changed") return { mark: "●", line: note, more: data.text };
+  const begun = data.begun === true ? { mark: "→", tone: "call" } : undefined;
+  const outcome = Object.hasOwn(outcomes, data.outcome ?? "") ? outcomes[data.outcome] : undefined;
+  return { ...(said[type] ?? begun ?? outcome ?? marks[type] ?? { mark: "·", tone: "quiet" }), ...opened(note) };
+}

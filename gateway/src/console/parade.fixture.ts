@@ -27,9 +27,8 @@ function plan(done: number): RunEvent {
   ];
   return {
     type: "plan-changed",
-    text: "the plan",
-    steps,
     note: done === 0 ? "The plan: Orders" : `Step ${done} is done`,
+    data: { text: "the plan", steps },
   };
 }
 
@@ -93,7 +92,8 @@ export const parade: TestFlow = {
 
 function tellWork(run: Run): void {
   run.emit(plan(0));
-  run.emit({ type: "step-assigned", step: "1", agent: "manus", attempt: 1, note: "Step 1 goes to manus" });
+  const about = { step: "1", agent: "manus", attempt: 1 };
+  run.emit({ type: "step-assigned", note: "Step 1 goes to manus", data: { ...about, begun: true } });
   const ask = { askId: "a", agent: "manus" };
   const asked = {
     url: "http://127.0.0.1:1",
@@ -113,6 +113,6 @@ function tellWork(run: Run): void {
   run.emit({ type: "tool-ended", ...ended });
   const usage = { tokens: 26_157, usd: 0.0314, unpriced: false };
   run.emit({ type: "agent-answered", ...ask, state: "completed", files: [], usage });
-  run.emit({ type: "step-ended", step: "1", agent: "manus", attempt: 1, outcome: "completed", note: "Step 1 is done" });
+  run.emit({ type: "step-ended", note: "Step 1 is done", data: { ...about, outcome: "completed" } });
   run.emit(plan(1));
 }

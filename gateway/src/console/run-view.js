@@ -54,7 +54,7 @@ export function runView(id, signal, report) {
       else if (item.progress !== undefined) live.add(item.progress);
       else {
         timeline.add(item);
-        if (item.event.type === "plan-changed") plan.show(item.event);
+        if (item.event.type === "plan-changed") plan.show(item.event.data);
         if (settling.has(item.event.type)) live.clear();
         refreshSoon();
       }

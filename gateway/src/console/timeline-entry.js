@@ -1,11 +1,12 @@
-import { flowEntries } from "./flow-entries.js";
+import { flowEntry } from "./flow-entries.js";
 import { durationText, opened, shortLine, sizeText } from "./words.js";
 
 const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
-/** For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be opened. */
-const entries = {
-  ...flowEntries,
+const nothing = () => undefined;
+
+/** For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be opened; nothing for some. */
+export const entries = {
   "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...opened(textOf(parts)) }),
   "step-started": ({ step, maxSteps }) => ({ mark: "●", tone: "quiet", line: `Turn ${step} of at most ${maxSteps}` }),
   "model-replied": ({ text, model, milliseconds }) =>
@@ -24,6 +25,9 @@ const entries = {
     line: `${name}, ${durationText(milliseconds)}: ${shortLine(text, 100)}`,
     ...(text.length > 100 && { more: text }),
   }),
+  "message-heard": nothing,
+  "model-asked": nothing,
+  "agent-accepted": nothing,
   "context-compacted": ({ summary }) => ({
     mark: "~",
     tone: "quiet",
@@ -60,11 +64,12 @@ const entries = {
 };
 
 /**
- * What the timeline shows of an event; undefined for what it does not show, and for types this version does not know.
+ * What the timeline shows of an event; undefined for what it does not show, and for types this version does not know. What has a note is of a flow.
  *
- * @param {{ type: string, note?: string }} event
+ * @param {{ type: string, note?: string, data?: object }} event
  * @returns {{ mark: string, tone?: string, line: string, more?: string } | undefined}
  */
 export function timelineEntry(event) {
-  return Object.hasOwn(entries, event.type) ? entries[event.type](event) : undefined;
+  if (Object.hasOwn(entries, event.type)) return entries[event.type](event);
+  return typeof event.note === "string" ? flowEntry(event) : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Engine } from "@manyhands/shared/core/engine";
 import { AppError } from "@manyhands/shared/core/errors";
-import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
+import type { EventOf } from "@manyhands/shared/core/events";
 import { defineFlow, type Flow, type FlowDefinition } from "@manyhands/shared/core/flow";
 import * as z from "zod";
 
@@ -52,7 +52,7 @@ async function conversation(
   for (const { id } of runs.filter((one) => one.id !== run.id)) {
     const events = await engine.events(id);
     const accepted = events.findLast(({ event }) => event.type === "agent-accepted");
-    if (accepted !== undefined) return (accepted.event as Extract<PeerEvent, { type: "agent-accepted" }>).contextId;
+    if (accepted !== undefined) return (accepted.event as EventOf<"agent-accepted">).contextId;
   }
   return undefined;
 }

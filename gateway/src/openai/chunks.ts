@@ -1,6 +1,6 @@
 import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
-import type { PeerWriting } from "@manyhands/shared/core/events/peer-events";
-import type { RunEvent } from "@manyhands/shared/core/run";
+import { type ReadEvent, readEvent } from "@manyhands/shared/core/events";
+import type { PeerWriting } from "@manyhands/shared/core/progress";
 import type { SseFrame } from "@manyhands/shared/http/sse";
 import type { Runs } from "@manyhands/shared/runs/runs";
 import { statusLines } from "@manyhands/shared/runs/status-text";
@@ -46,10 +46,10 @@ export async function* chunks(
       if (content !== "") yield chunk({ content });
       continue;
     }
-    const { type } = item.event;
-    if (type === "run-ended" || type === "question-asked" || type === "run-paused") break;
-    const line = lineOf(item.event);
-    if (line !== undefined) yield chunk({ reasoning_content: [line, ...planLines(item.event), ""].join("\n") });
+    const event = readEvent(item.event);
+    if (event.type === "run-ended" || event.type === "question-asked" || event.type === "run-paused") break;
+    const line = lineOf(event);
+    if (line !== undefined) yield chunk({ reasoning_content: [line, ...planLines(event), ""].join("\n") });
   }
   signal.throwIfAborted();
   const view = await deps.runs.view(await deps.runs.own(run.id, run.principal));
@@ -66,8 +66,9 @@ function contentOf(event: PeerWriting, written: WrittenText): string {
 }
 
 /** The steps of a plan with their marks, where an event tells a new one. */
-function planLines(event: RunEvent): string[] {
-  const { type, text } = event as RunEvent & { readonly text?: unknown };
-  if (type !== "plan-changed" || typeof text !== "string") return [];
-  return [...text.matchAll(/^\d+\. (\[[ →✓!]\] .*)$/gmu)].map(([, step]) => `- ${step}`);
+function planLines(event: ReadEvent): string[] {
+  const text = event.type === "flow-told" && event.of === "plan-changed" ? event.data.text : undefined;
+  return typeof text === "string"
+    ? [...text.matchAll(/^\d+\. (\[[ →✓!]\] .*)$/gmu)].map(([, step]) => `- ${step}`)
+    : [];
 }

@@ -1,5 +1,6 @@
 import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
 import { publicError } from "@manyhands/shared/core/errors";
+import { sentEvent } from "@manyhands/shared/core/events";
 import { type SseFrame, sseResponse } from "@manyhands/shared/http/sse";
 
 /** How a run's events are streamed. */
@@ -34,7 +35,11 @@ async function* frames(
 ): AsyncGenerator<SseFrame, void, undefined> {
   for await (const item of engine.follow(run.id, { after, signal })) {
     if (item.kind === "progress") yield { data: { progress: item.event } };
-    else yield { id: item.seq, data: { seq: item.seq, at: new Date(item.at).toISOString(), event: item.event } };
+    else
+      yield {
+        id: item.seq,
+        data: { seq: item.seq, at: new Date(item.at).toISOString(), event: sentEvent(item.event) },
+      };
   }
 }
 

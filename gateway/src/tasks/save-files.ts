@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
+import type { EventOf } from "@manyhands/shared/core/events";
 import { isProtected } from "@manyhands/shared/machine/workspace/protected-names";
 import type { FilePart, FileSource } from "./agent-client.ts";
 
-type Artifact = Extract<AgentEvent, { type: "artifact-added" }>;
+type Artifact = EventOf<"artifact-added">;
 
 /** A file of a task that now lies on this machine. */
 export type SavedFile = { readonly path: string; readonly bytes: number };

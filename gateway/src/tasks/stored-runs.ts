@@ -1,12 +1,12 @@
 import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
 import { AppError } from "@manyhands/shared/core/errors";
+import { readEvent } from "@manyhands/shared/core/events";
 import type { ArtifactStore } from "@manyhands/shared/core/workspace";
 import { createFoldCache } from "@manyhands/shared/runs/projection-cache";
 import { statusOf } from "@manyhands/shared/runs/run-view";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";
-import { readJournalEvent } from "./journal-event.ts";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /** The runs of agents and flows as they are on this machine's disk, for reading while no server is up. */
@@ -54,10 +54,10 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
     async *show(runId) {
       const run = await find(runId);
       for (const { seq, at, event } of await engine.events(runId)) {
-        const known = readJournalEvent(event);
+        const known = readEvent(event);
         // Whether it is paused now is what the state says.
-        const isPause = known?.type === "run-paused" || known?.type === "run-resumed";
-        if (known !== undefined && !isPause) yield { kind: "event", seq, at, event: known };
+        const isPause = known.type === "run-paused" || known.type === "run-resumed";
+        if (known.type !== "unknown" && !isPause) yield { kind: "event", seq, at, event: known };
       }
       const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;

@@ -1,14 +1,14 @@
 import type { StateName } from "@manyhands/shared/a2a/state-name";
-import type { AgentProgress } from "@manyhands/shared/core/events/agent-events";
-import type { JournalEvent } from "./journal-event.ts";
+import type { ReadEvent } from "@manyhands/shared/core/events";
+import type { Progress } from "@manyhands/shared/core/progress";
 
 /** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */
 export type TaskState = StateName | "paused";
 
 /** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
 export type TaskItem =
-  | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: JournalEvent }
-  | { readonly kind: "progress"; readonly event: AgentProgress }
+  | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: ReadEvent }
+  | { readonly kind: "progress"; readonly event: Progress }
   | {
       readonly kind: "state";
       readonly taskId: string;

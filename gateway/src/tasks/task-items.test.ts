@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
 import type { TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
-import { readJournalEvent } from "./journal-event.ts";
 import { taskItems } from "./task-items.ts";
 
 const status = (state: TaskState): Task["status"] => ({ state, message: undefined, timestamp: undefined });
@@ -74,12 +73,6 @@ test("an agent of someone else's tells status texts, and its artifacts at the en
     { kind: "event", event: { type: "artifact-added", name: "part" } },
     { kind: "state", state: "failed" },
   ]);
-});
-
-test("an event that is not known or not whole is passed over", () => {
-  expect(readJournalEvent({ type: "invented-tomorrow" })).toBeUndefined();
-  expect(readJournalEvent({ type: "model-replied", text: "no usage" })).toBeUndefined();
-  expect(readJournalEvent({ type: "step-started", step: 1, maxSteps: 2, added: true })).toMatchObject({ step: 1 });
 });
 
 test("an artifact that comes in pieces is told once, whole, at the end", async () => {

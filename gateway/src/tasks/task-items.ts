@@ -1,7 +1,6 @@
 import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
 import { stateName } from "@manyhands/shared/a2a/state-name";
-import type { AgentEvent } from "@manyhands/shared/core/events/agent-events";
-import { readJournalEvent } from "./journal-event.ts";
+import { type EventOf, readEvent } from "@manyhands/shared/core/events";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /**
@@ -16,9 +15,9 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
   for await (const update of updates) {
     if (update.kind === "progress") yield { kind: "progress", event: update.progress };
     if (update.kind === "status") {
-      const event = update.journal === undefined ? undefined : readJournalEvent(update.journal.event);
+      const event = update.journal && readEvent(update.journal.event);
       at = update.journal?.at ?? at;
-      if (event !== undefined) yield { kind: "event", seq: update.seq ?? 0, at, event };
+      if (event !== undefined && event.type !== "unknown") yield { kind: "event", seq: update.seq ?? 0, at, event };
       const said = update.journal === undefined && update.text !== "" ? { text: update.text } : {};
       const state = stateName(update.state);
       if (state !== told || "text" in said) yield { kind: "state", ...ids, state, ...said };
@@ -46,7 +45,7 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
 
 type WireArtifact = Extract<TaskUpdate, { kind: "artifact" }>["artifact"];
 
-function artifactAdded(artifact: WireArtifact): Extract<AgentEvent, { type: "artifact-added" }> {
+function artifactAdded(artifact: WireArtifact): EventOf<"artifact-added"> {
   return {
     type: "artifact-added",
     artifactId: artifact.artifactId,

@@ -1,4 +1,5 @@
-import type { FlowEvent } from "@manyhands/shared/core/events/flow-events";
+import type { FlowTold } from "@manyhands/shared/core/events";
+import * as z from "zod";
 import { planLines, planMarks } from "./plan-lines.ts";
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
@@ -33,46 +34,38 @@ const marks = {
  */
 export function flowLines(
   view: FlowView,
-  event: FlowEvent,
+  event: FlowTold,
   style: Style,
 ): { readonly view: FlowView; readonly lines: readonly string[] } {
   const note = safeLine(event.note, style.columns - 4);
   const told = { ...view, note: event.note };
   const line = ([colour, mark]: Mark) => ({ view: told, lines: [`  ${paint(style, colour, mark)} ${note}`] });
   const head = `${paint(style, "bold", "●")} ${note}`;
-  switch (event.type) {
-    case "plan-changed": {
-      const plan = planMarks(event.text).replaceAll("→", " ");
-      const heads = event.note === view.note ? [] : [head];
-      return {
-        view: { ...told, plan },
-        lines: [...heads, ...(plan === view.plan ? [] : planLines(event.text, style))],
-      };
-    }
-    case "round-begun": {
-      const room = style.columns - 6;
-      const held = (event.positions ?? []).map(
-        ({ debater, agent, position }) => `    ${safeLine(`${debater} (${agent}): ${position}`, room)}`,
-      );
-      return { view: told, lines: [head, ...held] };
-    }
-    case "verdict-given":
-      return { view: told, lines: [head] };
-    case "step-ended":
-    case "branch-ended":
-    case "iteration-ended":
-      return line(marks[event.outcome]);
-    case "policy-settled":
-      return line(marks[event.met ? "completed" : "failed"]);
-    case "argument-made":
-      return line(marks.completed);
-    case "debater-absent":
-      return line(marks.blocked);
-    case "step-assigned":
-    case "branch-begun":
-    case "iteration-begun":
-      return { ...line(begun), view: { ...told, assigned: [...view.assigned, event.agent] } };
-    default:
-      return { view: told, lines: [`  ${paint(style, "dim", `· ${note}`)}`] };
+  const { outcome, agent } = event.data;
+  const mark =
+    typeof outcome === "string" && Object.hasOwn(marks, outcome) ? marks[outcome as keyof typeof marks] : undefined;
+  if (event.of === "plan-changed" && typeof event.data.text === "string") {
+    const plan = planMarks(event.data.text).replaceAll("→", " ");
+    const heads = event.note === view.note ? [] : [head];
+    return {
+      view: { ...told, plan },
+      lines: [...heads, ...(plan === view.plan ? [] : planLines(event.data.text, style))],
+    };
   }
+  if (event.of === "round-begun") return { view: told, lines: [head, ...positionLines(event.data, style)] };
+  if (event.of === "verdict-given") return { view: told, lines: [head] };
+  if (mark !== undefined) return line(mark);
+  if (event.data.begun !== true) return { view: told, lines: [`  ${paint(style, "dim", `· ${note}`)}`] };
+  const assigned = typeof agent === "string" ? [...view.assigned, agent] : view.assigned;
+  return { ...line(begun), view: { ...told, assigned } };
+}
+
+const positions = z.array(z.object({ debater: z.string(), agent: z.string(), position: z.string() }));
+
+/** Who argues for what, as the first round of a debate tells it. */
+function positionLines(data: FlowTold["data"], { columns }: Style): string[] {
+  const held = positions.safeParse(data.positions).data ?? [];
+  return held.map(
+    ({ debater, agent, position }) => `    ${safeLine(`${debater} (${agent}): ${position}`, columns - 6)}`,
+  );
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/core/events/agent-events";
-import { readJournalEvent } from "../tasks/journal-event.ts";
+import { readEvent } from "@manyhands/shared/core/events";
+import type { Progress } from "@manyhands/shared/core/progress";
+import type { RunEvent } from "@manyhands/shared/core/run";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";
 import { styleOf } from "./style.ts";
@@ -14,10 +15,10 @@ const usage = {
   source: "provider",
 } as const;
 
-function event(at: number, event: AgentEvent): TaskItem {
-  return { kind: "event", seq: at, at, event };
+function event(at: number, event: RunEvent): TaskItem {
+  return { kind: "event", seq: at, at, event: readEvent(event) };
 }
-function progress(event: AgentProgress): TaskItem {
+function progress(event: Progress): TaskItem {
   return { kind: "progress", event };
 }
 function show(items: readonly TaskItem[], style = plain): { text: string; view: View } {
@@ -31,7 +32,7 @@ function show(items: readonly TaskItem[], style = plain): { text: string; view: 
   return { text, view };
 }
 
-const replied = (text: string): AgentEvent => ({
+const replied = (text: string): RunEvent => ({
   type: "model-replied",
   text,
   toolCalls: [],
@@ -178,7 +179,7 @@ test("no line but running text is wider than the terminal", () => {
 
 test("cost that is partly known says so", () => {
   const priced = { ...usage, costUsd: 0.0125 };
-  const { view } = show([event(1, replied("a")), event(2, { ...replied("b"), usage: priced } as AgentEvent)]);
+  const { view } = show([event(1, replied("a")), event(2, { ...replied("b"), usage: priced } as RunEvent)]);
   expect(summaryText(view)).toContain("$0.0125 and 1 calls of unknown cost");
 });
 
@@ -220,7 +221,7 @@ test("a flow's steps are told in a line each, its plan with the marks", () => {
 });
 
 test("a plan is shown again when a step has ended, and not for what a step's own line tells", () => {
-  const plan = (marks: string, note: string): AgentEvent => ({
+  const plan = (marks: string, note: string): RunEvent => ({
     type: "plan-changed",
     text: [...marks].map((mark, index) => `${index}. [${mark}] [swe] Part ${index}`).join("\n"),
     steps: [],
@@ -255,14 +256,14 @@ test("a plan is shown again when a step has ended, and not for what a step's own
 });
 
 test("a text that changes is told once, a file each time", () => {
-  const text: AgentEvent = {
+  const text: RunEvent = {
     type: "artifact-added",
     artifactId: "r/plan.md",
     name: "plan.md",
     parts: [{ type: "text", text: "x" }],
   };
   const part = { type: "file", sha256: "a", name: "a.txt", mediaType: "text/plain", size: 3 } as const;
-  const file: AgentEvent = { type: "artifact-added", artifactId: "r/a.txt", name: "a.txt", parts: [part] };
+  const file: RunEvent = { type: "artifact-added", artifactId: "r/a.txt", name: "a.txt", parts: [part] };
   const { text: shown } = show([text, file, text, file].map((one, index) => event(index + 1, one)));
   expect(shown.match(/\+ plan\.md/g)).toHaveLength(1);
   expect(shown.match(/\+ a\.txt/g)).toHaveLength(2);
@@ -270,7 +271,7 @@ test("a text that changes is told once, a file each time", () => {
 
 test("branches, choices, iterations and rounds are told in a line each, with a mark of how they came out", () => {
   const note = "n";
-  const told: [AgentEvent, string][] = [
+  const told: [RunEvent, string][] = [
     [{ type: "branch-begun", branch: "1", agent: "swe", note }, "→"],
     [{ type: "branch-ended", branch: "1", agent: "swe", outcome: "completed", note }, "✓"],
     [{ type: "branch-ended", branch: "2", agent: "swe", outcome: "canceled", note }, "-"],
@@ -285,8 +286,7 @@ test("branches, choices, iterations and rounds are told in a line each, with a m
     [{ type: "verdict-given", judge: "model", decision: "yes", confidence: 1, dissent: "", citations: [1], note }, "●"],
   ];
   for (const [one, mark] of told) {
-    const known = readJournalEvent(JSON.parse(JSON.stringify(one))) as AgentEvent;
-    expect([one.type, show([event(1, known)]).text.trim()]).toEqual([one.type, `${mark} n`]);
+    expect([one.type, show([event(1, one)]).text.trim()]).toEqual([one.type, `${mark} n`]);
   }
 });
 
@@ -295,8 +295,8 @@ test("who argues for what is told with a debate's first round", () => {
     { debater: "A", agent: "manus", position: "Yes:\nit should." },
     { debater: "B", agent: "swe", position: "No." },
   ];
-  const known = readJournalEvent({ type: "round-begun", round: 1, note: "Round 1: A, B", positions }) as AgentEvent;
-  expect(show([event(1, known)]).text).toBe("● Round 1: A, B\n    A (manus): Yes: it should.\n    B (swe): No.\n");
+  const begun = { type: "round-begun", note: "Round 1: A, B", data: { round: 1, positions } };
+  expect(show([event(1, begun)]).text).toBe("● Round 1: A, B\n    A (manus): Yes: it should.\n    B (swe): No.\n");
 });
 
 test("that a bound on money cannot be held is told once, however many agents say it", () => {
@@ -322,7 +322,7 @@ test("what a task has used is told with each step, summaries, tools and agents a
     event(3, { type: "context-compacted", summary: "", kept: 1, usage: priced }),
     event(3, { type: "context-compacted", summary: "", kept: 1 }),
     step(3),
-    event(4, { ...replied("hm"), usage: priced, discarded: priced } as AgentEvent),
+    event(4, { ...replied("hm"), usage: priced, discarded: priced } as RunEvent),
     step(4),
     event(5, {
       type: "agent-progressed",

@@ -1,6 +1,5 @@
-import type { AgentEvent, AgentProgress } from "@manyhands/shared/core/events/agent-events";
-import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
-import type { JournalEvent } from "../tasks/journal-event.ts";
+import type { EventOf, ReadEvent } from "@manyhands/shared/core/events";
+import type { Progress } from "@manyhands/shared/core/progress";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
@@ -62,6 +61,9 @@ export const newView: View = {
   endedAt: undefined,
 };
 
+/** What is told of other agents. */
+type PeerEvent = EventOf<"agent-asked" | "agent-accepted" | "agent-progressed" | "agent-answered">;
+
 /** How an answer of another agent is marked; every other state is a failure. */
 const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
 
@@ -94,7 +96,7 @@ function renderQuestion(view: View, question: string, style: Style): Rendered {
   return lines({ ...view, question }, [paint(style, "bold", `? ${safeText(question)}`)]);
 }
 
-function renderProgress(view: View, event: AgentProgress, style: Style): Rendered {
+function renderProgress(view: View, event: Progress, style: Style): Rendered {
   switch (event.type) {
     case "text-delta":
       return stream({ ...view, streamed: true }, "text", event.text, (line) => `  ${line}`);
@@ -116,7 +118,7 @@ function renderProgress(view: View, event: AgentProgress, style: Style): Rendere
   }
 }
 
-function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
+function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
   const { columns } = style;
   switch (event.type) {
     case "message-received":
@@ -124,6 +126,7 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
     case "run-paused":
     case "run-resumed":
     case "run-ended":
+    case "unknown":
       return lines(view, []);
     case "step-started":
       return lines({ ...view, streamed: false }, [
@@ -150,21 +153,7 @@ function renderEvent(view: View, event: JournalEvent, style: Style): Rendered {
     case "agent-progressed":
     case "agent-answered":
       return renderPeer(view, event, style);
-    case "agent-chosen":
-    case "step-assigned":
-    case "step-ended":
-    case "plan-changed":
-    case "branch-begun":
-    case "branch-ended":
-    case "policy-settled":
-    case "choice-made":
-    case "iteration-begun":
-    case "iteration-ended":
-    case "round-begun":
-    case "argument-made":
-    case "debater-absent":
-    case "round-ended":
-    case "verdict-given": {
+    case "flow-told": {
       const told = flowLines(view.flow, event, style);
       return lines({ ...view, flow: told.view }, told.lines);
     }
@@ -187,7 +176,7 @@ function soFar({ totals }: View, text: string): string {
   return used === "" ? text : `${text} · ${used}`;
 }
 
-function renderReply(view: View, event: Extract<AgentEvent, { type: "model-replied" }>, style: Style): Rendered {
+function renderReply(view: View, event: EventOf<"model-replied">, style: Style): Rendered {
   const { usage } = event;
   const text = view.streamed || event.text.trim() === "" ? [] : indented(event.text);
   const tokens = `${usage.inputTokens} in, ${usage.outputTokens} out`;
@@ -196,7 +185,7 @@ function renderReply(view: View, event: Extract<AgentEvent, { type: "model-repli
   return lines(next, [...text, paint(style, "dim", facts)]);
 }
 
-function renderResult(before: View, event: Extract<AgentEvent, { type: "tool-ended" }>, style: Style): Rendered {
+function renderResult(before: View, event: EventOf<"tool-ended">, style: Style): Rendered {
   const { output, shown: rest } = endOutput(before.output, style);
   const view = { ...before, output, running: Math.max(0, before.running - 1) };
   const plan = event.name === "planning" && !event.isError ? planLines(event.text, style) : [];
@@ -214,7 +203,7 @@ function renderResult(before: View, event: Extract<AgentEvent, { type: "tool-end
   return lines(view, [...rest, first, ...second]);
 }
 
-function renderArtifact(view: View, event: Extract<AgentEvent, { type: "artifact-added" }>, style: Style): Rendered {
+function renderArtifact(view: View, event: EventOf<"artifact-added">, style: Style): Rendered {
   if (event.name === "answer") {
     const answer = event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
     if (answer.trim() === "" || answer.trim() === view.lastText.trim()) return lines(view, []);

@@ -1,4 +1,4 @@
-import type { PeerEvent } from "@manyhands/shared/core/events/peer-events";
+import type { ReadEvent } from "@manyhands/shared/core/events";
 import type { Usage } from "@manyhands/shared/core/model";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "@manyhands/shared/core/usage";
 
@@ -43,7 +43,7 @@ function addUsage(totals: Totals, usage: Usage): Totals {
 }
 
 /** The totals with what another agent told of what it used. */
-export function addOthers(totals: Totals, event: PeerEvent): Totals {
+export function addOthers(totals: Totals, event: ReadEvent): Totals {
   return { ...totals, others: countEvent(totals.others, event) };
 }
 

@@ -24,6 +24,8 @@ export const metadataKeys = {
   event: "manyhands/event",
   /** On a status update that is not stored, with the journal extension: an AgentProgress. */
   progress: "manyhands/progress",
+  /** On the status message of a task that failed: `{ code, message }`, an error of ours. */
+  error: "manyhands/error",
   /** On a part that is a stored file: `{ sha256, size }`. */
   file: "manyhands/file",
   /** On a SendMessage request: what the caller allows the task to spend. */

@@ -1,5 +1,6 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
 import type { RunRecord } from "../core/engine.ts";
+import type { RunEnded } from "../core/events.ts";
 import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
 import { taskState } from "./task-state.ts";
@@ -48,7 +49,7 @@ export function taskStatus(identity: TaskIdentity, fold: TaskFold, run?: RunReco
   const { status } = fold;
   return {
     state: taskState(fold, run),
-    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text),
+    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text, fold.end?.error),
     timestamp: new Date(run?.updatedAt ?? fold.at).toISOString(),
   };
 }
@@ -75,8 +76,9 @@ function historyMessage(identity: TaskIdentity, entry: HistoryEntry, publicUrl: 
   };
 }
 
-function agentMessage(identity: TaskIdentity, seq: number, text: string): Message {
-  return { ...messageShell(identity, seq), role: Role.ROLE_AGENT, parts: [textPart(text)], metadata: undefined };
+function agentMessage(identity: TaskIdentity, seq: number, text: string, error: RunEnded["error"]): Message {
+  const metadata = error && { [metadataKeys.error]: error };
+  return { ...messageShell(identity, seq), role: Role.ROLE_AGENT, parts: [textPart(text)], metadata };
 }
 
 /** The id is made from the place in the journal, so that every reading of it gives the same message. */

@@ -1,5 +1,5 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
-import type { Part } from "../core/events/agent-events.ts";
+import type { Part } from "../core/message.ts";
 import { metadataKeys } from "./extensions.ts";
 
 /**

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentDefinition } from "../core/agent.ts";
 import type { Engine, RunRecord } from "../core/engine.ts";
-import type { AgentEvent, Part } from "../core/events/agent-events.ts";
-import { messageSignal } from "../core/message.ts";
+import { type ReadEvent, readEvent } from "../core/events.ts";
+import { messageSignal, type Part } from "../core/message.ts";
 import type { AgentInput } from "../core/task.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
@@ -49,8 +49,8 @@ export type AgentForTest = AsyncDisposable & {
   /** The run once it has one of these states; fails after ten seconds. */
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
   /** Starts a task and waits for its end. */
-  run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: AgentEvent[] }>;
-  events(id: string): Promise<AgentEvent[]>;
+  run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: ReadEvent[] }>;
+  events(id: string): Promise<ReadEvent[]>;
   /** Closes the engine as a stopping server does, and goes on with another on the same file, with these things changed. */
   restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };
@@ -86,7 +86,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
     return releasingEngine(engine, definition, deps);
   };
   let engine = work(options);
-  const events = async (id: string) => (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
   const until: AgentForTest["until"] = async (id, ...statuses) => {
     for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(5)) {
       const record = await engine.get(id);

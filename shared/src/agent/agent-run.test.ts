@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
@@ -17,8 +17,8 @@ const echo = defineTool({
 });
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
-const ofType = <T extends AgentEvent["type"]>(events: AgentEvent[], type: T) =>
-  events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type);
+const ofType = <T extends ReadEvent["type"]>(events: ReadEvent[], type: T) =>
+  events.filter((event): event is Extract<ReadEvent, { type: T }> => event.type === type);
 
 test("text without calls is the answer, and the last artifact", async () => {
   await using agent = await agentForTest({ script: [{ text: "Four." }] });
@@ -30,7 +30,7 @@ test("text without calls is the answer, and the last artifact", async () => {
     "step-started",
     "model-replied",
     "artifact-added",
-    "run-ended" as AgentEvent["type"],
+    "run-ended" as ReadEvent["type"],
   ]);
   expect(ofType(events, "artifact-added")[0]).toMatchObject({
     name: "answer",

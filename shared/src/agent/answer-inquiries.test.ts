@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
@@ -22,7 +22,7 @@ const asker = defineTool({
 const inside = (request: { messages: readonly object[] }) => JSON.stringify(request.messages[0]).includes("INSIDE");
 const usage = { prompt_tokens: 1_000, completion_tokens: 10 };
 const price = { inputPerMillion: 1_000, outputPerMillion: 1 };
-const asked = (events: readonly AgentEvent[]) => events.filter((event) => event.type === "model-asked");
+const asked = (events: readonly ReadEvent[]) => events.filter((event) => event.type === "model-asked");
 
 test("a tool may ask the model, apart from the conversation, and it counts for the task", async () => {
   let turn = 0;

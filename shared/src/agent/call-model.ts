@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
-import type { AgentEvent, AgentProgress } from "../core/events/agent-events.ts";
+import type { JournalEvent } from "../core/events.ts";
 import type { Model, ModelReply, ModelRequest, Usage } from "../core/model.ts";
+import type { Progress } from "../core/progress.ts";
 import type { StepContext } from "../core/run.ts";
 
 /** What one call of a model came to. `discarded` is the usage of answers that broke off before it, which are paid for too. */
@@ -12,12 +13,12 @@ export type CalledModel = {
 };
 
 /** The events that tell of a model call: each has its usage. */
-type TellingEvent = Extract<AgentEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
+type TellingEvent = Extract<JournalEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
 
 type Hearing = Pick<StepContext, "emit"> & {
   readonly signal: AbortSignal;
   /** Shows the answer as it comes; left out for answers that are not the agent's words. */
-  progress?(event: AgentProgress): void;
+  progress?(event: Progress): void;
 };
 
 /**

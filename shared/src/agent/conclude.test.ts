@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chown, link, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { rememberArrival } from "../machine/workspace/pristine.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
@@ -11,7 +11,7 @@ import { terminate } from "../tools/human/terminate.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
-const artifacts = (events: AgentEvent[]) => events.filter((event) => event.type === "artifact-added");
+const artifacts = (events: ReadEvent[]) => events.filter((event) => event.type === "artifact-added");
 
 const write = defineTool({
   name: "write",

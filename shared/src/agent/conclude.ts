@@ -1,6 +1,6 @@
 import type { AgentDefinition, Leavings } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
-import type { Part } from "../core/events/agent-events.ts";
+import type { Part } from "../core/message.ts";
 import type { AgentOutput } from "../core/task.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";

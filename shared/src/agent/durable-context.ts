@@ -1,4 +1,4 @@
-import type { Part } from "../core/events/agent-events.ts";
+import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
 import type { DurableContext } from "../core/tool.ts";

@@ -1,5 +1,5 @@
-import { type Engine, type RunEnded, terminalStatuses } from "../core/engine.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import { type Engine, terminalStatuses } from "../core/engine.ts";
+import { type ReadEvent, readEvent } from "../core/events.ts";
 import type { Run } from "../core/run.ts";
 import { sourceOf, sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import { foldMessages } from "./fold-messages.ts";
@@ -33,14 +33,14 @@ export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "
   let messages: TaskMessage[] = [];
   const takenIn = new Set<string>();
   for (const id of ids) {
-    const events = (await engine.events(id)).map(({ event }) => event as AgentEvent | RunEnded);
+    const events = (await engine.events(id)).map(({ event }) => readEvent(event));
     messages = foldMessages(messages, events);
     for (const source of events.flatMap(sourcesOfEvent)) takenIn.add(source);
   }
   return { messages, takenIn: [...takenIn] };
 }
 
-function sourcesOfEvent(event: AgentEvent | RunEnded): TakenIn {
+function sourcesOfEvent(event: ReadEvent): TakenIn {
   switch (event.type) {
     case "message-received":
       return sourcesIn(event.parts);

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import { foldMessages } from "./fold-messages.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
-const said = (text: string): AgentEvent => ({
+const said = (text: string): ReadEvent => ({
   type: "message-received",
   messageId: text,
   parts: [{ type: "text", text }],
 });
-const heard = (messageId: string, as: "message" | "answer" = "message"): AgentEvent => ({
+const heard = (messageId: string, as: "message" | "answer" = "message"): ReadEvent => ({
   type: "message-heard",
   messageId,
   as,
 });
-const replied = (text: string, ...ids: string[]): AgentEvent => ({
+const replied = (text: string, ...ids: string[]): ReadEvent => ({
   type: "model-replied",
   text,
   toolCalls: ids.map((id) => ({ id, name: "bash", arguments: "{}" })),
@@ -21,7 +21,7 @@ const replied = (text: string, ...ids: string[]): AgentEvent => ({
   model: "m",
   milliseconds: 1,
 });
-const ended = (callId: string): AgentEvent => ({
+const ended = (callId: string): ReadEvent => ({
   type: "tool-ended",
   callId,
   name: "bash",
@@ -47,7 +47,7 @@ test("events become the conversation the task held, after what came before it", 
 });
 
 test("an answer to a question is in the result of the call that asked, not a message of its own", () => {
-  const asked: AgentEvent = { type: "question-asked", question: "which?", kind: "question" };
+  const asked: ReadEvent = { type: "question-asked", question: "which?", kind: "question" };
   const answer = [asked, said("this one"), heard("this one", "answer"), ended("a")];
   expect(texts(foldMessages([], [said("go"), heard("go"), replied("", "a"), ...answer]))).toEqual([
     "go",
@@ -57,13 +57,13 @@ test("an answer to a question is in the result of the call that asked, not a mes
 });
 
 test("a compaction keeps the goal, the summary and the newest messages", () => {
-  const compaction: AgentEvent = { type: "context-compacted", summary: "so far", kept: 1 };
+  const compaction: ReadEvent = { type: "context-compacted", summary: "so far", kept: 1 };
   const events = [said("goal"), heard("goal"), replied("one"), replied("two"), compaction, replied("three")];
   expect(texts(foldMessages([], events))).toEqual(["goal", "so far", "two", "three"]);
 });
 
 test("a message has its place where it was heard, under the names its files got", () => {
-  const placed = { ...heard("late"), parts: [{ type: "text", text: "late-2" }] } as AgentEvent;
+  const placed = { ...heard("late"), parts: [{ type: "text", text: "late-2" }] } as ReadEvent;
   const events = [said("go"), heard("go"), said("late"), replied("", "a"), ended("a"), placed, replied("ok")];
   expect(texts(foldMessages([], events))).toEqual(["go", "", "result a", "late-2", "ok"]);
 });

@@ -1,5 +1,5 @@
-import type { RunEnded } from "../core/engine.ts";
-import type { AgentEvent, Part } from "../core/events/agent-events.ts";
+import type { ReadEvent, RunEnded } from "../core/events.ts";
+import type { Part } from "../core/message.ts";
 import { compacted } from "./compaction.ts";
 import type { TaskMessage } from "./task-state.ts";
 
@@ -8,10 +8,7 @@ import type { TaskMessage } from "./task-state.ts";
  * history. The same messages the task itself held (an answer to a question is in the result of the call that asked), then what nobody
  * heard any more and, unless the task completed, how it ended.
  */
-export function foldMessages(
-  earlier: readonly TaskMessage[],
-  events: readonly (AgentEvent | RunEnded)[],
-): TaskMessage[] {
+export function foldMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
   let messages = [...earlier];
   let goal: TaskMessage | undefined;
   const unheard = new Map<string, readonly Part[]>();
@@ -32,7 +29,7 @@ export function foldMessages(
   return messages;
 }
 
-function messageOf(event: AgentEvent, unheard: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
+function messageOf(event: ReadEvent, unheard: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
   switch (event.type) {
     case "message-heard":
       return event.as === "answer" ? undefined : said(event.parts ?? unheard.get(event.messageId) ?? []);

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 import { agentForTest } from "./agent-for-test.ts";
 
 const modelPauses = { firstMs: 30, longestMs: 60 };
 const once = { maxRetries: 0 };
 const busy: ScriptedReply = { status: 503, error: { message: "overloaded" } };
-const waits = (events: readonly AgentEvent[]) =>
+const waits = (events: readonly ReadEvent[]) =>
   events.filter((event) => event.type === "notice-given").filter(({ kind }) => kind === "waiting");
 
 test("a model that answers 503 for a while is asked again after growing pauses that are told, and the task goes on", async () => {

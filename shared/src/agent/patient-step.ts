@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { JournalEvent } from "../core/events.ts";
 import type { Json } from "../core/json.ts";
 import type { Run, StepContext } from "../core/run.ts";
 import { ModelAway } from "../models/model-failure.ts";
@@ -65,7 +65,7 @@ function pauseAfter(error: unknown, pauses: number, waiting: Waiting, step: Step
   return pauseMs < waiting.leftMs(step) ? pauseMs : undefined;
 }
 
-function notice(cause: string, pauseMs: number): AgentEvent {
+function notice(cause: string, pauseMs: number): JournalEvent {
   const text = `The model cannot answer now: ${cause.replace(/\.+$/, "")}. It is asked again in ${pauseText(pauseMs)}.`;
   return { type: "notice-given", kind: "waiting", text, pauseMs };
 }

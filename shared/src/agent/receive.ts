@@ -1,7 +1,6 @@
 import { basename, extname, join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { Part } from "../core/events/agent-events.ts";
-import type { UserMessage } from "../core/message.ts";
+import type { Part, UserMessage } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";

@@ -1,7 +1,6 @@
 import type { Limits } from "../core/agent.ts";
-import type { Part } from "../core/events/agent-events.ts";
 import type { Json } from "../core/json.ts";
-import type { UserMessage } from "../core/message.ts";
+import type { Part, UserMessage } from "../core/message.ts";
 import type { ToolCall } from "../core/model.ts";
 import type { Run } from "../core/run.ts";
 import type { StoredFile } from "../core/workspace.ts";

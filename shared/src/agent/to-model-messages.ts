@@ -1,4 +1,4 @@
-import type { Part } from "../core/events/agent-events.ts";
+import type { Part } from "../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../core/model.ts";
 import type { Sight } from "../core/tool.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";

@@ -1,18 +1,20 @@
 import type { ErrorCode } from "./errors.ts";
-import type { AskState } from "./events/peer-events.ts";
+import type { EventOf } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Part } from "./message.ts";
-import type { QuestionAsked } from "./question.ts";
 import type { TakenIn } from "./taken-in.ts";
 import type { TaskUsage } from "./usage.ts";
 import type { StoredFile } from "./workspace.ts";
+
+/** How another agent's task ended for the one who asked: as A2A says it, or given up at the asker's deadline. */
+export type AskState = EventOf<"agent-answered">["state"];
 
 /** Why something did not come out, in a form that a journal keeps. */
 export type Fault = { readonly code: ErrorCode; readonly message: string };
 
 /** A question of another agent that a person was asked, and what they answered. */
 export type Exchange = {
-  readonly kind: QuestionAsked["kind"];
+  readonly kind: EventOf<"question-asked">["kind"];
   readonly question: string;
   readonly answer: readonly Part[];
 };

@@ -45,16 +45,6 @@ export type FollowItem =
   | ({ readonly kind: "event" } & StoredEvent)
   | { readonly kind: "progress"; readonly event: RunEvent };
 
-/**
- * The last event of every run, appended by the engine in the transaction that ends it. `run-paused` and `run-resumed` are
- * its other own events.
- */
-export type RunEnded = {
-  readonly type: "run-ended";
-  readonly status: "completed" | "failed" | "canceled";
-  readonly error?: { readonly code: ErrorCode; readonly message: string };
-};
-
 export type StartRequest = {
   readonly kind: string;
   readonly input: Json;

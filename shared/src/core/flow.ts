@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { Skill } from "./agent.ts";
 import type { AgentEntry } from "./agents.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
-import type { FlowEvent } from "./events/flow-events.ts";
+import type { FlowEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Part } from "./message.ts";
 import type { Run } from "./run.ts";

@@ -18,19 +18,6 @@ export type UserMessage = {
 /** The signal under which every later message on a task is delivered, with the messageId as its id. */
 export const messageSignal = "message";
 
-/**
- * The agent took a message in: into the conversation, or as the answer to its question. `parts` are as it keeps them, where that differs from
- * what was sent: files under the names they got in the workspace.
- */
-export type MessageHeard = {
-  readonly type: "message-heard";
-  readonly messageId: string;
-  readonly as: "message" | "answer";
-  readonly parts?: readonly Part[];
-  /** On the first message of a task: what the one who asks had taken in. */
-  readonly takenIn?: readonly string[];
-};
-
 /** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
 export function inWords(part: Part): string {
   switch (part.type) {

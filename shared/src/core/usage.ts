@@ -1,5 +1,5 @@
+import type { ReadEvent } from "./events.ts";
 import type { Usage } from "./model.ts";
-import type { RunEvent } from "./run.ts";
 
 /**
  * What a task has used: input and output tokens together, and what they cost where the price is known; `unpriced` tells that some
@@ -45,7 +45,8 @@ export type UsageCount = {
 export const noCount: UsageCount = { settled: noUsage, open: {} };
 
 /** What any event of a journal may say of usage, whatever its type. */
-type Telling = RunEvent & {
+type Telling = {
+  readonly type: string;
   readonly usage?: Usage | TaskUsage;
   readonly discarded?: Usage;
   readonly usedSoFar?: TaskUsage;
@@ -56,7 +57,7 @@ type Telling = RunEvent & {
  * The count with one more event: whatever has a `usage` counts, so that no kind of call can be left out. What an agent had told so far makes
  * way for what it tells at its end, and stands where it tells nothing then.
  */
-export function countEvent({ settled, open }: UsageCount, event: RunEvent): UsageCount {
+export function countEvent({ settled, open }: UsageCount, event: ReadEvent): UsageCount {
   const { type, usage, discarded, usedSoFar, askId = "" } = event as Telling;
   const { [askId]: soFar, ...others } = open;
   const told = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(

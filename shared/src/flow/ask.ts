@@ -3,7 +3,7 @@ import type { Peers } from "../a2a/ask/peers.ts";
 import type { AgentEntry, Agents } from "../core/agents.ts";
 import type { AskOutcome } from "../core/ask-outcome.ts";
 import { errorCodes } from "../core/errors.ts";
-import type { FlowEvent } from "../core/events/flow-events.ts";
+import type { FlowEvent } from "../core/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
 import type { Run } from "../core/run.ts";
 import { openWeb } from "../core/taken-in.ts";
@@ -55,7 +55,8 @@ async function meant(run: Run, { begun }: FlowState, reference: string, { agents
   }
   const { agent, reason } = namedAgent(reference, begun);
   if (reason !== undefined) {
-    run.emit({ type: "agent-chosen", wanted: reference, agent: agent.name, reason, note: reason } satisfies FlowEvent);
+    const data = { wanted: reference, agent: agent.name, reason };
+    run.emit({ type: "agent-chosen", note: reason, data } satisfies FlowEvent);
   }
   return agent;
 }

@@ -1,5 +1,5 @@
 import { cancelOpen } from "../a2a/ask/cancel-open.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { JournalEvent } from "../core/events.ts";
 import type { Flow } from "../core/flow.ts";
 import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
@@ -123,7 +123,7 @@ async function write(
   const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, deps);
   if (reply.finish === "length") {
     const notice = "The model's text was cut off by the output limit.";
-    run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies AgentEvent);
+    run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies JournalEvent);
   }
   return reply.text;
 }

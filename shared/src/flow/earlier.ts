@@ -1,5 +1,5 @@
 import type { Engine, RunRecord } from "../core/engine.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import { readEvent } from "../core/events.ts";
 import type { Run } from "../core/run.ts";
 import { foreignTask, type TakenIn } from "../core/taken-in.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
@@ -36,7 +36,7 @@ export async function earlierTasks(
 
 /** What a task of before had taken in: what its answer tells; of one that does not tell, anything. */
 async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
-  const events = (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
   return (told?.type === "artifact-added" ? told.takenIn : undefined) ?? [foreignTask];
 }
@@ -53,7 +53,7 @@ function short(text: string): string {
 
 /** The files a task handed on, as many as fit. */
 async function filesOf({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<StoredFile[]> {
-  const events = (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const added = events.flatMap((event) => (event.type === "artifact-added" ? event.parts : []));
   const newest = new Map(added.flatMap((part) => (part.type === "file" ? [[part.name, part] as const] : [])));
   const files: StoredFile[] = [];

@@ -6,7 +6,7 @@ import { createPeers } from "../a2a/ask/peers.ts";
 import { recallingEngine, recallRun } from "../a2a/ask/recall.ts";
 import type { AgentEntry, Agents } from "../core/agents.ts";
 import type { Engine, RunRecord } from "../core/engine.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import { type ReadEvent, readEvent } from "../core/events.ts";
 import type { FlowDefinition } from "../core/flow.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { messageSignal, type Part } from "../core/message.ts";
@@ -36,11 +36,11 @@ export type FlowForTest = AsyncDisposable & {
   /** Starts a run and waits for its end. */
   run(
     request: FlowStart,
-  ): Promise<{ readonly record: RunRecord; readonly events: AgentEvent[]; readonly answer: string }>;
+  ): Promise<{ readonly record: RunRecord; readonly events: ReadEvent[]; readonly answer: string }>;
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
   /** Waits for an event of this type, the `n`-th from 1. */
-  event(id: string, type: AgentEvent["type"], n?: number): Promise<AgentEvent>;
-  events(id: string): Promise<AgentEvent[]>;
+  event(id: string, type: string, n?: number): Promise<ReadEvent>;
+  events(id: string): Promise<ReadEvent[]>;
   say(id: string, text: string, files?: readonly Part[]): Promise<void>;
 };
 
@@ -133,7 +133,7 @@ export function fixedAgents(entries: readonly AgentEntry[]): Agents {
 
 /** What tests do with the runs of an engine. */
 function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
-  const events = async (id: string) => (await engine.events(id)).map(({ event }) => event as AgentEvent);
+  const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
   const poll = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
     for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(5)) {
       const found = await look();
@@ -157,8 +157,12 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
     events,
     until,
     start,
-    event: (id: string, type: AgentEvent["type"], n = 1) =>
-      poll(type, async () => (await events(id)).filter((event) => event.type === type)[n - 1]),
+    event: (id: string, type: ReadEvent["type"], n = 1) =>
+      poll(
+        type,
+        async () =>
+          (await events(id)).filter((event) => event.type === type || ("of" in event && event.of === type))[n - 1],
+      ),
     async run(request: FlowStart) {
       const id = await start(request);
       const record = await until(id, "completed", "failed", "canceled", "paused");
@@ -177,4 +181,12 @@ export function inputForTest({ text, files = [], agents, options, ...rest }: Flo
   const settings: Part[] = Object.keys(data).length === 0 ? [] : [{ type: "data", data }];
   const parts: Part[] = [{ type: "text", text }, ...files, ...settings];
   return { hops: 0, ...rest, message: { messageId: crypto.randomUUID(), parts } };
+}
+
+/** What a flow told in events of its own of this type, in order: the data of each, with its note. */
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
+export function told(events: readonly ReadEvent[], of: string): Record<string, any>[] {
+  return events.flatMap((event) =>
+    event.type === "flow-told" && event.of === of ? [{ ...event.data, note: event.note }] : [],
+  );
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AppError } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
-import { flowForTest } from "./flow-for-test.ts";
+import { flowForTest, told } from "./flow-for-test.ts";
 
 /** A flow whose body is given. */
 const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>
@@ -20,8 +20,8 @@ const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>
 const asking = (agent: string) =>
   flowOf(async (flow) => ({ answer: (await flow.ask(agent, { text: flow.goal })).answer }));
 const say = (text: string) => () => ({ text });
-const ofType = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type: Type) =>
-  events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
+const ofType = <Type extends ReadEvent["type"]>(events: readonly ReadEvent[], type: Type) =>
+  events.filter((event): event is Extract<ReadEvent, { type: Type }> => event.type === type);
 const usage = { prompt_tokens: 40, completion_tokens: 10 };
 
 test("an agent is meant by its skill, and why is told", async () => {
@@ -32,9 +32,8 @@ test("an agent is meant by its skill, and why is told", async () => {
   });
   const { answer, events } = await flow.run({ text: "Draw" });
   expect(answer).toBe("drawn");
-  expect(ofType(events, "agent-chosen")).toEqual([
+  expect(told(events, "agent-chosen")).toEqual([
     {
-      type: "agent-chosen",
       wanted: "skill: plot some bars",
       agent: "painter",
       reason: `painter's skill "Draw charts" fits best: plot, bars.`,

@@ -2,10 +2,9 @@ import * as z from "zod";
 import { recalling } from "../a2a/ask/recall.ts";
 import { hasPrice } from "../agent/spending.ts";
 import { AppError } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { JournalEvent } from "../core/events.ts";
 import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
-import type { MessageHeard } from "../core/message.ts";
 import type { Run, RunDefinition, StepContext } from "../core/run.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
 import { chooseAgents } from "./choose-agents.ts";
@@ -31,7 +30,7 @@ export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefiniti
 
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
   const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step), { effect: "pure" });
-  run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies MessageHeard);
+  run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies JournalEvent);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
   const flow = createFlow(run, state, deps);
@@ -77,7 +76,7 @@ async function begin(
 
 function unheld(usd: number, model: string) {
   const text = `The bound of $${usd} cannot be held for this flow's own calls: the price of ${model} is not known. [llm.price] sets it.`;
-  return { type: "notice-given", kind: "budget", text } satisfies AgentEvent;
+  return { type: "notice-given", kind: "budget", text } satisfies JournalEvent;
 }
 
 /** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */

@@ -1,5 +1,6 @@
-import { type MessageHeard, messageSignal, type Part, type UserMessage } from "../core/message.ts";
-import { askPerson, type QuestionAsked } from "../core/question.ts";
+import type { EventOf } from "../core/events.ts";
+import { messageSignal, type Part, type UserMessage } from "../core/message.ts";
+import { askPerson } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
 import type { FlowState } from "./flow-state.ts";
@@ -14,7 +15,11 @@ export async function hearCaller(run: Run, state: FlowState): Promise<readonly s
  * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said before the question is no answer to it, and
  * stays to be heard.
  */
-export async function askCaller(run: Run, state: FlowState, question: Omit<QuestionAsked, "type">): Promise<string> {
+export async function askCaller(
+  run: Run,
+  state: FlowState,
+  question: Omit<EventOf<"question-asked">, "type">,
+): Promise<string> {
   await collect(run, state);
   const askedAt = await clock(run);
   const answer = await askPerson(run, question);
@@ -33,7 +38,7 @@ function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
 async function collect(run: Run, state: FlowState): Promise<void> {
   const { inbox, hops, said, added } = state;
   for (const message of await run.poll<UserMessage>(messageSignal)) {
-    run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies MessageHeard);
+    run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
     inbox.push(textOf(message));
     added.push(...filesOf(message));
     takeIn(state, message);

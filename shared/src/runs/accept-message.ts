@@ -1,6 +1,6 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
+import type { JournalEvent } from "../core/events.ts";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { RunEvent } from "../core/run.ts";
@@ -106,7 +106,7 @@ async function isKnown(folds: FoldCache, run: RunRecord, message: UserMessage): 
 }
 
 function messageReceived(message: UserMessage): RunEvent {
-  return { type: "message-received", ...message } satisfies AgentEvent;
+  return { type: "message-received", ...message } satisfies JournalEvent;
 }
 
 function sha256(text: string): string {

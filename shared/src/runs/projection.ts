@@ -1,10 +1,8 @@
-import type { RunEnded, StoredEvent } from "../core/engine.ts";
-import type { AgentEvent, Part } from "../core/events/agent-events.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { StoredEvent } from "../core/engine.ts";
+import { type EventOf, type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
+import type { Part } from "../core/message.ts";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../core/usage.ts";
 import { statusText } from "./status-text.ts";
-
-type QuestionAsked = Extract<AgentEvent, { type: "question-asked" }>;
 
 /** A message of the conversation; `seq` names the agent's own ones, which have no id of a sender. */
 export type HistoryEntry = {
@@ -16,7 +14,7 @@ export type HistoryEntry = {
 };
 
 /** An artifact as its newest event left it. */
-export type FoldedArtifact = Omit<Extract<AgentEvent, { type: "artifact-added" }>, "type">;
+export type FoldedArtifact = Omit<EventOf<"artifact-added">, "type">;
 
 /** What the events of a run up to `seq` add up to. A value: applying an event makes a new one. */
 export type TaskFold = {
@@ -28,7 +26,7 @@ export type TaskFold = {
   readonly history: readonly HistoryEntry[];
   readonly artifacts: readonly FoldedArtifact[];
   /** The question the run waits on, until an answer, the next step, or the end of the ask that it came from. */
-  readonly question?: QuestionAsked["kind"];
+  readonly question?: EventOf<"question-asked">["kind"];
   /** That ask, where another agent wants to know. */
   readonly asker?: string;
   /** The newest thing worth a line of status, and the event it came from; while a question is open, the question. */
@@ -56,18 +54,18 @@ export function foldedUsage({ count }: TaskFold): TaskUsage {
 
 /** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
 export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
-  const event = knownEvent(stored.event);
+  const event = readEvent(stored.event);
   const next: TaskFold = {
     ...fold,
     seq: stored.seq,
     at: stored.at,
-    started: fold.started || event?.type !== "message-received",
-    count: countEvent(fold.count, stored.event),
+    started: fold.started || event.type !== "message-received",
+    count: countEvent(fold.count, event),
   };
-  const folded = event === undefined ? next : withEvent(next, stored.seq, event);
-  const text = statusText(stored.event);
+  const folded = withEvent(next, stored.seq, event);
+  const text = statusText(event);
   // Whoever is asked has to read the question, whatever else is at work meanwhile.
-  const isHeard = folded.question === undefined || event?.type === "question-asked" || event?.type === "run-paused";
+  const isHeard = folded.question === undefined || event.type === "question-asked" || event.type === "run-paused";
   return text === undefined || !isHeard ? folded : { ...folded, status: { seq: stored.seq, text } };
 }
 
@@ -76,7 +74,7 @@ function unasked({ question: _, asker: __, status: ___, ...rest }: TaskFold): Ta
   return rest;
 }
 
-function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
+function withEvent(fold: TaskFold, seq: number, event: ReadEvent): TaskFold {
   switch (event.type) {
     case "message-received": {
       const rest = unasked(fold);
@@ -106,31 +104,19 @@ function withEvent(fold: TaskFold, seq: number, event: KnownEvent): TaskFold {
     }
     case "run-ended":
       return { ...unasked(fold), paused: false, end: event };
+    // What these tell is not part of what a task is.
+    case "message-heard":
+    case "model-replied":
+    case "model-asked":
+    case "tool-started":
+    case "tool-ended":
+    case "context-compacted":
+    case "agent-asked":
+    case "agent-accepted":
+    case "agent-progressed":
+    case "notice-given":
+    case "flow-told":
+    case "unknown":
+      return fold;
   }
-}
-
-type KnownEvent =
-  | Extract<
-      AgentEvent,
-      {
-        type: "message-received" | "question-asked" | "step-started" | "agent-answered" | "artifact-added";
-      }
-    >
-  | { readonly type: "run-paused" | "run-resumed" }
-  | RunEnded;
-
-const knownTypes: ReadonlySet<string> = new Set<KnownEvent["type"]>([
-  "message-received",
-  "question-asked",
-  "step-started",
-  "agent-answered",
-  "artifact-added",
-  "run-paused",
-  "run-resumed",
-  "run-ended",
-]);
-
-/** The journal is our own store: an event of a known type has that type's shape, checked when it was made. */
-function knownEvent(event: RunEvent): KnownEvent | undefined {
-  return knownTypes.has(event.type) ? (event as unknown as KnownEvent) : undefined;
 }

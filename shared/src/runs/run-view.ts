@@ -1,7 +1,7 @@
 import type { RunRecord } from "../core/engine.ts";
 import type { ErrorCode } from "../core/errors.ts";
-import type { Part } from "../core/events/agent-events.ts";
 import type { Json } from "../core/json.ts";
+import type { Part } from "../core/message.ts";
 import type { TaskUsage } from "../core/usage.ts";
 import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "./projection.ts";
 

@@ -1,66 +1,51 @@
 import { askHumanName, terminateName } from "../core/control-calls.ts";
-import type { RunEnded } from "../core/engine.ts";
-import type { AgentEvent } from "../core/events/agent-events.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { EventOf, ReadEvent } from "../core/events.ts";
 
 const longest = 300;
 
 /** Calls that steer the task itself: what they say comes as its end, or as its question. */
 const controls: ReadonlySet<string> = new Set([terminateName, askHumanName]);
 
+/** For each type of event, its line; undefined where silence is better. */
+const lines: {
+  readonly [Type in ReadEvent["type"]]: (event: Extract<ReadEvent, { type: Type }>) => string | undefined;
+} = {
+  "message-received": () => undefined,
+  "message-heard": () => undefined,
+  "step-started": () => undefined,
+  "model-replied": ({ toolCalls, text }) => (toolCalls.length > 0 && text.trim() !== "" ? short(text) : undefined),
+  "model-asked": () => undefined,
+  "tool-started": ({ name, arguments: given }) => (controls.has(name) ? undefined : short(`${name} ${given}`)),
+  "tool-ended": ({ name, isError, text }) => (isError ? short(`${name} failed: ${text}`) : undefined),
+  "context-compacted": () => undefined,
+  "agent-asked": ({ agent, text }) => short(`Asks ${agent}: ${text}`),
+  "agent-accepted": () => undefined,
+  "agent-progressed": ({ agent, text }) => short(`${agent}: ${text}`),
+  "agent-answered": (event) => short(`${event.agent} ${answered(event)}`),
+  "question-asked": ({ question }) => question,
+  "notice-given": ({ text }) => short(text),
+  "artifact-added": () => undefined,
+  "flow-told": ({ note }) => short(note),
+  "run-paused": ({ error }) => `Paused: ${error?.message ?? "it needs a person"}`,
+  "run-resumed": () => undefined,
+  "run-ended": ({ error }) => error?.message,
+  unknown: () => undefined,
+};
+
 /**
  * One short line about an event for people and for peers, which show the status text of a working task as the agent's
  * thought; undefined where silence is better. The answer is never in here: it is an artifact.
  */
-export function statusText(stored: RunEvent): string | undefined {
-  const event = stored as unknown as AgentEvent | RunEnded | EngineEvent;
-  switch (event.type) {
-    case "model-replied":
-      return event.toolCalls.length > 0 && event.text.trim() !== "" ? short(event.text) : undefined;
-    case "tool-started":
-      return controls.has(event.name) ? undefined : short(`${event.name} ${event.arguments}`);
-    case "tool-ended":
-      return event.isError ? short(`${event.name} failed: ${event.text}`) : undefined;
-    case "notice-given":
-      return short(event.text);
-    case "agent-asked":
-      return short(`Asks ${event.agent}: ${event.text}`);
-    case "agent-progressed":
-      return short(`${event.agent}: ${event.text}`);
-    case "agent-answered":
-      return short(`${event.agent} ${answered(event)}`);
-    case "agent-chosen":
-    case "step-assigned":
-    case "step-ended":
-    case "plan-changed":
-    case "branch-begun":
-    case "branch-ended":
-    case "policy-settled":
-    case "choice-made":
-    case "iteration-begun":
-    case "iteration-ended":
-    case "round-begun":
-    case "argument-made":
-    case "debater-absent":
-    case "round-ended":
-    case "verdict-given":
-      return short(event.note);
-    case "question-asked":
-      return event.question;
-    case "run-paused":
-      return `Paused: ${event.error?.message ?? "it needs a person"}`;
-    case "run-ended":
-      return endText(event);
-    default:
-      return undefined;
-  }
+export function statusText(event: ReadEvent): string | undefined {
+  const line = lines[event.type] as (event: ReadEvent) => string | undefined;
+  return line(event);
 }
 
 /**
  * `statusText` for whoever shows one line after the other: silence too where an event says the same as the one before it, as a plan does that
  * changes with a step.
  */
-export function statusLines(): (event: RunEvent) => string | undefined {
+export function statusLines(): (event: ReadEvent) => string | undefined {
   let last: string | undefined;
   return (event) => {
     const text = statusText(event);
@@ -70,18 +55,8 @@ export function statusLines(): (event: RunEvent) => string | undefined {
   };
 }
 
-/** The engine's own event when a run stops with a cause that a person has to remove. */
-type EngineEvent = { readonly type: "run-paused"; readonly error?: { readonly message: string } };
-
-function answered({ state, error }: Extract<AgentEvent, { type: "agent-answered" }>): string {
+function answered({ state, error }: EventOf<"agent-answered">): string {
   return error === undefined ? state : `${state}: ${error.message} (${error.code})`;
-}
-
-function endText(end: RunEnded): string | undefined {
-  if (end.error === undefined) return undefined;
-  const { message, code } = end.error;
-  // A flow that failed because its agent did tells the agent's words, which end so already.
-  return message.endsWith(`(${code})`) ? message : `${message} (${code})`;
 }
 
 function short(text: string): string {

@@ -1,6 +1,6 @@
-import type { AskOutcome, Exchange, Fault } from "../../core/ask-outcome.ts";
+import type { AskOutcome, AskState, Exchange, Fault } from "../../core/ask-outcome.ts";
 import { AppError, errorCodes } from "../../core/errors.ts";
-import type { AskState, PeerEvent } from "../../core/events/peer-events.ts";
+import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
@@ -162,6 +162,6 @@ function answered(run: Run, { askId, agent }: Ask, outcome: AskOutcome, left = f
     ...(usage !== undefined && { usage }),
     ...(error !== undefined && { error }),
     ...(left && { left }),
-  } satisfies PeerEvent);
+  } satisfies JournalEvent);
   return { outcome, left };
 }

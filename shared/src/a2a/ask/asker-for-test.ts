@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine, RunRecord } from "../../core/engine.ts";
-import type { AgentEvent } from "../../core/events/agent-events.ts";
+import { type ReadEvent, readEvent } from "../../core/events.ts";
 import type { Json } from "../../core/json.ts";
 import { messageSignal } from "../../core/message.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
@@ -22,7 +22,7 @@ export type AskerForTest = AsyncDisposable & {
   /** Starts a run and waits for its end; what its body returned. */
   run<Value>(): Promise<Value>;
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
-  events(id: string): Promise<AgentEvent[]>;
+  events(id: string): Promise<ReadEvent[]>;
   /** A person's next message on a run. */
   say(id: string, text: string): Promise<void>;
 };
@@ -73,7 +73,7 @@ export async function askerForTest(
       if (record.status !== "completed") throw new Error(`${record.status}: ${record.error?.message}`);
       return record.output as Value;
     },
-    events: async (id) => (await engine.events(id)).map(({ event }) => event as AgentEvent),
+    events: async (id) => (await engine.events(id)).map(({ event }) => readEvent(event)),
     async say(id, text) {
       const messageId = crypto.randomUUID();
       await engine.deliver(id, messageSignal, { messageId, parts: [{ type: "text", text }] }, { id: messageId });

@@ -1,5 +1,5 @@
 import type { Fault } from "../../core/ask-outcome.ts";
-import type { PeerEvent } from "../../core/events/peer-events.ts";
+import type { JournalEvent } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { Ask, AskRequest, Met } from "./ask.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
@@ -62,5 +62,5 @@ function asked({ agent, parts, contextId, hops }: AskRequest, askId: string) {
     parts,
     ...(contextId !== undefined && { contextId }),
     hops: hops + 1,
-  } satisfies PeerEvent;
+  } satisfies JournalEvent;
 }

@@ -1,4 +1,4 @@
-import type { PeerEvent } from "../../core/events/peer-events.ts";
+import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import { callOff } from "./call-off.ts";
@@ -26,6 +26,6 @@ export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
 }
 
 function canceled(askId: string, agent: string, usage: TaskUsage | undefined) {
-  const event = { type: "agent-answered", askId, agent, state: "canceled", files: [] } as const satisfies PeerEvent;
+  const event = { type: "agent-answered", askId, agent, state: "canceled", files: [] } as const satisfies JournalEvent;
   return { ...event, ...(usage !== undefined && { usage }) };
 }

@@ -1,9 +1,11 @@
 import type { Task } from "@a2a-js/sdk";
+import * as z from "zod";
 import type { AskOutcome, Fault } from "../../core/ask-outcome.ts";
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
 import type { Run } from "../../core/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { messageText } from "../client/task-update.ts";
+import { metadataKeys } from "../extensions.ts";
 import { taskTakenIn } from "../task-taken-in.ts";
 import { taskUsage } from "../task-usage.ts";
 import { answerOf } from "./answer.ts";
@@ -57,14 +59,12 @@ export async function readResult(
   };
 }
 
-const codeAtEnd = /^(.*) \(([a-z_]+)\)$/s;
+const told = z.object({ code: z.enum(Object.keys(errorCodes) as ErrorCode[]), message: z.string() });
 
-/** Why a task did not complete: its own sentence, with the code an agent of ours puts at the end of it. */
+/** Why a task did not complete: its own sentence, with the code that an agent of ours tells beside it. */
 function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejected"): Fault {
   const said = shortLine(messageText(task.status?.message), 1_000);
-  const [, sentence = said, found = ""] = codeAtEnd.exec(said) ?? [];
+  const error = told.safeParse(task.status?.message?.metadata?.[metadataKeys.error]).data;
   const usual: ErrorCode = state === "rejected" ? "rejected" : "task_failed";
-  const code = Object.hasOwn(errorCodes, found) ? (found as ErrorCode) : usual;
-  const message = code === found ? sentence : said;
-  return { code, message: message || `${name} ended its task as ${state} and did not say why.` };
+  return { code: error?.code ?? usual, message: said || `${name} ended its task as ${state} and did not say why.` };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { type AgentForTest, agentForTest } from "../../agent/agent-for-test.ts";
 import type { Engine } from "../../core/engine.ts";
-import type { AgentEvent } from "../../core/events/agent-events.ts";
+import { readEvent } from "../../core/events.ts";
 import { defineTool } from "../../core/tool.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { agentServerForTest } from "./agent-server-for-test.ts";
@@ -151,7 +151,7 @@ test("what the other agent asked the person, and what they answered, is told wit
   await agent.until(id, "waiting");
   await agent.say(id, "2026, please");
   await agent.until(id, "completed");
-  const [result] = results((await agent.engine.events(id)).map(({ event }) => event as AgentEvent));
+  const [result] = results((await agent.engine.events(id)).map(({ event }) => readEvent(event)));
   expect(result).toEqual({
     isError: false,
     text: `helper asked the user:

@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import type { QuestionAsked } from "../../core/question.ts";
+import type { EventOf } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { sleep } from "../client/client-retry.ts";
@@ -35,7 +35,7 @@ export type Followed = ToldLines & {
 export type Seen = Followed & {
   readonly state: ChildState;
   readonly result?: Collected;
-  readonly question?: ChildQuestion & { readonly kind: QuestionAsked["kind"] };
+  readonly question?: ChildQuestion & { readonly kind: EventOf<"question-asked">["kind"] };
 };
 
 const shortestLookMs = 1_000;
@@ -84,7 +84,7 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
 }
 
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
-type Looked = { readonly after: number; readonly kind: QuestionAsked["kind"] };
+type Looked = { readonly after: number; readonly kind: EventOf<"question-asked">["kind"] };
 
 /** Reads the journal of an agent of ours. */
 async function watchJournal(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
@@ -135,7 +135,7 @@ function stateAfter(task: Task, answered: string | undefined): ChildState {
   return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
 }
 
-function kindIn(update: TaskUpdate): QuestionAsked["kind"] | undefined {
+function kindIn(update: TaskUpdate): EventOf<"question-asked">["kind"] | undefined {
   const event = update.kind === "status" ? update.journal?.event : undefined;
   if (event?.type !== "question-asked") return undefined;
   return event.kind === "approval" ? "approval" : "question";

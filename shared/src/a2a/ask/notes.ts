@@ -1,4 +1,5 @@
-import type { PeerEvent, PeerProgress, PeerWriting } from "../../core/events/peer-events.ts";
+import { type JournalEvent, type ReadEvent, readEvent } from "../../core/events.ts";
+import type { PeerWriting, Progress } from "../../core/progress.ts";
 import type { StepContext } from "../../core/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
@@ -13,27 +14,29 @@ const gatherMs = 2_000;
 const longestOutput = 400;
 const mostOutput = 200_000;
 
-/** Events of an agent of ours that are worth a line to whoever asked it. */
-const telling = [
-  "tool-started",
-  "notice-given",
-  "agent-asked",
-  "agent-answered",
-  "step-assigned",
-  "step-ended",
-  "branch-begun",
-  "branch-ended",
-  "policy-settled",
-  "choice-made",
-  "iteration-begun",
-  "iteration-ended",
-  "round-begun",
-  "argument-made",
-  "debater-absent",
-  "round-ended",
-  "verdict-given",
-  "run-paused",
-];
+/** For each type of event of an agent of ours, whether it is worth a line to whoever asked it. */
+const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
+  "message-received": false,
+  "message-heard": false,
+  "step-started": false,
+  "model-replied": false,
+  "model-asked": false,
+  "tool-started": true,
+  "tool-ended": false,
+  "context-compacted": false,
+  "agent-asked": true,
+  "agent-accepted": false,
+  "agent-progressed": false,
+  "agent-answered": true,
+  "question-asked": false,
+  "notice-given": true,
+  "artifact-added": false,
+  "flow-told": true,
+  "run-paused": true,
+  "run-resumed": false,
+  "run-ended": false,
+  unknown: false,
+};
 
 /** What was told of an ask in the steps before: the same line is not told again in the next. */
 export type ToldLines = { readonly told: number; readonly line?: string };
@@ -60,7 +63,7 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
   const show = (text: string) => {
     shown += text.length;
     if (shown > mostOutput || text.trim() === "") return;
-    step.progress({ type: "agent-output", askId, agent, text } satisfies PeerProgress);
+    step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
   };
   const say = (text: string) => {
     const short = shortLine(text);
@@ -73,7 +76,7 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
       agent,
       text: short,
       ...(used && { usedSoFar: used }),
-    } satisfies PeerEvent);
+    } satisfies JournalEvent);
   };
   return {
     due: due.signal,
@@ -82,10 +85,9 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
     take(update) {
       if (update.kind === "status") {
         used = update.usage ?? used;
-        const type = update.journal?.event.type;
-        if (type !== undefined && telling.includes(type)) say(update.text);
-        const { event } = update.journal ?? {};
-        if (event?.type === "model-replied" && typeof event.text === "string")
+        const event = update.journal && readEvent(update.journal.event);
+        if (event !== undefined && telling[event.type]) say(update.text);
+        if (event?.type === "model-replied")
           step.progress({ type: "agent-written", askId, text: event.text } satisfies PeerWriting);
       }
       if (update.kind !== "progress" || update.progress.type !== "text-delta") return;

@@ -1,4 +1,4 @@
-import type { PeerEvent } from "../../core/events/peer-events.ts";
+import { readEvent } from "../../core/events.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { PeerAddress } from "./peers.ts";
 
@@ -14,13 +14,13 @@ export type OpenAsk = {
 export function openAsks(events: readonly RunEvent[]): OpenAsk[] {
   const open = new Map<string, OpenAsk>();
   for (const each of events) {
-    const event = each as PeerEvent;
-    const known = open.get(event.askId);
+    const event = readEvent(each);
     if (event.type === "agent-asked") {
       const { askId, agent: name, url, contextId } = event;
       open.set(askId, { askId, agent: { name, url }, ...(contextId !== undefined && { contextId }) });
-    } else if (event.type === "agent-accepted" && known !== undefined) {
-      open.set(event.askId, { ...known, taskId: event.taskId });
+    } else if (event.type === "agent-accepted") {
+      const known = open.get(event.askId);
+      if (known !== undefined) open.set(event.askId, { ...known, taskId: event.taskId });
     } else if (event.type === "agent-answered" && event.left !== true) {
       open.delete(event.askId);
     }

@@ -1,4 +1,4 @@
-import type { PeerEvent } from "../../core/events/peer-events.ts";
+import type { JournalEvent } from "../../core/events.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
 import type { Ask, Child, Met } from "./ask.ts";
@@ -75,5 +75,5 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
 }
 
 function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {
-  return { type: "agent-accepted", askId, agent: agent.name, taskId, contextId } satisfies PeerEvent;
+  return { type: "agent-accepted", askId, agent: agent.name, taskId, contextId } satisfies JournalEvent;
 }

@@ -1,13 +1,14 @@
 import { type Artifact, type Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
-import type { AgentProgress, Part } from "../../core/events/agent-events.ts";
+import type { Part } from "../../core/message.ts";
+import { type Progress, progressSchema } from "../../core/progress.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import { metadataKeys } from "../extensions.ts";
 import { taskUsage } from "../task-usage.ts";
 
 /** An event of the journal as a stream brought it; `at` is in milliseconds since 1970. */
-export type JournalEvent = { readonly at: number; readonly event: RunEvent };
+export type JournalEntry = { readonly at: number; readonly event: RunEvent };
 
 /**
  * What a stream of a task tells. `seq` is the place in the journal, and `journal` the event there, where the agent is one of
@@ -22,7 +23,7 @@ export type TaskUpdate =
       readonly text: string;
       /** What the task has used by now, where the agent tells. */
       readonly usage?: TaskUsage;
-      readonly journal?: JournalEvent;
+      readonly journal?: JournalEntry;
     }
   | {
       readonly kind: "artifact";
@@ -31,20 +32,11 @@ export type TaskUpdate =
       readonly append: boolean;
       readonly lastChunk: boolean;
     }
-  | { readonly kind: "progress"; readonly progress: AgentProgress }
+  | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "end"; readonly task: Task };
 
 const object = z.record(z.string(), z.unknown());
 const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.string() }) });
-const progressEvent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text-delta"), text: z.string(), at: z.number().exactOptional() }),
-  z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
-  z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: z.string(), arguments: z.string() }),
-  z.object({ type: z.literal("notice-given"), kind: z.literal("tools"), text: z.string() }),
-  z.object({ type: z.literal("deltas-void"), cause: z.string() }),
-  z.object({ type: z.literal("tool-output"), callId: z.string(), text: z.string() }),
-  z.object({ type: z.literal("agent-output"), askId: z.string(), agent: z.string(), text: z.string() }),
-]);
 const fileFacts = z.object({ sha256: z.string(), size: z.number() });
 
 /** A frame of a stream as an update; undefined for a frame that says nothing this side understands. */
@@ -60,7 +52,7 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
     }
     case "statusUpdate": {
       const { status, metadata } = payload.value;
-      const progress = progressEvent.safeParse(metadata?.[metadataKeys.progress]);
+      const progress = progressSchema.safeParse(metadata?.[metadataKeys.progress]);
       if (progress.success) return { kind: "progress", progress: progress.data };
       const journal = journalEvent.safeParse(metadata?.[metadataKeys.event]);
       const usage = taskUsage({ metadata });
@@ -70,7 +62,7 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
         text: messageText(status?.message),
         ...seqIn(metadata),
         ...(usage && { usage }),
-        ...(journal.success ? { journal: journal.data as JournalEvent } : {}),
+        ...(journal.success ? { journal: journal.data as JournalEntry } : {}),
       };
     }
     default:

@@ -1,6 +1,6 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
-import type { Part } from "../../core/events/agent-events.ts";
 import type { Json } from "../../core/json.ts";
+import type { Part } from "../../core/message.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 
 /**

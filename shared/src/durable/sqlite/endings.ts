@@ -1,4 +1,4 @@
-import type { RunEnded } from "../../core/engine.ts";
+import type { RunEnded } from "../../core/events.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { Ending } from "../replay/run-store.ts";
 import type { Moment } from "./run-clock.ts";

@@ -1,6 +1,7 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { readEvent } from "../../core/events.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part } from "../../core/message.ts";
 import type { AgentInput } from "../../core/task.ts";
@@ -62,7 +63,7 @@ export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps,
 async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal, call: Call): Promise<void> {
   const lineOf = statusLines();
   for await (const item of engine.follow(run.id, { after: run.lastEvent, signal })) {
-    const text = item.kind === "event" ? lineOf(item.event) : undefined;
+    const text = item.kind === "event" ? lineOf(readEvent(item.event)) : undefined;
     if (text !== undefined) call.progress(text);
   }
 }

@@ -1,0 +1,29 @@
+import * as z from "zod";
+
+const text = z.string();
+
+/** Each kind of progress: shown live, to those who watch right now, and never stored. */
+export const progressSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("notice-given"), kind: z.literal("tools"), text }),
+  /** `at`: how many characters of the reply came before. Who sees a gap waits for the whole reply. */
+  z.object({ type: z.literal("text-delta"), text, at: z.number().exactOptional() }),
+  z.object({ type: z.literal("reasoning-delta"), text }),
+  /** A piece of the arguments the model is writing for the call at this place (from 0) of its turn. */
+  z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: text, arguments: text }),
+  /** The deltas since the step began do not count. */
+  z.object({ type: z.literal("deltas-void"), cause: text }),
+  z.object({ type: z.literal("tool-output"), callId: text, text }),
+  /** What an asked agent says as it says it. */
+  z.object({ type: z.literal("agent-output"), askId: text, agent: text, text }),
+]);
+
+/** Progress of a run. */
+export type Progress = Readonly<z.output<typeof progressSchema>>;
+
+/**
+ * What an asked agent of ours writes, piece by piece and, as a whole, when a reply is done. Shown live to who follows the asking run in its process, and
+ * told nobody else.
+ */
+export type PeerWriting =
+  | { readonly type: "agent-writing"; readonly askId: string; readonly text: string; readonly at: number }
+  | { readonly type: "agent-written"; readonly askId: string; readonly text: string };
