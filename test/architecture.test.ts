@@ -61,6 +61,9 @@ test("planted faults are found", () => {
   expect(fault("gateway/src/cli/x.ts", "../../../agents/manus/src/agent.ts")).toHaveLength(1);
   expect(fault("gateway/src/cli/x.ts", "@manyhands/manus/agent")).toHaveLength(1);
   expect(fault("agents/manus/src/x.ts", "../../swe/src/agent.ts")).toHaveLength(1);
+  expect(fault("agents/manus/src/x.ts", "manyhands/internal/core/tool")).toHaveLength(1);
+  expect(fault("flows/src/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
+  expect(fault("flows/src/x.ts", "manyhands/flows")).toEqual([]);
   expect(fault("shared/src/agent/x.ts", "../core/tool.ts")).toEqual([]);
   const broken = packages.map((one) =>
     one.folder === "gateway" ? { ...one, dependencies: ["@manyhands/manus"] } : one,

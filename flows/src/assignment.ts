@@ -1,6 +1,5 @@
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { Part } from "@manyhands/shared/core/message";
-import { flowSettings } from "@manyhands/shared/flow/flow-request";
+import type { Part } from "manyhands";
+import { type Flow, flowSettings } from "manyhands/flows";
 import * as z from "zod";
 
 /** Milliseconds after which something is given up, as an option of a flow. */

@@ -1,7 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { AskMessage, Flow } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
+import { AppError } from "manyhands";
+import { type AskMessage, type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
 import type { BranchOutcome } from "./told.ts";
 
 /** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */

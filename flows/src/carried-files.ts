@@ -1,5 +1,4 @@
-import type { Part } from "@manyhands/shared/core/message";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
+import type { Part, StoredFile } from "manyhands";
 
 /** Of each name the newest file of these results, given in their order. */
 export function newestFiles(results: readonly (readonly StoredFile[])[]): StoredFile[] {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { AgentInput } from "@manyhands/shared/core/task";
-import { type FlowStart, flowForTest } from "@manyhands/shared/flow/flow-for-test";
-import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { type FlowStart, flowForTest } from "manyhands/internal/flow/flow-for-test";
+import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { flows } from "./flows.ts";
 import { plan } from "./planning/planner-for-test.ts";
 

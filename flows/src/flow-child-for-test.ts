@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { createPeers } from "@manyhands/shared/a2a/ask/peers";
-import { recallRun } from "@manyhands/shared/a2a/ask/recall";
-import { crashPointText } from "@manyhands/shared/durable/sqlite/crash-point";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { entryForTest, fixedAgents, modelForTest } from "@manyhands/shared/flow/flow-for-test";
-import { flowRun } from "@manyhands/shared/flow/flow-run";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
+import { createPeers } from "manyhands/internal/a2a/ask/peers";
+import { recallRun } from "manyhands/internal/a2a/ask/recall";
+import { crashPointText } from "manyhands/internal/durable/sqlite/crash-point";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { entryForTest, fixedAgents, modelForTest } from "manyhands/internal/flow/flow-for-test";
+import { flowRun } from "manyhands/internal/flow/flow-run";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import * as z from "zod";
 import { flows } from "./flows.ts";
 

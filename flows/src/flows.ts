@@ -1,4 +1,4 @@
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import type { FlowDefinition } from "manyhands/flows";
 import { conditional } from "./conditional/conditional.ts";
 import { debate } from "./debate/debate.ts";
 import { loop } from "./loop/loop.ts";

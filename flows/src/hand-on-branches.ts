@@ -1,5 +1,5 @@
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
+import type { StoredFile } from "manyhands";
+import type { Flow } from "manyhands/flows";
 
 /** Hands on what several branches made. Of two different files by the same name the later one is put under its branch's name. */
 export function handOnBranches(

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AgentInput } from "@manyhands/shared/core/task";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { flowForTest } from "manyhands/internal/flow/flow-for-test";
 import { debate } from "./debate/debate.ts";
 import { parallel } from "./parallel/parallel.ts";
 import { sequential } from "./sequential.ts";

@@ -1,8 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import { AppError } from "@manyhands/shared/core/errors";
-import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
-import { agentByName } from "@manyhands/shared/flow/find-agent";
+import { AppError } from "manyhands";
+import { type AskOutcome, agentByName, defineFlow, type Flow, type FlowResult, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, partsFor } from "./assignment.ts";
 import { carriedFiles } from "./carried-files.ts";

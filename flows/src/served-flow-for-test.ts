@@ -1,9 +1,9 @@
-import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
-import { flowExtension } from "@manyhands/shared/flow/flow-extension";
-import type { FlowForTest } from "@manyhands/shared/flow/flow-for-test";
-import { flowRequest } from "@manyhands/shared/flow/flow-request";
-import { serve } from "@manyhands/shared/http/serve";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import { flowExtension } from "manyhands/internal/flow/flow-extension";
+import type { FlowForTest } from "manyhands/internal/flow/flow-for-test";
+import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { serve } from "manyhands/internal/http/serve";
 
 /** A port on which a flow is served as an A2A agent, once there is one: its address is known before. */
 export type DoorForTest = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import { createA2aClient, type OutgoingMessage } from "@manyhands/shared/a2a/client/client";
-import { flowForTest } from "@manyhands/shared/flow/flow-for-test";
+import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/client/client";
+import { flowForTest } from "manyhands/internal/flow/flow-for-test";
 import { plan, plannerForTest } from "./planning/planner-for-test.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";

@@ -1,7 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
-import { cut } from "@manyhands/shared/flow/cut";
+import type { StoredFile } from "manyhands";
+import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import { marked } from "./marked.ts";
 
 const longestReport = 16_000;

@@ -1,4 +1,4 @@
-import type { StepStatus } from "@manyhands/shared/tools/planning/plan";
+import type { StepStatus } from "manyhands/tools";
 
 /** How a step that a flow gave to an agent came out. `blocked`: it was not begun, or cannot be done as things stand. */
 export type StepOutcome = "completed" | "failed" | "blocked";

@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 
 /** The task, after what was said before it in the conversation. */
 export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): string {

@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type PushBounds, pushRun } from "@manyhands/shared/a2a/push/push-run";
-import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
-import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
-import type { AgentFacts } from "@manyhands/shared/a2a/server/card";
-import type { CardStyle } from "@manyhands/shared/a2a/server/card-routes";
-import type { AgentDefinition } from "@manyhands/shared/core/agent";
-import type { Engine } from "@manyhands/shared/core/engine";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { serve } from "@manyhands/shared/http/serve";
+import { type PushBounds, pushRun } from "manyhands/internal/a2a/push/push-run";
+import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { AgentFacts } from "manyhands/internal/a2a/server/card";
+import type { CardStyle } from "manyhands/internal/a2a/server/card-routes";
+import type { AgentDefinition } from "manyhands/internal/core/agent";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { serve } from "manyhands/internal/http/serve";
 import { agentName, scriptedAgent } from "./scripted-agent.ts";
 
 /** A scripted agent on a real port, with a real engine on a real file. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client/client";
+import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { rpc, textMessage, wire } from "./rpc.ts";
 

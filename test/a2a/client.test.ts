@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { type A2aClient, type A2aClientOptions, createA2aClient } from "@manyhands/shared/a2a/client/client";
-import { artifactParts, type TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
-import type { AppError } from "@manyhands/shared/core/errors";
+import { type A2aClient, type A2aClientOptions, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { artifactParts, type TaskUpdate } from "manyhands/internal/a2a/client/task-update";
+import type { AppError } from "manyhands/internal/core/errors";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { eventually } from "./rpc.ts";
 

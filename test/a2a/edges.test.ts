@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createA2aClient } from "@manyhands/shared/a2a/client/client";
-import type { Engine } from "@manyhands/shared/core/engine";
-import { AppError } from "@manyhands/shared/core/errors";
+import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { rawRpc, rpc, textMessage, wire } from "./rpc.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createWebhooks } from "@manyhands/shared/a2a/push/webhooks";
+import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { startAgentServer } from "./agent-server.ts";
 import { eventually, rpc, textMessage, type Wire, wire } from "./rpc.ts";
 import { startReceiver } from "./webhook.ts";

@@ -1,9 +1,9 @@
-import { AppError, type ErrorCode } from "@manyhands/shared/core/errors";
-import type { JournalEvent } from "@manyhands/shared/core/events";
-import type { Json } from "@manyhands/shared/core/json";
-import { messageSignal, type UserMessage } from "@manyhands/shared/core/message";
-import type { Run, RunDefinition, RunEvent } from "@manyhands/shared/core/run";
-import type { AgentInput } from "@manyhands/shared/core/task";
+import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
+import type { JournalEvent } from "manyhands/internal/core/events";
+import type { Json } from "manyhands/internal/core/json";
+import { messageSignal, type UserMessage } from "manyhands/internal/core/message";
+import type { Run, RunDefinition, RunEvent } from "manyhands/internal/core/run";
+import type { AgentInput } from "manyhands/internal/core/task";
 
 /** The name of the agent these tests serve. */
 export const agentName = "scripted";

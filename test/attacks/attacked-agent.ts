@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type AgentServer, freePort, startAgent } from "../e2e/manus-server.ts";
 

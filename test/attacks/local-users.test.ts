@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer } from "../e2e/gateway-server.ts";
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 

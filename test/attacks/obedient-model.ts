@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client/client";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 
 /** A call that an attacker has the model make. */

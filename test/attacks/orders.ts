@@ -1,4 +1,4 @@
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
 /** Stands in an order for the secret that the model has read. */
 export const stolen = "STOLEN-SECRET";

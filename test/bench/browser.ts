@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBrowsers } from "@manyhands/shared/machine/browser/create-browsers";
-import { browserDefaults } from "@manyhands/shared/machine/browser/settings";
-import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
-import { estimateText } from "@manyhands/shared/models/tokens";
-import { browserTools } from "@manyhands/shared/tools/browser/browser-tools";
-import { createLookBook } from "@manyhands/shared/tools/browser/looks";
-import { sightOf } from "@manyhands/shared/tools/browser/observe/sight";
+import { createBrowsers } from "manyhands/internal/machine/browser/create-browsers";
+import { browserDefaults } from "manyhands/internal/machine/browser/settings";
+import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
+import { estimateText } from "manyhands/internal/models/tokens";
+import { browserTools } from "manyhands/internal/tools/browser/browser-tools";
+import { createLookBook } from "manyhands/internal/tools/browser/looks";
+import { sightOf } from "manyhands/internal/tools/browser/observe/sight";
 
 /**
  * What a browser tool costs over Playwright's own call on the same page in the same minute, and what a look at a page of 2,000 elements takes in
@@ -40,6 +40,7 @@ async function call(name: string, input: Record<string, unknown>): Promise<strin
     resultCharacters: 12_000,
     progress: () => undefined,
     ask: async () => "",
+    fetch: () => Promise.reject(new Error("no web")),
   });
   if (result === undefined || result.isError) throw new Error(result?.text ?? name);
   return result.text;

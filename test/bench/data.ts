@@ -3,10 +3,10 @@ import { readdir, readlink, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
-import { createDatabases } from "@manyhands/shared/tools/data/databases";
-import { describeData } from "@manyhands/shared/tools/data/describe-data";
-import { sqlQuery } from "@manyhands/shared/tools/data/sql-query";
+import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
+import { createDatabases } from "manyhands/internal/tools/data/databases";
+import { describeData } from "manyhands/internal/tools/data/describe-data";
+import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
 import { freePort, startAgent } from "../e2e/manus-server.ts";
 
 /**
@@ -30,6 +30,7 @@ const context = {
   resultCharacters: 12_000,
   progress: () => undefined,
   ask: async () => "",
+  fetch: () => Promise.reject(new Error("no web")),
 };
 
 async function viaTool(): Promise<void> {

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "@manyhands/shared/core/engine";
-import type { Run, RunDefinition } from "@manyhands/shared/core/run";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
+import type { Engine } from "manyhands/internal/core/engine";
+import type { Run, RunDefinition } from "manyhands/internal/core/run";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 
 /**
  * What a durable step costs, against a raw insert of the same size on the same disk in the same minute. Run it with

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createPeers } from "@manyhands/shared/a2a/ask/peers";
-import { recallRun } from "@manyhands/shared/a2a/ask/recall";
-import { createA2aClient } from "@manyhands/shared/a2a/client/client";
-import { defineFlow } from "@manyhands/shared/core/flow";
-import type { RunEvent } from "@manyhands/shared/core/run";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { flowRun } from "@manyhands/shared/flow/flow-run";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
-import { modelConfigSchema } from "@manyhands/shared/models/config";
-import { createModel } from "@manyhands/shared/models/create-model";
+import { createPeers } from "manyhands/internal/a2a/ask/peers";
+import { recallRun } from "manyhands/internal/a2a/ask/recall";
+import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import { defineFlow } from "manyhands/internal/core/flow";
+import type { RunEvent } from "manyhands/internal/core/run";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { flowRun } from "manyhands/internal/flow/flow-run";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { modelConfigSchema } from "manyhands/internal/models/config";
+import { createModel } from "manyhands/internal/models/create-model";
 import * as z from "zod";
 
 /**

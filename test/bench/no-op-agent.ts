@@ -1,10 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
-import type { AgentInput } from "@manyhands/shared/core/task";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 
 /**
  * An agent of ours that does nothing, as a process of its own: it answers with what it was told, after as many milliseconds as the text says behind

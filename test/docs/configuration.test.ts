@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
+import { loadConfig } from "manyhands/internal/config/config";
 import { variableFor } from "../../shared/src/config/environment.ts";
 import { fixedKeys, keyTree, namedTables, nodeAt } from "../../shared/src/config/key-tree.ts";
 import { sectionsSchema } from "../../shared/src/config/sections.ts";

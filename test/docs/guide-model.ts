@@ -1,4 +1,4 @@
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
 type Reply = Extract<Parameters<typeof startScriptedModel>[0], readonly unknown[]>[number];
 type Message = ScriptedModel["requests"][number]["body"]["messages"][number];

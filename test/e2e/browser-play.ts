@@ -1,4 +1,4 @@
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
 type ScriptFunction = Extract<Parameters<typeof startScriptedModel>[0], (...arguments_: never[]) => unknown>;
 type ChatRequest = Parameters<ScriptFunction>[0];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { agentServerForTest } from "@manyhands/shared/a2a/ask/agent-server-for-test";
-import type { JournalEvent } from "@manyhands/shared/core/events";
-import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
+import { agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
+import type { JournalEvent } from "manyhands/internal/core/events";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 import { delegateTool } from "../../shared/src/a2a/ask/delegate.ts";
 import { openDirectory } from "../../shared/src/a2a/ask/directory.ts";

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
-import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client/client";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { freePort, startAgent } from "./manus-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 

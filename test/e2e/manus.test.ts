@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import type { ScriptedModel } from "@manyhands/shared/testing/scripted-model";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type AgentServer, freePort, startManus } from "./manus-server.ts";
 import { artifactBytes, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type EverythingServer, startEverything } from "../mcp/everything-server.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { startGatewayServer } from "./gateway-server.ts";
 import { freePort, startAgent } from "./manus-server.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startGatewayServer, until } from "../e2e/gateway-server.ts";
 import { freePort, startManus } from "../e2e/manus-server.ts";
 

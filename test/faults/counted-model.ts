@@ -1,4 +1,4 @@
-import { startRehearsalModel } from "@manyhands/shared/models/rehearsal/start-rehearsal-model";
+import { startRehearsalModel } from "manyhands/internal/models/rehearsal/start-rehearsal-model";
 
 /** The rehearsal model behind a counter: how often it was really asked. */
 export type CountedModel = { readonly url: string; asked(): number; close(): Promise<void> };

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { createA2aClient, type OutgoingMessage } from "@manyhands/shared/a2a/client/client";
-import type { TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
-import type { StoredEvent } from "@manyhands/shared/core/engine";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { ordersReport } from "@manyhands/shared/models/rehearsal/orders-report";
+import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/client/client";
+import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
+import type { StoredEvent } from "manyhands/internal/core/engine";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { ordersReport } from "manyhands/internal/models/rehearsal/orders-report";
 import { freePort, startManus } from "../e2e/manus-server.ts";
 import { startCountedModel } from "./counted-model.ts";
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { AgentInput } from "@manyhands/shared/core/task";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
 import { freePort, startManus } from "../e2e/manus-server.ts";
 

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Tool, ToolContext, ToolResult } from "@manyhands/shared/core/tool";
-import { createMcpHost, type McpHost } from "@manyhands/shared/mcp/client/create-host";
+import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tool";
+import { createMcpHost, type McpHost } from "manyhands/internal/mcp/client/create-host";
 import type { Workspace } from "../../shared/src/core/workspace.ts";
 import { createEgress } from "../../shared/src/machine/egress/egress.ts";
 import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type ReadyProcess, startReady } from "../e2e/ready-process.ts";
 
 /** An agent's process that is an MCP server too. */

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startScriptedModel } from "@manyhands/shared/testing/scripted-model";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { modelEnv, runs, stockClient, textOf } from "./served-agent.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createKeyedQueue } from "@manyhands/shared/core/keyed-queue";
-import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
+import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
+import { createStrReplaceEditor } from "manyhands/internal/tools/files/str-replace-editor";
 import { connectTo, runs, type ServedAgent, startServedAgent, textOf } from "./served-agent.ts";
 
 let agent: ServedAgent;

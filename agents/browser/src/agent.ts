@@ -1,39 +1,22 @@
-import { defineAgent } from "@manyhands/shared/agent/define-agent";
-import type { AgentDefinition, Limits, Skill } from "@manyhands/shared/core/agent";
-import type { Tool } from "@manyhands/shared/core/tool";
-import type { OpenedBrowsing } from "@manyhands/shared/server/open-browsing";
-import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
-import { askHuman } from "@manyhands/shared/tools/human/ask-human";
-import { terminate } from "@manyhands/shared/tools/human/terminate";
-import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import { type AgentSource, defineAgent, type Skill } from "manyhands";
+import { askHuman, browser as browserTools, editor, planning, terminate, web } from "manyhands/tools";
 import { instructions } from "./prompt.ts";
 
-/** What the agent is given: the browser's tools and its sight, or why there are none, and the tools that read the web. */
-export type BrowserAgentDeps = {
-  readonly browsing: OpenedBrowsing;
-  readonly web: readonly Tool[];
-  readonly limits?: Partial<Limits>;
-};
-
 /** Browser, the agent that operates web pages. Where there is no browser its card and its prompt say so. */
-export function browser({ browsing, web, limits }: BrowserAgentDeps): AgentDefinition {
-  const { tools, look, missing } = browsing;
+export const browser = (({ browserMissing: missing, readsWeb }) => {
   const browses = missing === undefined;
-  const readsWeb = web.length > 0;
   return defineAgent({
     name: "browser",
     title: "Browser",
     description: browses
       ? "Operates web pages in a browser of its own: opens and reads them, fills forms with the data it is given, uploads and downloads files, and reports what it found and did."
       : `Cannot operate web pages now: ${missing}${readsWeb ? " It reads the web without a browser." : ""}`,
-    version: "0.1.0",
     instructions: instructions({ browses, readsWeb }),
-    tools: [createPlanning(), ...tools, ...web, createStrReplaceEditor(), askHuman(), terminate],
-    ...(look && { look }),
-    limits: { steps: 80, ...limits },
+    tools: [planning(), browserTools(), web(), editor(), askHuman(), terminate],
+    limits: { steps: 80 },
     skills: [...(browses ? [operate, extract] : []), ...(readsWeb ? [research] : [])],
   });
-}
+}) satisfies AgentSource;
 
 const operate: Skill = {
   id: "operate-pages",

@@ -1,7 +1,4 @@
-import { serveAgent } from "@manyhands/shared/server/serve-agent";
+import { serveAgent } from "manyhands";
 import { browser } from "./agent.ts";
 
-await serveAgent({
-  name: "browser",
-  define: ({ web, browsing }, limits) => browser({ web, browsing, limits }),
-});
+await serveAgent(browser);

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { defineTool } from "@manyhands/shared/core/tool";
-import { createDatabases } from "@manyhands/shared/tools/data/databases";
+import { defineTool } from "manyhands/internal/core/tool";
+import { openedForTest } from "manyhands/internal/server/opened-for-test";
+import { createDatabases } from "manyhands/internal/tools/data/databases";
 import * as z from "zod";
 import { dataAnalysis } from "./agent.ts";
 
@@ -10,10 +11,10 @@ afterAll(() => databases.close());
 const shell = ["bash", "python_execute"].map((name) =>
   defineTool({ name, description: name, input: z.strictObject({}), effect: "once", run: async () => "" }),
 );
-const names = (tools: ReturnType<typeof dataAnalysis>["tools"]) => tools.map(({ name }) => name);
+const names = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
 test("it has the tools OpenManus users know, and SQL", () => {
-  expect(names(dataAnalysis({ shell, databases }).tools)).toEqual([
+  expect(names(openedForTest(dataAnalysis, { shell, databases }).tools)).toEqual([
     "planning",
     "bash",
     "python_execute",
@@ -30,19 +31,20 @@ test("it has the tools OpenManus users know, and SQL", () => {
 });
 
 test("without Python it neither has nor names a tool that needs it", () => {
-  const { tools, instructions } = dataAnalysis({ shell: [], databases });
+  const { tools, instructions } = openedForTest(dataAnalysis, { shell: [], databases });
   expect(names(tools)).not.toContain("visualization_preparation");
   expect(instructions).not.toMatch(/python|visualization_preparation/i);
 });
 
 test("the prompt names the libraries that Python has here, or that it has none", () => {
-  const told = (libraries: readonly string[]) => dataAnalysis({ shell, libraries, databases }).instructions;
+  const told = (pythonLibraries: readonly string[]) =>
+    openedForTest(dataAnalysis, { shell, databases }, { pythonLibraries }).instructions;
   expect(told(["numpy", "pandas"])).toContain("it has numpy, pandas; nothing else");
   expect(told([])).toContain("no pandas");
 });
 
 test("every tool its prompt names is there", () => {
-  const { tools, instructions } = dataAnalysis({ shell, databases });
+  const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
   const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
   for (const name of ["by_month", "insights_id", "tool_type", "by_month_new"]) named.delete(name);
   expect(named.size).toBeGreaterThan(5);

@@ -1,44 +1,16 @@
-import { defineAgent } from "@manyhands/shared/agent/define-agent";
-import type { AgentDefinition, Limits } from "@manyhands/shared/core/agent";
-import type { Tool } from "@manyhands/shared/core/tool";
-import { dataTools } from "@manyhands/shared/tools/data/data-tools";
-import type { Databases } from "@manyhands/shared/tools/data/databases";
-import { seeImage } from "@manyhands/shared/tools/files/see-image";
-import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
-import { askHuman } from "@manyhands/shared/tools/human/ask-human";
-import { terminate } from "@manyhands/shared/tools/human/terminate";
-import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import { type AgentSource, defineAgent } from "manyhands";
+import { askHuman, data, editor, images, planning, python, shell, terminate } from "manyhands/tools";
 import { instructions } from "./prompt.ts";
 
-/** What the agent needs: `shell` are the tools that run code, none where no sandbox could be had. */
-export type DataAnalysisDeps = {
-  readonly shell: readonly Tool[];
-  /** The libraries that Python has here. */
-  readonly libraries?: readonly string[];
-  readonly databases: Databases;
-  readonly limits?: Partial<Limits>;
-};
-
 /** DataAnalysis, the agent that answers questions with data, charts and a report. */
-export function dataAnalysis({ shell, libraries = [], databases, limits }: DataAnalysisDeps): AgentDefinition {
-  const python = shell.find(({ name }) => name === "python_execute");
-  return defineAgent({
+export const dataAnalysis = (({ pythonLibraries: libraries }) =>
+  defineAgent({
     name: "data-analysis",
     title: "DataAnalysis",
     description:
       "Analyses data files (CSV, Parquet, JSON, Excel, SQLite): describes and queries them with SQL, computes findings, draws charts and writes a report as HTML and Markdown.",
-    version: "0.1.0",
-    instructions: instructions({ libraries: python === undefined ? undefined : libraries }),
-    tools: [
-      createPlanning(),
-      ...shell,
-      ...dataTools({ databases, python }),
-      createStrReplaceEditor(),
-      seeImage,
-      askHuman(),
-      terminate,
-    ],
-    ...(limits && { limits }),
+    instructions: instructions({ libraries }),
+    tools: [planning(), shell(), python(), data(), editor(), images(), askHuman(), terminate],
     skills: [
       {
         id: "query-data",
@@ -64,5 +36,4 @@ export function dataAnalysis({ shell, libraries = [], databases, limits }: DataA
         examples: ["Analyse orders.csv and write a one-page report with charts."],
       },
     ],
-  });
-}
+  })) satisfies AgentSource;

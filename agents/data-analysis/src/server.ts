@@ -1,8 +1,4 @@
-import { serveAgent } from "@manyhands/shared/server/serve-agent";
+import { serveAgent } from "manyhands";
 import { dataAnalysis } from "./agent.ts";
 
-await serveAgent({
-  name: "data-analysis",
-  define: ({ shell, python, databases }, limits) =>
-    dataAnalysis({ shell, databases, limits, ...(python && { libraries: python.libraries }) }),
-});
+await serveAgent(dataAnalysis);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { defineTool } from "@manyhands/shared/core/tool";
+import { defineTool, type Tool } from "manyhands/internal/core/tool";
+import { openedForTest } from "manyhands/internal/server/opened-for-test";
 import * as z from "zod";
 import { manus } from "./agent.ts";
 
@@ -16,7 +17,7 @@ const tool = (name: string) =>
 const web = [tool("web_search"), tool("web_fetch")];
 
 test("Manus has the tools OpenManus users know, by their names", () => {
-  const names = manus({ shell: [bash], web }).tools.map(({ name }) => name);
+  const names = openedForTest(manus, { shell: [bash], web }).tools.map(({ name }) => name);
   expect(names).toEqual([
     "planning",
     "bash",
@@ -30,13 +31,13 @@ test("Manus has the tools OpenManus users know, by their names", () => {
 });
 
 test("the card promises to run code only where there is something to run it with", () => {
-  const skills = (shell: Parameters<typeof manus>[0]["shell"]) => manus({ shell, web: [] }).skills.map(({ id }) => id);
+  const skills = (shell: readonly Tool[]) => openedForTest(manus, { shell, web: [] }).skills.map(({ id }) => id);
   expect(skills([bash])).toContain("run-code");
   expect(skills([])).not.toContain("run-code");
 });
 
 test("the card and the prompt promise the web only where it can be read", () => {
-  const [online, offline] = [manus({ shell: [], web }), manus({ shell: [], web: [] })];
+  const [online, offline] = [openedForTest(manus, { shell: [], web }), openedForTest(manus, { shell: [], web: [] })];
   expect(online.skills.map(({ id }) => id)).toContain("web-research");
   expect(online.instructions).toContain("web_search");
   expect(offline.skills.map(({ id }) => id)).not.toContain("web-research");
@@ -44,19 +45,13 @@ test("the card and the prompt promise the web only where it can be read", () => 
 });
 
 test("the prompt speaks of other agents only where there are some to ask", () => {
-  expect(manus({ shell: [], web: [], delegates: ["swe"] }).instructions).toContain("with delegate");
-  expect(manus({ shell: [], web: [], delegates: [] }).instructions).not.toContain("delegate");
-});
-
-test("configured limits go over its own, the others stay", () => {
-  const { limits } = manus({ shell: [], web: [], limits: { steps: 3 } });
-  expect(limits.steps).toBe(3);
-  expect(limits.tokens).toBe(manus({ shell: [], web: [] }).limits.tokens);
+  expect(openedForTest(manus, {}, { delegates: ["swe"] }).instructions).toContain("with delegate");
+  expect(openedForTest(manus).instructions).not.toContain("delegate");
 });
 
 test("the prompt names no tool that is not there", () => {
-  const { instructions } = manus({ shell: [], web: [] });
-  const tools = manus({ shell: [bash], web: [] }).tools.map(({ name }) => name);
+  const { instructions } = openedForTest(manus, { shell: [], web: [] });
+  const tools = openedForTest(manus, { shell: [bash], web: [] }).tools.map(({ name }) => name);
   const named = ["planning", "ask_human", "terminate", "browser_use", "web_search"].filter((name) =>
     instructions.includes(name),
   );
@@ -65,7 +60,7 @@ test("the prompt names no tool that is not there", () => {
 
 test("with a browser Manus browses, and is told how only while it does", async () => {
   let open = false;
-  const agent = manus({
+  const agent = openedForTest(manus, {
     shell: [],
     web,
     browsing: {

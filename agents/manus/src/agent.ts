@@ -1,55 +1,30 @@
-import { defineAgent } from "@manyhands/shared/agent/define-agent";
-import type { AgentDefinition, Limits } from "@manyhands/shared/core/agent";
-import type { Tool } from "@manyhands/shared/core/tool";
-import type { OpenedBrowsing } from "@manyhands/shared/server/open-browsing";
-import { seeImage } from "@manyhands/shared/tools/files/see-image";
-import { createStrReplaceEditor } from "@manyhands/shared/tools/files/str-replace-editor";
-import { askHuman } from "@manyhands/shared/tools/human/ask-human";
-import { terminate } from "@manyhands/shared/tools/human/terminate";
-import { createPlanning } from "@manyhands/shared/tools/planning/planning";
+import { type AgentSource, defineAgent } from "manyhands";
+import { askHuman, browser, desktop, editor, images, planning, python, shell, terminate, web } from "manyhands/tools";
 import { guided } from "./browsing.ts";
 import { instructionsFor } from "./prompt.ts";
 
-/** What Manus is given: the tools that run code, none where no sandbox could be had, and those that read the web, none where switched off. */
-type ManusDeps = {
-  readonly shell: readonly Tool[];
-  readonly web: readonly Tool[];
-  /** The agents it can give parts of a task to; none when left out. */
-  readonly delegates?: readonly string[];
-  /** A screen with programs; none when left out. */
-  readonly desktop?: readonly Tool[];
-  /** The browser's tools and its sight; none when left out. */
-  readonly browsing?: OpenedBrowsing;
-  readonly limits?: Partial<Limits>;
-};
-
-/** Manus, the general agent. */
-export function manus(deps: ManusDeps): AgentDefinition {
-  const runsCode = deps.shell.length > 0;
-  const readsWeb = deps.web.length > 0;
-  const delegates = (deps.delegates ?? []).length > 0;
-  const { tools: browserTools = [], look } = deps.browsing ?? {};
-  const browses = look !== undefined;
+/** Manus, the general agent: it promises what the machine offers. */
+export const manus = ((offers) => {
+  const { runsCode, readsWeb } = offers;
+  const browses = offers.browserMissing === undefined;
   return defineAgent({
     name: "manus",
     title: "Manus",
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
-    version: "0.1.0",
-    instructions: instructionsFor({ readsWeb, browses, delegates }),
+    instructions: instructionsFor({ readsWeb, browses, delegates: offers.delegates.length > 0 }),
     tools: [
-      createPlanning(),
-      ...deps.shell,
-      createStrReplaceEditor(),
-      seeImage,
-      ...deps.web,
-      ...browserTools,
-      ...(deps.desktop ?? []),
+      planning(),
+      shell(),
+      python(),
+      editor(),
+      images(),
+      web(),
+      browser({ sight: guided }),
+      desktop(),
       askHuman(),
       terminate,
     ],
-    ...(look && { look: guided(look) }),
-    ...(deps.limits && { limits: deps.limits }),
     skills: [
       {
         id: "general-task",
@@ -86,7 +61,7 @@ export function manus(deps: ManusDeps): AgentDefinition {
         : []),
     ],
   });
-}
+}) satisfies AgentSource;
 
 const browse = {
   id: "browse",

@@ -1,8 +1,4 @@
-import { serveAgent } from "@manyhands/shared/server/serve-agent";
+import { serveAgent } from "manyhands";
 import { manus } from "./agent.ts";
 
-await serveAgent({
-  name: "manus",
-  define: ({ shell, web, browsing, desktop, delegates }, limits) =>
-    manus({ shell, web, browsing, desktop, delegates, limits }),
-});
+await serveAgent(manus);

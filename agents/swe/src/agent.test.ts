@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineTool, type Tool } from "@manyhands/shared/core/tool";
-import { createEgress } from "@manyhands/shared/machine/egress/egress";
-import type { Sandbox } from "@manyhands/shared/machine/sandbox/sandbox";
-import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
+import { defineTool } from "manyhands/internal/core/tool";
+import { createEgress } from "manyhands/internal/machine/egress/egress";
+import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
+import { openedForTest } from "manyhands/internal/server/opened-for-test";
 import * as z from "zod";
 import { swe } from "./agent.ts";
 
@@ -17,19 +17,10 @@ const bash = defineTool({
   run: async () => "",
 });
 
-const sandbox: Sandbox = {
-  tier: "none",
-  description: "none",
-  user: undefined,
-  spawn: () => Promise.reject(new Error("no sandbox")),
-  close: async () => undefined,
-};
 const egress = createEgress({ allow: [], deny: [], only: [] });
 
-const guarded = (tool: Tool) => tool;
-
-const whole = swe({ shell: [bash], sandbox, egress, guarded });
-const bare = swe({ shell: [], sandbox, egress: undefined, guarded });
+const whole = openedForTest(swe, { shell: [bash], egress });
+const bare = openedForTest(swe);
 const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
 test("SWE has OpenManus's tools and those that code asks for", () => {
@@ -85,8 +76,4 @@ test("new files alone are handed over as they are, without a patch that says the
   await Bun.write(join(workspace.root, "new.py"), "print(1)\n");
   expect(await whole.finish?.(workspace, { made: ["new.py"], removed: [] })).toEqual([]);
   await rm(home, { recursive: true });
-});
-
-test("configured limits go over its own", () => {
-  expect(swe({ shell: [], sandbox, egress, guarded, limits: { steps: 3 } }).limits.steps).toBe(3);
 });

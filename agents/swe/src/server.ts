@@ -1,7 +1,4 @@
-import { serveAgent } from "@manyhands/shared/server/serve-agent";
+import { serveAgent } from "manyhands";
 import { swe } from "./agent.ts";
 
-await serveAgent({
-  name: "swe",
-  define: ({ shell, sandbox, egress, guarded }, limits) => swe({ shell, sandbox, egress, guarded, limits }),
-});
+await serveAgent(swe);

@@ -1,4 +1,4 @@
-import type { Skill } from "@manyhands/shared/core/agent";
+import type { Skill } from "manyhands";
 
 /** What the card promises of SWE on this machine. */
 export function skillsFor({ runsCode, clones }: { readonly runsCode: boolean; readonly clones: boolean }): Skill[] {

@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import { classify } from "./classify.ts";
 import type { Choice, Unsure, Way } from "./way.ts";
 

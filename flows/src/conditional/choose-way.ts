@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import type { Flow } from "manyhands/flows";
 import { askWay } from "./ask-way.ts";
 import { classify } from "./classify.ts";
 import { ruleReason } from "./rule.ts";

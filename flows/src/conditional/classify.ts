@@ -1,6 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { cut } from "@manyhands/shared/flow/cut";
+import { AppError } from "manyhands";
+import { cut, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { marked } from "../marked.ts";
 import { wholeGoal } from "../whole-goal.ts";

@@ -1,6 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
-import { agentByName } from "@manyhands/shared/flow/find-agent";
+import { AppError } from "manyhands";
+import { agentByName, defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, partsFor } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";

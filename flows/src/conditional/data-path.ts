@@ -1,4 +1,4 @@
-import type { Json } from "@manyhands/shared/core/json";
+import type { Json } from "manyhands";
 
 /** The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined when it is none. */
 function stepsOf(path: string): readonly string[] | undefined {

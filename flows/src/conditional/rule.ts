@@ -1,4 +1,4 @@
-import type { Part } from "@manyhands/shared/core/message";
+import type { Part } from "manyhands";
 import { RE2JS } from "re2js";
 import * as z from "zod";
 import { isDataPath, valueAt } from "./data-path.ts";

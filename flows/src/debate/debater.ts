@@ -1,4 +1,4 @@
-import type { StoredFile } from "@manyhands/shared/core/workspace";
+import type { StoredFile } from "manyhands";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 

@@ -1,5 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
+import { type Flow, outcomeText } from "manyhands/flows";
 import { partsFor } from "../assignment.ts";
 import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
 import { turnText } from "./turn-text.ts";

@@ -1,6 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { askInForm } from "@manyhands/shared/flow/ask-in-form";
+import { AppError } from "manyhands";
+import { askInForm, type Flow } from "manyhands/flows";
 import { partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
 import type { Course } from "./debater.ts";

@@ -1,6 +1,4 @@
-import { agentText } from "@manyhands/shared/core/agents";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { agentByName } from "@manyhands/shared/flow/find-agent";
+import { agentByName, agentText, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { wholeGoal } from "../whole-goal.ts";

@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import type { Course } from "./debater.ts";
 import { positionsText } from "./turn-text.ts";
 import type { Verdict } from "./verdict.ts";

@@ -1,4 +1,4 @@
-import { cut, roomForEach } from "@manyhands/shared/flow/cut";
+import { cut, roomForEach } from "manyhands/flows";
 import { marked } from "../marked.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 

@@ -1,7 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { askInForm } from "@manyhands/shared/flow/ask-in-form";
+import { AppError } from "manyhands";
+import { type AskOutcome, askInForm, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";

@@ -1,7 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { Part } from "@manyhands/shared/core/message";
-import { cut } from "@manyhands/shared/flow/cut";
+import type { Part } from "manyhands";
+import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import type * as z from "zod";
 import { type assignment, partsFor } from "../assignment.ts";
 import { newestFiles } from "../carried-files.ts";

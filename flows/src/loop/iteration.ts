@@ -1,6 +1,4 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
+import { type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
 import type { Verdict } from "./verdict.ts";
 
 /** One turn of a loop: what came of the work, and what its check said, if it came that far. */

@@ -1,7 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
-import { isFinal } from "@manyhands/shared/flow/final-failure";
+import { AppError } from "manyhands";
+import { defineFlow, type Flow, type FlowResult, isFinal, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
 import { wholeGoal } from "../whole-goal.ts";

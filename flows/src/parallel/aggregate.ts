@@ -1,7 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
-import { outcomeText } from "@manyhands/shared/flow/ask";
-import { cut, roomForEach } from "@manyhands/shared/flow/cut";
+import { AppError } from "manyhands";
+import { cut, type Flow, outcomeText, roomForEach } from "manyhands/flows";
 import { partsFor } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
 import { carriedFiles } from "../carried-files.ts";

@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import type * as z from "zod";
 import { type assignment, partsFor } from "../assignment.ts";
 import type { Branch } from "../branch.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { defineFlow, type Flow, type FlowResult } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import { defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";

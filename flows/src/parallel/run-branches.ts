@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { createEnds, type Ends } from "./ends.ts";

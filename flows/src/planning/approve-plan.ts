@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import type { Flow } from "manyhands/flows";
 import * as z from "zod";
 import { makePlan, type PlanBrief } from "./make-plan.ts";
 import { draftSteps } from "./plan-draft.ts";

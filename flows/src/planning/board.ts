@@ -1,5 +1,5 @@
-import type { Flow } from "@manyhands/shared/core/flow";
-import { createPlan, formatPlan, markStep, type StepStatus } from "@manyhands/shared/tools/planning/plan";
+import type { Flow } from "manyhands/flows";
+import { createPlan, formatPlan, markStep, type StepStatus } from "manyhands/tools";
 import type { PlannedStep } from "../told.ts";
 import type { TaskPlan } from "./task-plan.ts";
 

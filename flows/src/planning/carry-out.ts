@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow, FlowResult } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import type { Flow, FlowResult } from "manyhands/flows";
 import type { Board } from "./board.ts";
 import { handOnFiles } from "./hand-on-files.ts";
 import { judgeTask } from "./judge-task.ts";

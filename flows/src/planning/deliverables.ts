@@ -1,4 +1,4 @@
-import type { StoredFile } from "@manyhands/shared/core/workspace";
+import type { StoredFile } from "manyhands";
 import type { TaskStep } from "./task-plan.ts";
 
 /** Extensions of files that people ask for as results. Anything else with a dot in it (Node.js, e.g., 3.5) isn't taken for a file. */

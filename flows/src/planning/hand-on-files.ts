@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import type { StepResult } from "./step-result.ts";
 
 /**

@@ -1,6 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
+import type { StoredFile } from "manyhands";
+import type { AskOutcome, Flow } from "manyhands/flows";
 import * as z from "zod";
 import { shownWork } from "../shown-work.ts";
 import type { TaskStep } from "./task-plan.ts";

@@ -1,4 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/flows";
 import * as z from "zod";
 import { unowned } from "./deliverables.ts";
 import { resultsText, type StepResult } from "./step-result.ts";

@@ -1,6 +1,5 @@
-import { type AgentEntry, agentText } from "@manyhands/shared/core/agents";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import { type AgentEntry, agentText, type Flow } from "manyhands/flows";
 import { unowned } from "./deliverables.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
 import { resultsText, type StepResult } from "./step-result.ts";

@@ -1,7 +1,7 @@
-import type { ReadEvent } from "@manyhands/shared/core/events";
-import { told } from "@manyhands/shared/flow/flow-for-test";
-import { type ChatRequest, textOf } from "@manyhands/shared/models/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
+import type { ReadEvent } from "manyhands/internal/core/events";
+import { told } from "manyhands/internal/flow/flow-for-test";
+import { type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 
 /** A step as a scripted planner writes it. */
 export type StepForTest = {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "@manyhands/shared/core/events";
-import { flowForTest, told } from "@manyhands/shared/flow/flow-for-test";
-import type { ChatRequest } from "@manyhands/shared/models/chat-protocol";
-import type { ScriptedReply } from "@manyhands/shared/testing/scripted-model";
+import type { ReadEvent } from "manyhands/internal/core/events";
+import { flowForTest, told } from "manyhands/internal/flow/flow-for-test";
+import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
 import { planning } from "./planning.ts";
 

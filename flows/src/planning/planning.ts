@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { defineFlow, type Flow } from "@manyhands/shared/core/flow";
+import { AppError } from "manyhands";
+import { defineFlow, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { wholeGoal } from "../whole-goal.ts";
 import { approvePlan } from "./approve-plan.ts";

@@ -1,4 +1,4 @@
-import type { Flow, FlowResult } from "@manyhands/shared/core/flow";
+import type { Flow, FlowResult } from "manyhands/flows";
 import { resultsText, type StepResult } from "./step-result.ts";
 
 const writer = `You write the final answer to a task that agents worked on in steps. Use only what their results below say; add nothing that is not in them, and say plainly what was not done and why.

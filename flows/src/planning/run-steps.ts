@@ -1,5 +1,4 @@
-import type { Flow } from "@manyhands/shared/core/flow";
-import { createSlots } from "@manyhands/shared/flow/slots";
+import { createSlots, type Flow } from "manyhands/flows";
 import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
 import { conversations } from "./conversations.ts";

@@ -1,6 +1,5 @@
-import type { AppError } from "@manyhands/shared/core/errors";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
-import { cut, roomForEach } from "@manyhands/shared/flow/cut";
+import type { AppError, StoredFile } from "manyhands";
+import { cut, roomForEach } from "manyhands/flows";
 import { marked } from "../marked.ts";
 import type { StepOutcome } from "../told.ts";
 import type { TaskStep } from "./task-plan.ts";

@@ -1,5 +1,4 @@
-import type { AgentEntry } from "@manyhands/shared/core/agents";
-import { meantAgent } from "@manyhands/shared/flow/find-agent";
+import { type AgentEntry, meantAgent } from "manyhands/flows";
 import type { DraftSteps } from "./plan-draft.ts";
 
 /** A step of a plan that can be carried out: its agent is known, and what it depends on comes to an end before it. */

@@ -1,9 +1,5 @@
-import type { AskOutcome } from "@manyhands/shared/core/ask-outcome";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Flow } from "@manyhands/shared/core/flow";
-import type { StoredFile } from "@manyhands/shared/core/workspace";
-import { outcomeText } from "@manyhands/shared/flow/ask";
-import { isFinal } from "@manyhands/shared/flow/final-failure";
+import { AppError, type StoredFile } from "manyhands";
+import { type AskOutcome, type Flow, isFinal, outcomeText } from "manyhands/flows";
 import { carriedFiles, newestFiles } from "../carried-files.ts";
 import type { StepOutcome } from "../told.ts";
 import type { Board } from "./board.ts";

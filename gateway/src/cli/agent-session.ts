@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
-import { isLoopback } from "@manyhands/shared/http/loopback-guard";
+import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import { isLoopback } from "manyhands/internal/http/loopback-guard";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
 import { agentEntries, agentUrls, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";

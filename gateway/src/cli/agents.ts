@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, errorCodes } from "@manyhands/shared/core/errors";
+import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { CliContext } from "./context.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
+import { loadConfig } from "manyhands/internal/config/config";
 import { checkBrowser } from "./browser-check.ts";
 
 const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));

@@ -1,6 +1,6 @@
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
-import { openBrowser } from "@manyhands/shared/server/open-browser";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import { openBrowser } from "manyhands/internal/server/open-browser";
 import type { Check } from "./check.ts";
 
 const page = "<!doctype html><title>before</title><script>document.title = 'after'</script>";

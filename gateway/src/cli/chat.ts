@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import type { OutgoingFile } from "../tasks/agent-client.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { sizeText } from "../terminal/totals.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
+import { loadConfig } from "manyhands/internal/config/config";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { runCli } from "./run-cli.ts";

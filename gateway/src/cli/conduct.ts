@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { type EventOf, writtenEvent } from "@manyhands/shared/core/events";
+import { AppError } from "manyhands/internal/core/errors";
+import { type EventOf, writtenEvent } from "manyhands/internal/core/events";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";

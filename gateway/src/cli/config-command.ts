@@ -1,6 +1,6 @@
-import { toConfig } from "@manyhands/shared/config/config";
-import { redacted } from "@manyhands/shared/config/redact";
-import { readSettings, type Settings } from "@manyhands/shared/config/settings";
+import { toConfig } from "manyhands/internal/config/config";
+import { redacted } from "manyhands/internal/config/redact";
+import { readSettings, type Settings } from "manyhands/internal/config/settings";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 

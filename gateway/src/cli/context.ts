@@ -1,4 +1,4 @@
-import type { Config } from "@manyhands/shared/config/config";
+import type { Config } from "manyhands/internal/config/config";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,7 +1,7 @@
 import { flows } from "@manyhands/flows/flows";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { faceUrl } from "../server/a2a-face.ts";
 import { publicUrlOf } from "../supervisor/server-table.ts";
 import type { AgentSession } from "./agent-session.ts";

@@ -1,6 +1,6 @@
 import { flows } from "@manyhands/flows/flows";
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
-import type { Json } from "@manyhands/shared/core/json";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { Json } from "manyhands/internal/core/json";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";

@@ -1,6 +1,6 @@
 /** The command line's entry, started by `gateway/src/main.ts` once every dependency is there. */
 import { resolve } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
+import { loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import { runCli } from "./run-cli.ts";
 import { processTerminal } from "./terminal.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
-import { readServers } from "@manyhands/shared/mcp/client/read-servers";
-import { isProgram, type ServerConfig } from "@manyhands/shared/mcp/client/server-config";
-import { type OpenedMcp, openMcp } from "@manyhands/shared/server/open-mcp";
+import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { readServers } from "manyhands/internal/mcp/client/read-servers";
+import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";
+import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";
 import { safeLine } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
 import type { CliContext } from "./context.ts";

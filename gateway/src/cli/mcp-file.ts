@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import { editServers } from "@manyhands/shared/mcp/client/edit-servers";
+import { AppError } from "manyhands/internal/core/errors";
+import { editServers } from "manyhands/internal/mcp/client/edit-servers";
 import type { CliContext } from "./context.ts";
 import { everyVariable } from "./every-variable.ts";
 import { exitCodes } from "./exit-code.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { modelConfigSchema } from "@manyhands/shared/models/config";
+import { modelConfigSchema } from "manyhands/internal/models/config";
 import { checkModel } from "./model-check.ts";
 
 test("the doctor tells a good endpoint from a refused key, a missing model and a dead address", async () => {

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "@manyhands/shared/models/config";
+import type { ModelConfig } from "manyhands/internal/models/config";
 import * as z from "zod";
 import type { Check } from "./check.ts";
 

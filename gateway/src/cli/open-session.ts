@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { agentPorts } from "@manyhands/shared/config/agents";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
+import { agentPorts } from "manyhands/internal/config/agents";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import { registryFile } from "../registry/registry-file.ts";
 import { urlOf } from "../supervisor/server-table.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";

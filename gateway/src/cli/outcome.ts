@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import type { Json } from "@manyhands/shared/core/json";
+import type { Json } from "manyhands/internal/core/json";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "../terminal/render.ts";

@@ -1,6 +1,6 @@
-import { nearestName } from "@manyhands/shared/config/nearest";
-import type { Json } from "@manyhands/shared/core/json";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { nearestName } from "manyhands/internal/config/nearest";
+import type { Json } from "manyhands/internal/core/json";
 import { demoCommand } from "../demo/demo.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addAgent, listAgents, removeAgent } from "./agents.ts";

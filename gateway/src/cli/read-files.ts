@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import type { OutgoingFile } from "../tasks/agent-client.ts";
 
 /** A request's body may have 10 MB, and files grow by a third on the way. */

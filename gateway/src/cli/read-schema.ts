@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Json } from "@manyhands/shared/core/json";
+import { AppError } from "manyhands/internal/core/errors";
+import type { Json } from "manyhands/internal/core/json";
 import * as z from "zod";
 
 const schema = z.record(z.string(), z.json());

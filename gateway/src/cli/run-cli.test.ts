@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "@manyhands/shared/core/errors";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
+import { AppError } from "manyhands/internal/core/errors";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { cliForTest } from "./cli-for-test.ts";
 import type { TaskOutcome } from "./conduct.ts";

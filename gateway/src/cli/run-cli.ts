@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
 import { CommanderError } from "commander";
+import { AppError } from "manyhands/internal/core/errors";
 import { safeText } from "../terminal/safe-text.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";

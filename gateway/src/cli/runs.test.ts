@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { cliForTest } from "./cli-for-test.ts";
 
 /** A home with runs of these kinds, one of which was cancelled after it had asked something. */

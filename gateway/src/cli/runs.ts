@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";

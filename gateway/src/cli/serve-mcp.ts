@@ -1,5 +1,5 @@
-import type { AgentName } from "@manyhands/shared/config/agents";
-import { AppError } from "@manyhands/shared/core/errors";
+import type { AgentName } from "manyhands/internal/config/agents";
+import { AppError } from "manyhands/internal/core/errors";
 import { agentEntries } from "../supervisor/server-table.ts";
 import type { CliContext } from "./context.ts";
 

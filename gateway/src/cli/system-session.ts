@@ -1,6 +1,6 @@
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
+import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
 import { startAgents } from "../supervisor/start.ts";
 import type { CliContext } from "./context.ts";

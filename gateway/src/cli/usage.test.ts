@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import { setupUsage } from "../setup/usage.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { cliForTest } from "./cli-for-test.ts";

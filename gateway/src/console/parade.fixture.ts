@@ -1,6 +1,6 @@
-import { askPerson } from "@manyhands/shared/core/question";
-import type { Run, RunEvent } from "@manyhands/shared/core/run";
-import type { AgentInput } from "@manyhands/shared/core/task";
+import { askPerson } from "manyhands/internal/core/question";
+import type { Run, RunEvent } from "manyhands/internal/core/run";
+import type { AgentInput } from "manyhands/internal/core/task";
 import { echo, type TestFlow } from "../server/gateway.fixture.ts";
 
 /** What a hostile model, agent or file may say: none of it may become anything but text. */

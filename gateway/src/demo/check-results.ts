@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Config } from "@manyhands/shared/config/config";
+import type { Config } from "manyhands/internal/config/config";
 import type { SavedFile } from "../tasks/save-files.ts";
 import { sizeText } from "../terminal/totals.ts";
 import { type Abilities, isAsTold } from "./demo-task.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { Config } from "@manyhands/shared/config/config";
+import type { Config } from "manyhands/internal/config/config";
 import { factsText } from "../cli/agent-line.ts";
 import { conduct, type TaskOutcome } from "../cli/conduct.ts";
 import type { CliContext } from "../cli/context.ts";

@@ -1,10 +1,10 @@
 import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Config } from "@manyhands/shared/config/config";
-import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
-import { runCommand } from "@manyhands/shared/machine/sandbox/run-command";
-import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
 import { applyPatch, parsePatch } from "diff";
+import type { Config } from "manyhands/internal/config/config";
+import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { runCommand } from "manyhands/internal/machine/sandbox/run-command";
+import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import type { ProjectFiles } from "./shipping-project.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { Engine } from "@manyhands/shared/core/engine";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { EventOf } from "@manyhands/shared/core/events";
-import { defineFlow, type Flow, type FlowDefinition } from "@manyhands/shared/core/flow";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import type { EventOf } from "manyhands/internal/core/events";
+import { defineFlow, type Flow, type FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 
 /** The kind of the runs that hand a task to one agent. Agents of the same home have runs of their own, of their own kind. */

@@ -1,5 +1,5 @@
-import type { AgentEntry, Agents } from "@manyhands/shared/core/agents";
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
+import type { AgentEntry, Agents } from "manyhands/internal/core/agents";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 

@@ -1,8 +1,8 @@
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
-import type { UserMessage } from "@manyhands/shared/core/message";
-import type { JsonSchema } from "@manyhands/shared/core/model";
-import { flowRequest } from "@manyhands/shared/flow/flow-request";
-import { kindsOf, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { UserMessage } from "manyhands/internal/core/message";
+import type { JsonSchema } from "manyhands/internal/core/model";
+import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { kindsOf, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";

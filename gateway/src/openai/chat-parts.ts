@@ -1,6 +1,6 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Part } from "@manyhands/shared/core/message";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import { AppError } from "manyhands/internal/core/errors";
+import type { Part } from "manyhands/internal/core/message";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { type ChatMessage, textOf } from "./chat-request.ts";
 
 /** What a run is told of a chat: the newest message whole, and, for one that does not know the chat yet, what was said before. */

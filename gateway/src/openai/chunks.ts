@@ -1,9 +1,9 @@
-import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
-import { type ReadEvent, readEvent } from "@manyhands/shared/core/events";
-import type { PeerWriting } from "@manyhands/shared/core/progress";
-import type { SseFrame } from "@manyhands/shared/http/sse";
-import type { Runs } from "@manyhands/shared/runs/runs";
-import { statusLines } from "@manyhands/shared/runs/status-text";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import { type ReadEvent, readEvent } from "manyhands/internal/core/events";
+import type { PeerWriting } from "manyhands/internal/core/progress";
+import type { SseFrame } from "manyhands/internal/http/sse";
+import type { Runs } from "manyhands/internal/runs/runs";
+import { statusLines } from "manyhands/internal/runs/status-text";
 import { agentKind } from "../flows/agent-flow.ts";
 import { completionText, usageOf } from "./completion.ts";
 import { type WrittenText, writtenText } from "./written-text.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
-import type { RunView } from "@manyhands/shared/runs/run-view";
+import { AppError } from "manyhands/internal/core/errors";
+import type { RunView } from "manyhands/internal/runs/run-view";
 
 /** How an answer is told: as JSON alone, or as a text to which `written` says what of it was not sent already. */
 export type AnswerForm = { readonly json: boolean; readonly written?: (answer: string) => string };

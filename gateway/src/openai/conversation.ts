@@ -1,6 +1,6 @@
-import type { RunRecord } from "@manyhands/shared/core/engine";
-import type { Runnable } from "@manyhands/shared/runs/runnable";
-import type { Runs } from "@manyhands/shared/runs/runs";
+import type { RunRecord } from "manyhands/internal/core/engine";
+import type { Runnable } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import type { ChatMessage } from "./chat-request.ts";
 

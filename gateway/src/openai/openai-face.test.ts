@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Json } from "@manyhands/shared/core/json";
-import type { AgentInput } from "@manyhands/shared/core/task";
+import type { Json } from "manyhands/internal/core/json";
+import type { AgentInput } from "manyhands/internal/core/task";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../server/gateway.fixture.ts";
 

@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import { type AgentAddress, type KnownAgent, type KnownAgentDeps, knownAgent } from "./known-agent.ts";
 import type { KeptAgent, RegistryFile } from "./registry-file.ts";
 

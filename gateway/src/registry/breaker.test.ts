@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import { createBreaker } from "./breaker.ts";
 
 const broken = () => Promise.reject(new AppError("unavailable", "HTTP status 502."));

@@ -1,5 +1,5 @@
-import type { A2aClient, CallOptions } from "@manyhands/shared/a2a/client/client";
-import { AppError, type ErrorCode } from "@manyhands/shared/core/errors";
+import type { A2aClient, CallOptions } from "manyhands/internal/a2a/client/client";
+import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
 
 /** How long an agent that fails is left alone. */
 export type BreakerPolicy = {

@@ -1,6 +1,6 @@
 import { type AgentCard, type AgentCardSignature, canonicalizeAgentCard } from "@a2a-js/sdk";
-import { AppError } from "@manyhands/shared/core/errors";
 import { decodeProtectedHeader, flattenedVerify } from "jose";
+import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 
 /** Throws `forbidden` with the reason when an agent with this card may not be used. */

@@ -1,7 +1,7 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
-import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client/client";
-import type { InsideAddress } from "@manyhands/shared/a2a/client/inside-address";
-import { AppError, publicError } from "@manyhands/shared/core/errors";
+import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { AppError, publicError } from "manyhands/internal/core/errors";
 import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";
 import type { CardPolicy } from "./card-policy.ts";

@@ -1,5 +1,5 @@
-import { createKeyedQueue } from "@manyhands/shared/core/keyed-queue";
-import { readJson, writeJson } from "@manyhands/shared/machine/workspace/json-file";
+import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
+import { readJson, writeJson } from "manyhands/internal/machine/workspace/json-file";
 import * as z from "zod";
 
 const kept = z.strictObject({

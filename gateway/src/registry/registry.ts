@@ -1,6 +1,6 @@
-import type { A2aClient } from "@manyhands/shared/a2a/client/client";
-import type { InsideAddress } from "@manyhands/shared/a2a/client/inside-address";
-import { AppError } from "@manyhands/shared/core/errors";
+import type { A2aClient } from "manyhands/internal/a2a/client/client";
+import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { AppError } from "manyhands/internal/core/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
 import type { CardPolicy } from "./card-policy.ts";

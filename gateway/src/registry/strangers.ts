@@ -1,4 +1,4 @@
-import type { A2aClient } from "@manyhands/shared/a2a/client/client";
+import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import type { KnownAgent } from "./known-agent.ts";
 
 /** Agents that are asked by their address alone, remembered for as long as they are asked. */

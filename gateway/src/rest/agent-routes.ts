@@ -1,5 +1,5 @@
 import { AgentCard } from "@a2a-js/sdk";
-import { agentExtension } from "@manyhands/shared/a2a/extensions";
+import { agentExtension } from "manyhands/internal/a2a/extensions";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
 import type { Context } from "hono";
+import { AppError } from "manyhands/internal/core/errors";
 import type * as z from "zod";
 
 /** What requests carry through the REST face: who sends them. */

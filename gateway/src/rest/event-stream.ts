@@ -1,7 +1,7 @@
-import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
-import { publicError } from "@manyhands/shared/core/errors";
-import { sentEvent } from "@manyhands/shared/core/events";
-import { type SseFrame, sseResponse } from "@manyhands/shared/http/sse";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import { publicError } from "manyhands/internal/core/errors";
+import { sentEvent } from "manyhands/internal/core/events";
+import { type SseFrame, sseResponse } from "manyhands/internal/http/sse";
 
 /** How a run's events are streamed. */
 export type EventStreamOptions = {

@@ -1,8 +1,8 @@
-import type { AgentInput } from "@manyhands/shared/core/task";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
-import type { RunView } from "@manyhands/shared/runs/run-view";
-import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
-import type { Runs } from "@manyhands/shared/runs/runs";
+import type { AgentInput } from "manyhands/internal/core/task";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { RunView } from "manyhands/internal/runs/run-view";
+import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";

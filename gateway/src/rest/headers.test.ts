@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import { placeOf } from "./event-stream.ts";
 import { preferredWait } from "./prefer.ts";
 import { problem } from "./problem.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 
 const longestSeconds = 300;
 

@@ -1,6 +1,6 @@
 import { A2AError } from "@a2a-js/sdk/errors";
-import { AppError, errorCodes, publicError } from "@manyhands/shared/core/errors";
 import { HTTPException } from "hono/http-exception";
+import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 
 /** The body of every error of the REST face (RFC 9457), with the code all faces share. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askPerson } from "@manyhands/shared/core/question";
+import { askPerson } from "manyhands/internal/core/question";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../server/gateway.fixture.ts";
 
 async function list(gateway: TestGateway, query: string) {

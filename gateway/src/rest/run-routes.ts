@@ -1,7 +1,7 @@
-import type { Engine } from "@manyhands/shared/core/engine";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
-import { findRunnable, type Runnables } from "@manyhands/shared/runs/runnable";
-import type { Runs } from "@manyhands/shared/runs/runs";
+import type { Engine } from "manyhands/internal/core/engine";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { eventStream, placeOf } from "./event-stream.ts";

@@ -1,4 +1,4 @@
-import { errorCodes } from "@manyhands/shared/core/errors";
+import { errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
 
 const fileSchema = z

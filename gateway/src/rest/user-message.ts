@@ -1,6 +1,6 @@
-import type { Json } from "@manyhands/shared/core/json";
-import type { Part, UserMessage } from "@manyhands/shared/core/message";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
+import type { Json } from "manyhands/internal/core/json";
+import type { Part, UserMessage } from "manyhands/internal/core/message";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Said } from "./run-schemas.ts";
 
 /** What a flow is told beside the task, as it travels in the task's message. */

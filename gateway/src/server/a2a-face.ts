@@ -1,11 +1,11 @@
-import type { Webhooks } from "@manyhands/shared/a2a/push/webhooks";
-import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
-import type { AgentFacts } from "@manyhands/shared/a2a/server/card";
-import type { CardStyle } from "@manyhands/shared/a2a/server/card-routes";
-import type { Engine } from "@manyhands/shared/core/engine";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
-import { findRunnable, type Runnable, type Runnables } from "@manyhands/shared/runs/runnable";
 import { type Context, Hono } from "hono";
+import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { AgentFacts } from "manyhands/internal/a2a/server/card";
+import type { CardStyle } from "manyhands/internal/a2a/server/card-routes";
+import type { Engine } from "manyhands/internal/core/engine";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 
 /** What the A2A face needs. */
 export type A2aFaceDeps = {

@@ -1,7 +1,7 @@
-import type { Doorbell } from "@manyhands/shared/a2a/ask/doorbell";
-import { AppError } from "@manyhands/shared/core/errors";
-import { limitedBody } from "@manyhands/shared/http/body-limit";
 import { Hono } from "hono";
+import type { Doorbell } from "manyhands/internal/a2a/ask/doorbell";
+import { AppError } from "manyhands/internal/core/errors";
+import { limitedBody } from "manyhands/internal/http/body-limit";
 import { doorbellPath } from "./open-doorbell.ts";
 
 /** Where agents ring: a notification of A2A, of which only the token counts. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createA2aClient } from "@manyhands/shared/a2a/client/client";
+import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { startGateway, type TestGateway } from "./gateway.fixture.ts";
 
 const json = { "Content-Type": "application/json" };

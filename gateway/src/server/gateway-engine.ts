@@ -1,11 +1,11 @@
-import type { Peers } from "@manyhands/shared/a2a/ask/peers";
-import { recallingEngine, recallRun } from "@manyhands/shared/a2a/ask/recall";
-import type { A2aClient } from "@manyhands/shared/a2a/client/client";
-import { type PushDeps, pushRun } from "@manyhands/shared/a2a/push/push-run";
-import type { Engine } from "@manyhands/shared/core/engine";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { FlowDefinition } from "@manyhands/shared/core/flow";
-import { flowRun } from "@manyhands/shared/flow/flow-run";
+import type { Peers } from "manyhands/internal/a2a/ask/peers";
+import { recallingEngine, recallRun } from "manyhands/internal/a2a/ask/recall";
+import type { A2aClient } from "manyhands/internal/a2a/client/client";
+import { type PushDeps, pushRun } from "manyhands/internal/a2a/push/push-run";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import { flowRun } from "manyhands/internal/flow/flow-run";
 
 /** Runs whose bodies are executed at once. They wait for agents most of their time and hold little. */
 const concurrency = 1_000;

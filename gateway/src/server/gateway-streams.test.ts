@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createA2aClient } from "@manyhands/shared/a2a/client/client";
+import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { chatter } from "./chatter.fixture.ts";
 import { startCuttingProxy } from "./cutting-proxy.fixture.ts";
 import { startGateway, type TestGateway } from "./gateway.fixture.ts";

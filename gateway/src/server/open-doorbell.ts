@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { createDoorbell, type Doorbell } from "@manyhands/shared/a2a/ask/doorbell";
-import { ownSecret } from "@manyhands/shared/machine/own-secret";
+import { createDoorbell, type Doorbell } from "manyhands/internal/a2a/ask/doorbell";
+import { ownSecret } from "manyhands/internal/machine/own-secret";
 
 /** The path below the gateway's address where agents ring. */
 export const doorbellPath = "/doorbell";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
-import type { InsideAddress } from "@manyhands/shared/a2a/client/inside-address";
-import { openCardKey } from "@manyhands/shared/a2a/server/card-key";
-import type { Config } from "@manyhands/shared/config/config";
+import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { openCardKey } from "manyhands/internal/a2a/server/card-key";
+import type { Config } from "manyhands/internal/config/config";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";

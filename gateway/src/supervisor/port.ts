@@ -1,4 +1,4 @@
-import { AppError } from "@manyhands/shared/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 
 /** Whether a server could listen here now. Throws what is not about the port being taken (a host that is not ours, say). */
 export function isPortFree(host: string, port: number): boolean {

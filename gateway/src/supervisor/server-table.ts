@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { type AgentName, agentPorts } from "@manyhands/shared/config/agents";
-import type { Config } from "@manyhands/shared/config/config";
+import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
+import type { Config } from "manyhands/internal/config/config";
 import { freePort } from "./port.ts";
 
 /** A server as this package knows it: a name, a file to start, and where its port is set. Of an agent nothing more is known here. */

@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
+import { loadConfig } from "manyhands/internal/config/config";
 import { startAgents } from "./start.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-start-"));

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Config } from "@manyhands/shared/config/config";
-import { AppError } from "@manyhands/shared/core/errors";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import { describeAgent } from "../cli/agent-line.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { publicError } from "@manyhands/shared/core/errors";
+import { publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
 /** What happens to a supervised server, for whoever shows it. */

@@ -1,8 +1,8 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
-import { type A2aClient, createA2aClient } from "@manyhands/shared/a2a/client/client";
-import { insideAddress } from "@manyhands/shared/a2a/client/inside-address";
-import { AppError } from "@manyhands/shared/core/errors";
-import type { Json } from "@manyhands/shared/core/json";
+import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { insideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { AppError } from "manyhands/internal/core/errors";
+import type { Json } from "manyhands/internal/core/json";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";
 import { listTasks } from "./list-tasks.ts";

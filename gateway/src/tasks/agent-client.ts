@@ -1,5 +1,5 @@
-import type { Json } from "@manyhands/shared/core/json";
-import type { Part } from "@manyhands/shared/core/message";
+import type { Json } from "manyhands/internal/core/json";
+import type { Part } from "manyhands/internal/core/message";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /** What an agent's card says of it. Undefined where the card does not say: it may be anyone's agent. */

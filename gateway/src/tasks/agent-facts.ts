@@ -1,4 +1,4 @@
-import { agentExtension } from "@manyhands/shared/a2a/extensions";
+import { agentExtension } from "manyhands/internal/a2a/extensions";
 import * as z from "zod";
 import type { AgentFacts } from "./agent-client.ts";
 

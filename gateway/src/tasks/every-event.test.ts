@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type EventOf, type EventType, readEvent, readTypes, writtenEvent } from "@manyhands/shared/core/events";
-import type { RunEvent } from "@manyhands/shared/core/run";
-import { applyEvent, emptyFold } from "@manyhands/shared/runs/projection";
-import { statusText } from "@manyhands/shared/runs/status-text";
+import { type EventOf, type EventType, readEvent, readTypes, writtenEvent } from "manyhands/internal/core/events";
+import type { RunEvent } from "manyhands/internal/core/run";
+import { applyEvent, emptyFold } from "manyhands/internal/runs/projection";
+import { statusText } from "manyhands/internal/runs/status-text";
 import { entries, timelineEntry } from "../console/timeline-entry.js";
 import { newView, render } from "../terminal/render.ts";
 

@@ -1,6 +1,6 @@
 import { taskStateFromJSON } from "@a2a-js/sdk";
-import { stateName } from "@manyhands/shared/a2a/state-name";
-import { AppError } from "@manyhands/shared/core/errors";
+import { stateName } from "manyhands/internal/a2a/state-name";
+import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { TaskSummary } from "./agent-client.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isProtected } from "@manyhands/shared/machine/workspace/protected-names";
+import { isProtected } from "manyhands/internal/machine/workspace/protected-names";
 import { saveFiles } from "./save-files.ts";
 
 async function savedAs(...names: string[]): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { EventOf } from "@manyhands/shared/core/events";
-import { isProtected } from "@manyhands/shared/machine/workspace/protected-names";
+import type { EventOf } from "manyhands/internal/core/events";
+import { isProtected } from "manyhands/internal/machine/workspace/protected-names";
 import type { FilePart, FileSource } from "./agent-client.ts";
 
 type Artifact = EventOf<"artifact-added">;

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askPerson } from "@manyhands/shared/core/question";
-import type { Run } from "@manyhands/shared/core/run";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
+import { askPerson } from "manyhands/internal/core/question";
+import type { Run } from "manyhands/internal/core/run";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { storedRuns } from "./stored-runs.ts";
 
 test("a run that asks waits for an answer, also while another of its branches is at work", async () => {

@@ -1,9 +1,9 @@
-import type { Engine, RunRecord } from "@manyhands/shared/core/engine";
-import { AppError } from "@manyhands/shared/core/errors";
-import { readEvent } from "@manyhands/shared/core/events";
-import type { ArtifactStore } from "@manyhands/shared/core/workspace";
-import { createFoldCache } from "@manyhands/shared/runs/projection-cache";
-import { statusOf } from "@manyhands/shared/runs/run-view";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import { readEvent } from "manyhands/internal/core/events";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { statusOf } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";

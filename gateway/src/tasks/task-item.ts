@@ -1,6 +1,6 @@
-import type { StateName } from "@manyhands/shared/a2a/state-name";
-import type { ReadEvent } from "@manyhands/shared/core/events";
-import type { Progress } from "@manyhands/shared/core/progress";
+import type { StateName } from "manyhands/internal/a2a/state-name";
+import type { ReadEvent } from "manyhands/internal/core/events";
+import type { Progress } from "manyhands/internal/core/progress";
 
 /** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */
 export type TaskState = StateName | "paused";

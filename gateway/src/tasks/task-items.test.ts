@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
-import type { TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
+import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import { taskItems } from "./task-items.ts";
 
 const status = (state: TaskState): Task["status"] => ({ state, message: undefined, timestamp: undefined });

@@ -1,6 +1,6 @@
-import { artifactParts, messageText, type TaskUpdate } from "@manyhands/shared/a2a/client/task-update";
-import { stateName } from "@manyhands/shared/a2a/state-name";
-import { type EventOf, readEvent } from "@manyhands/shared/core/events";
+import { artifactParts, messageText, type TaskUpdate } from "manyhands/internal/a2a/client/task-update";
+import { stateName } from "manyhands/internal/a2a/state-name";
+import { type EventOf, readEvent } from "manyhands/internal/core/events";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /**

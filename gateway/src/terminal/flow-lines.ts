@@ -1,4 +1,4 @@
-import type { FlowTold } from "@manyhands/shared/core/events";
+import type { FlowTold } from "manyhands/internal/core/events";
 import * as z from "zod";
 import { planLines, planMarks } from "./plan-lines.ts";
 import { safeLine } from "./safe-text.ts";

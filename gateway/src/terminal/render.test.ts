@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readEvent } from "@manyhands/shared/core/events";
-import type { Progress } from "@manyhands/shared/core/progress";
-import type { RunEvent } from "@manyhands/shared/core/run";
+import { readEvent } from "manyhands/internal/core/events";
+import type { Progress } from "manyhands/internal/core/progress";
+import type { RunEvent } from "manyhands/internal/core/run";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";
 import { styleOf } from "./style.ts";

@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Run, RunDefinition } from "../core/run.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/task.ts";
+import type { ToolFetch } from "../core/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
 import { askModel, fixedTokens } from "./ask-model.ts";
@@ -34,6 +35,8 @@ export type AgentDeps = {
   readonly engine: Pick<Engine, "list" | "events">;
   readonly artifacts: ArtifactStore;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+  /** The web for tools; none when left out. */
+  readonly fetch?: ToolFetch;
   /** Which calls a person has to allow; none when left out. */
   readonly approval?: ApprovalPolicy;
   /** What becomes of calls that a tool calls risky; `ask` when left out. */

@@ -2,7 +2,7 @@ import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { Model, Usage } from "../core/model.ts";
 import type { Run, StepContext } from "../core/run.ts";
-import { failure, type PersonAnswer, type Tool, type ToolResult } from "../core/tool.ts";
+import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../core/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
 import { parseArguments } from "../models/arguments.ts";
 import { answerInquiries, type PendingSpending } from "./answer-inquiries.ts";
@@ -19,6 +19,8 @@ export type ToolDeps = {
   readonly model: Model;
   readonly risky?: RiskPolicy;
   readonly artifacts: ArtifactStore;
+  /** The web for tools; none when left out. */
+  readonly fetch?: ToolFetch;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
@@ -147,6 +149,7 @@ async function resultOf(
       key: step.key,
       resultCharacters: task.limits.resultCharacters,
       progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
+      fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
       ask: (inquiry) => ask(inquiry, signal),
       ...(answer && { answer }),
     });

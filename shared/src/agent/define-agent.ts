@@ -1,4 +1,6 @@
-import type { AgentDefinition, Limits } from "../core/agent.ts";
+import type { AgentDefinition, Limits, Skill } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { Tool } from "../core/tool.ts";
 
 /** Bounds that let an ordinary task finish and stop a runaway one. */
 const defaultLimits: Limits = {
@@ -11,12 +13,61 @@ const defaultLimits: Limits = {
   resultCharacters: 12_000,
 };
 
-/** An agent with the default bounds where it names none. Frozen: every task shares it. */
-export function defineAgent(
-  agent: Omit<AgentDefinition, "limits" | "toolChoice"> & {
+/** What makes an agent: its name, what it is for, what it is told, and what it can use. The rest has good defaults. */
+export type AgentSpec<Listed> = Pick<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools"> &
+  Partial<Omit<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools" | "limits">> & {
     readonly limits?: Partial<Limits>;
-    readonly toolChoice?: AgentDefinition["toolChoice"];
-  },
-): AgentDefinition {
-  return Object.freeze({ toolChoice: "auto", ...agent, limits: { ...defaultLimits, ...agent.limits } });
+    /** Tasks it is good for, on its card; for the skill that an agent has which names none. */
+    readonly examples?: readonly string[];
+  };
+
+const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const longestName = 60;
+
+/**
+ * An agent as data, with defaults for what it leaves out. Frozen: every task shares it. Throws `config_invalid` with one sentence that says
+ * what is missing or wrong.
+ */
+export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed>): AgentDefinition<Listed> {
+  const { examples, limits, ...given } = spec;
+  const fault = faultIn(spec);
+  if (fault !== undefined) throw new AppError("config_invalid", fault);
+  const title = spec.title ?? titleOf(spec.name);
+  const skill: Skill = {
+    id: spec.name,
+    name: title,
+    description: spec.description,
+    tags: [],
+    examples: examples ?? [],
+  };
+  return Object.freeze({
+    title,
+    version: "0.1.0",
+    toolChoice: "auto" as const,
+    ...given,
+    skills: spec.skills ?? [skill],
+    limits: { ...defaultLimits, ...limits },
+  });
+}
+
+/** What is wrong, for people who are not held by the compiler. */
+function faultIn({ name, description, instructions, tools }: AgentSpec<object>): string | undefined {
+  if (typeof name !== "string" || !nameForm.test(name) || name.length > longestName)
+    return `An agent's name is lower-case words with dashes, at most ${longestName} characters; ${JSON.stringify(name)} is not.`;
+  for (const [field, value] of Object.entries({ description, instructions }))
+    if (typeof value !== "string") return `The agent ${name} needs a text as its ${field}.`;
+  if (!Array.isArray(tools)) return `The agent ${name} needs a list of tools, which may be empty.`;
+  const wrong = tools.findIndex((tool) => typeof tool !== "object" || tool === null);
+  if (wrong !== -1)
+    return `The agent ${name}: what stands at place ${wrong + 1} of its tools is no tool; was a family not called, as in files()?`;
+  const names = tools.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
+  const twice = names.find((one, at) => names.indexOf(one) !== at);
+  return twice === undefined ? undefined : `The agent ${name} has two tools named ${twice}.`;
+}
+
+function titleOf(name: string): string {
+  return name
+    .split("-")
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join(" ");
 }

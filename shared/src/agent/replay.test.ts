@@ -59,7 +59,7 @@ test("a server that comes back with other limits, prompt and model keeps the tas
   const id = await agent.start("Go.");
   await agent.until(id, "waiting");
   const { limits } = defineAgent({
-    name: "",
+    name: "later",
     title: "",
     description: "",
     version: "",

@@ -42,7 +42,7 @@ export type LookOptions = {
 };
 
 /** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
-export type AgentDefinition = {
+export type AgentDefinition<Listed = Tool> = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
   readonly name: string;
   /** The name for people. */
@@ -59,7 +59,7 @@ export type AgentDefinition = {
    * nothing to see. Bounded in time and size by the caller.
    */
   readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly Listed[];
   /** Tools beside those, asked for anew in each model step and before each call. A name among `tools` is never theirs. */
   readonly moreTools?: MoreTools;
   readonly limits: Limits;

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { AppError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Part, UserMessage } from "./message.ts";
 import type { ImagePart, JsonSchema } from "./model.ts";
@@ -68,11 +69,35 @@ export interface ToolContext {
   /** Shows live output to those who watch now. Never stored. */
   progress(text: string): void;
   /**
+   * The web within this server's rules of where requests may go: private addresses are refused and each redirect is checked, as for our own
+   * tools. GET, and POST with a text; any status is an answer. Rejects with an AppError: `forbidden`, `too_large`, `timeout`, `unavailable`.
+   */
+  fetch(url: string | URL, request?: ToolRequest): Promise<Response>;
+  /**
    * Asks the agent's model one thing, apart from the conversation, and answers its text. Counted to the task; rejects with `token_limit`,
    * `cost_limit` or `time_limit` when the task's bounds leave no room, with the model's AppError, or with the signal's reason.
    */
   ask(inquiry: Inquiry): Promise<string>;
 }
+
+/** What a tool's `fetch` may say beside the address. */
+export type ToolRequest = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes it a POST. */
+  readonly body?: string;
+  /** For the whole of it, 30 seconds when left out. */
+  readonly timeoutMs?: number;
+  /** Bytes of the answer, 10 million when left out. */
+  readonly maxBytes?: number;
+};
+
+/** The web for the tools of a server: each request within the signal of the call that makes it. */
+export type ToolFetch = (signal: AbortSignal, ...request: Parameters<ToolContext["fetch"]>) => Promise<Response>;
+
+/** Where there is no way to the web. */
+export const noWeb: ToolFetch = async () => {
+  throw new AppError("forbidden", "The web is switched off on this server.");
+};
 
 /** A part of what a task may spend, lent to a task that someone else does for it. */
 export type Loan = {
@@ -108,6 +133,8 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** The family it belongs to, for `[agents.NAME] tools`; a tool of none is always there. */
+  readonly family?: string;
   /** What a repetition after a crash would do, by input where that matters. Bad input may be given. */
   effect(input: unknown): Effect;
   /**
@@ -137,15 +164,24 @@ export interface Tool {
  * A tool from a Zod object schema and a function. `run` returns the text the model reads, or a whole result; what it throws becomes an
  * error result with the message. It is not called when the input does not fit or the signal has aborted.
  */
-export function defineTool<Input extends z.ZodObject>(spec: {
-  readonly name: string;
-  readonly description: string;
-  readonly input: Input;
-  readonly effect: Effect | ((input: z.output<Input>) => Effect);
-  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
-}): Tool {
-  const { name, description, input, effect } = spec;
+export function defineTool<Input extends z.ZodObject>(
+  spec: {
+    readonly name: string;
+    readonly description: string;
+    readonly input: Input;
+    readonly effect: Effect | ((input: z.output<Input>) => Effect);
+    readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
+    /** As `Tool.risk`, with the input as its schema lets it through. */
+    readonly risk?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
+    /** In place of `run` where a run can wait: as `Tool.callDurably`, with the input as its schema lets it through. */
+    readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
+  } & Pick<Tool, "family" | "parallel" | "endsTask" | "release">,
+): Tool {
+  const { name, description, input, effect, run, risk, runDurably, ...rest } = spec;
   return {
+    ...rest,
+    ...(risk && { risk: judged(name, input, risk) }),
+    ...(runDurably && { callDurably: waiting(name, input, runDurably) }),
     name,
     description,
     inputSchema: inputSchemaOf(input),
@@ -159,14 +195,39 @@ export function defineTool<Input extends z.ZodObject>(spec: {
       const parsed = parseInput(name, input, raw);
       if (!parsed.ok) return failure(parsed.problem);
       try {
-        const result = await spec.run(parsed.data, context);
-        return typeof result === "string" ? { text: result, isError: false } : result;
+        return asResult(await run(parsed.data, context));
       } catch (error) {
         context.signal.throwIfAborted();
         return failure(error instanceof Error ? error.message : String(error));
       }
     },
   };
+}
+
+function judged<Input extends z.ZodObject>(
+  name: string,
+  input: Input,
+  risk: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>,
+): NonNullable<Tool["risk"]> {
+  return async (raw, context) => {
+    const parsed = parseInput(name, input, raw);
+    return parsed.ok ? risk(parsed.data, context) : undefined;
+  };
+}
+
+function waiting<Input extends z.ZodObject>(
+  name: string,
+  input: Input,
+  work: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>,
+): NonNullable<Tool["callDurably"]> {
+  return async (raw, run, context) => {
+    const parsed = parseInput(name, input, raw);
+    return parsed.ok ? asResult(await work(parsed.data, run, context)) : failure(parsed.problem);
+  };
+}
+
+function asResult(result: string | ToolResult): ToolResult {
+  return typeof result === "string" ? { text: result, isError: false } : result;
 }
 
 /** An error result. */

@@ -8,31 +8,29 @@ import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentName } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
-import type { AgentDefinition } from "../core/agent.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
+import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { type AgentSource, agentOf } from "./agent-source.ts";
 import { approvalBy } from "./approval-by.ts";
 import { guardedMore } from "./guarded-more.ts";
 import { bearerSecurity, identifyBy } from "./identify.ts";
 import { openLocalUsers } from "./local-users.ts";
 import { mcpApp } from "./mcp-app.ts";
 import { mountKey } from "./mount-key.ts";
+import { offersOf, openAgent } from "./open-agent.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openPeers } from "./open-peers.ts";
 import { openServedTools } from "./open-served-tools.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
-import { type AgentToolbox, chosenToolbox, withFamilies } from "./tool-families.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** An agent as a process: its name in the configuration, and its definition from what this machine offers. */
-export type AgentServerSpec = {
-  readonly name: AgentName;
-  define(toolbox: AgentToolbox, limits: Config["agents"][AgentName]["limits"]): AgentDefinition;
-};
+/** An agent as a process: its name, and the agent, which may depend on what this machine offers. */
+export type AgentServerSpec = { readonly name: AgentName; readonly source: AgentSource };
 
 /** What an agent's server starts with. */
 type Start = {
@@ -65,7 +63,15 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const identify = identifyBy(server.token);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const approval = approvalBy(agentConfig.approve, definition);
-  const deps = { model, engine, artifacts, openWorkspace: open, approval, risky: agentConfig.risky };
+  const deps = {
+    model,
+    engine,
+    artifacts,
+    openWorkspace: open,
+    approval,
+    risky: agentConfig.risky,
+    fetch: toolFetch(toolbox.egress),
+  };
   const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
@@ -108,7 +114,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** What is opened before the agent can be reached. */
-async function openParts({ name, define }: AgentServerSpec, { config, logger, toolbox }: Start) {
+async function openParts({ name, source }: AgentServerSpec, { config, logger, toolbox }: Start) {
   const { home } = config;
   const agentConfig = config.agents[name];
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
@@ -121,10 +127,13 @@ async function openParts({ name, define }: AgentServerSpec, { config, logger, to
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
   const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
-  const families = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
-  const made = define(chosenToolbox(toolbox, agentConfig.tools, agentConfig.delegates), agentConfig.limits);
+  const machine = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
+  const { tools: chosen, delegates } = agentConfig;
+  const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
+  const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {
-    ...withFamilies(made, agentConfig.tools, families),
+    ...made,
+    limits: { ...made.limits, ...agentConfig.limits },
     ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
     moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),
   };

@@ -1,22 +1,13 @@
 import type { Config } from "../config/config.ts";
-import type { AgentDefinition } from "../core/agent.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Browsers } from "../machine/browser/browser.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createLookBook } from "../tools/browser/looks.ts";
 import { sightOf } from "../tools/browser/observe/sight.ts";
+import type { Look, OpenedBrowsing } from "../tools/family.ts";
 import { createGuard } from "../tools/risk/guard.ts";
 import type { OpenedWeb } from "./open-web.ts";
-
-/** The tools that browse and the sight of the open page, or why there are none, in a sentence. */
-export type OpenedBrowsing =
-  | {
-      readonly tools: readonly Tool[];
-      readonly look: NonNullable<AgentDefinition["look"]>;
-      readonly missing: undefined;
-    }
-  | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
 
 /** The browser's tools and the web's, all under one guard, and that guard for tools that send others there. */
 export function openBrowsing(
@@ -39,7 +30,7 @@ export function openBrowsing(
     ...browserTools({ browsers, looks, search: web.search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
   ];
-  const look: NonNullable<AgentDefinition["look"]> = async (workspace, { signal, vision }) => {
+  const look: Look = async (workspace, { signal, vision }) => {
     const browsing = browsers.peek(workspace);
     if (browsing === undefined) return { text: "No page is open in the browser." };
     await guard.beforeSight(workspace);

@@ -34,11 +34,16 @@ export async function runServer(
       options,
     );
   } catch (error) {
-    // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
-    const expected = error instanceof AppError || errnoOf(error) !== undefined;
-    process.stderr.write(`${name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
-    process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
+    endStart(name, error);
   }
+}
+
+/** Ends a process that cannot start and says why: with 2 where what it was given is wrong, else with 1. */
+export function endStart(name: string, error: unknown): never {
+  // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
+  const expected = error instanceof AppError || errnoOf(error) !== undefined;
+  process.stderr.write(`${name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
+  process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
 }
 
 function serverOptions(): ServerOptions & { readonly config?: string } {

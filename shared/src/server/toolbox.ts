@@ -1,14 +1,13 @@
 import type { Config } from "../config/config.ts";
-import type { Tool } from "../core/tool.ts";
-import type { Egress } from "../machine/egress/egress.ts";
 import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
-import { createDatabases, type Databases } from "../tools/data/databases.ts";
+import { createDatabases } from "../tools/data/databases.ts";
 import { findPython, type Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
+import type { MachineParts } from "./open-agent.ts";
 import { openBrowser } from "./open-browser.ts";
-import { type OpenedBrowsing, openBrowsing } from "./open-browsing.ts";
+import { openBrowsing } from "./open-browsing.ts";
 import { openDesktop } from "./open-desktop.ts";
 import { openEgress, openWeb } from "./open-web.ts";
 
@@ -16,26 +15,11 @@ import { openEgress, openWeb } from "./open-web.ts";
 const longestTimeoutSeconds = 600;
 
 /** What the agents of this machine can be given. */
-export type Toolbox = {
-  readonly sandbox: Sandbox;
-  /** `bash` and, where there is a Python, `python_execute`, which say what they reach on the network; none without a sandbox. */
-  readonly shell: readonly Tool[];
+export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** The Python that `python_execute` runs, where there is one. */
   readonly python: Python | undefined;
-  /** `web_search` and `web_fetch`; none where they are switched off. */
-  readonly web: readonly Tool[];
-  /** `computer_use`; none unless it is enabled and can be had. */
-  readonly desktop: readonly Tool[];
   /** What is asked for and cannot be had here, one sentence each. */
   readonly notes: readonly string[];
-  /** The way out of this machine for tools that fetch; undefined where the web is switched off. */
-  readonly egress: Egress | undefined;
-  /** The databases of the conversations, each in a process of its own. */
-  readonly databases: Databases;
-  /** The tools that browse and how an agent sees the open page, or why there are none. */
-  readonly browsing: OpenedBrowsing;
-  /** The tool, its calls judged by where they send data: for tools beside those of the web and the browser. */
-  guarded(tool: Tool): Tool;
   /** Ends every session and process. */
   close(): Promise<void>;
 };

@@ -9,6 +9,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
     key: crypto.randomUUID(),
     resultCharacters: 12_000,
     progress: () => undefined,
+    fetch: () => Promise.reject(new Error("No web is there.")),
     ask: () => Promise.reject(new Error("No model is there to be asked.")),
     ...rest,
   };

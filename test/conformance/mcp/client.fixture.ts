@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "@manyhands/shared/config/config";
-import type { Tool } from "@manyhands/shared/core/tool";
-import { createSandbox } from "@manyhands/shared/machine/sandbox/create-sandbox";
-import { openWorkspace } from "@manyhands/shared/machine/workspace/open-workspace";
-import { openMcp } from "@manyhands/shared/server/open-mcp";
+import { loadConfig } from "manyhands/internal/config/config";
+import type { Tool } from "manyhands/internal/core/tool";
+import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
+import { openMcp } from "manyhands/internal/server/open-mcp";
 import * as z from "zod";
 import { contextForTest } from "../../../shared/src/tools/context-for-test.ts";
 

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentApp } from "@manyhands/shared/a2a/server/agent-app";
-import { createEmbeddedEngine } from "@manyhands/shared/durable/sqlite/embedded-engine";
-import { serve } from "@manyhands/shared/http/serve";
-import { createArtifactStore } from "@manyhands/shared/machine/workspace/artifact-store";
-import { createFoldCache } from "@manyhands/shared/runs/projection-cache";
-import { openRuns } from "@manyhands/shared/runs/runs";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { serve } from "manyhands/internal/http/serve";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { openRuns } from "manyhands/internal/runs/runs";
 import { type McpFaceDeps, mcpFace } from "../../../shared/src/mcp/server/mcp-face.ts";
 import { mcpApp } from "../../../shared/src/server/mcp-app.ts";
 import { definition } from "../../a2a/agent-server.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
 import { inputRequired } from "@modelcontextprotocol/server";
+import { AppError } from "manyhands/internal/core/errors";
 import type { Prompts } from "../../../shared/src/mcp/server/prompts.ts";
 import type { Resources } from "../../../shared/src/mcp/server/resources.ts";
 import { image, resource, suiteChanges, text } from "./suite-content.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "@manyhands/shared/core/errors";
 import { inputRequired } from "@modelcontextprotocol/server";
+import { AppError } from "manyhands/internal/core/errors";
 import type { Given } from "../../../shared/src/mcp/server/asking.ts";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp/server/direct-tools.ts";
 import { invalidParams } from "../../../shared/src/mcp/server/invalid-params.ts";

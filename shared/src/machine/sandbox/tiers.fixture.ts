@@ -44,6 +44,7 @@ export async function openTier(
       resultCharacters: 12_000,
       progress() {},
       ask: async () => "",
+      fetch: () => Promise.reject(new Error("No web is there.")),
       workspace: plainWorkspace(workspace, join(home, "meta")),
       ...changes,
     }),

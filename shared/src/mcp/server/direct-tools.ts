@@ -7,7 +7,7 @@ import { type Account, timeLimit, workDeadline } from "../../agent/spending.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
-import { failure, type Tool, type ToolResult } from "../../core/tool.ts";
+import { failure, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { type Asks, asksPeople, type Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
@@ -21,6 +21,8 @@ export type DirectToolsDeps = {
   readonly model: Model;
   readonly approval: ApprovalPolicy;
   readonly risky: RiskPolicy;
+  /** The web for tools; none when left out. */
+  readonly fetch?: ToolFetch;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
@@ -119,6 +121,7 @@ async function made(tool: Tool, input: unknown, { workspace }: Place, making: Ma
       resultCharacters: limits.resultCharacters,
       progress,
       ask,
+      fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
     });
     await noteTakenIn(workspace, tool.name, result);
     if (result.asks !== undefined)

@@ -16,6 +16,7 @@ const input = z.strictObject({
 export function askHuman(): Tool {
   return {
     name: askHumanName,
+    family: "human",
     description:
       "Asks the person you work for and waits; the answer is the result. For what only they can know or decide.",
     inputSchema: inputSchemaOf(input),

@@ -11,9 +11,11 @@ import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../tools/context-for-test.ts";
 import { createDatabases } from "../tools/data/databases.ts";
+import { families, shell } from "../tools/families.ts";
+import type { ToolFamily } from "../tools/family.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import { chosenToolbox, withFamilies } from "./tool-families.ts";
+import { offersOf, openAgent } from "./open-agent.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -28,15 +30,15 @@ afterAll(async () => {
 
 const tool = (name: string) =>
   defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
-const own = createPlanning();
-const agent = defineAgent({
+const own = { ...createPlanning(), family: "planning" };
+const agent = defineAgent<Tool | ToolFamily>({
   name: "tester",
   title: "Tester",
   description: "",
   version: "1",
   skills: [],
   instructions: "",
-  tools: [own, tool("bash"), tool("special"), terminate],
+  tools: [own, shell(), tool("special"), terminate],
 });
 const databases = createDatabases();
 const deps = () => ({
@@ -50,12 +52,12 @@ const deps = () => ({
   guarded: (own: Tool) => own,
   delegate: [tool("delegate")],
 });
-const namesWith = (chosen: Parameters<typeof withFamilies>[1]) =>
-  withFamilies(agent, chosen, deps()).tools.map(({ name }) => name);
+const namesWith = (chosen: Parameters<typeof openAgent>[2]) =>
+  openAgent(agent, deps(), chosen).tools.map(({ name }) => name);
 
 test("an agent nobody chose tools for has its own, and delegate where it may ask others", () => {
   expect(namesWith(undefined)).toEqual(["planning", "bash", "special", "terminate", "delegate"]);
-  expect(withFamilies(agent, undefined, { ...deps(), delegate: [] }).tools).toEqual(agent.tools);
+  expect(openAgent(agent, { ...deps(), delegate: [] }, undefined).tools[0]).toBe(own);
 });
 
 test("chosen families are exactly what it has besides tools of no family, its own where it is made with them", () => {
@@ -66,7 +68,7 @@ test("chosen families are exactly what it has besides tools of no family, its ow
     "python_execute",
     "web_search",
   ]);
-  expect(withFamilies(agent, ["planning"], deps()).tools[0]).toBe(own);
+  expect(openAgent(agent, deps(), ["planning"]).tools[0]).toBe(own);
   expect(namesWith([])).toEqual(["special", "terminate"]);
 });
 
@@ -87,7 +89,7 @@ test("the data and code families bring the tools of the other agents", () => {
 test("with the code family an agent's own tools are undone by checkpoints too", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
   const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });
-  const { tools } = withFamilies(agent, ["code", "files"], deps());
+  const { tools } = openAgent(agent, deps(), ["code", "files"]);
   const call = async (name: string, input: object) =>
     (await tools.find((each) => each.name === name)?.call(input, contextForTest(workspace)))?.text;
   await call("str_replace_editor", { command: "create", path: "a.json", file_text: "{}" });
@@ -103,15 +105,20 @@ test("every family that can be named brings tools", () => {
   for (const family of toolFamilyNames) expect([family, namesWith([family]).length > 2]).toEqual([family, true]);
 });
 
-test("an agent's prompt counts only on tools it is going to have", () => {
-  const toolbox = {
-    ...deps(),
-    domains: [],
-    notes: [],
-    python: undefined,
-    close: async () => undefined,
-  };
-  const chosen = chosenToolbox(toolbox, ["python"], ["swe"]);
-  expect([chosen.shell.map(({ name }) => name), chosen.web, chosen.delegates]).toEqual([["python_execute"], [], []]);
-  expect(chosenToolbox(toolbox, undefined, ["swe"]).delegates).toEqual(["swe"]);
+test("an agent's prompt counts only on what it is going to have", () => {
+  const about = { delegates: ["swe"], pythonLibraries: ["numpy"] };
+  expect(offersOf(deps(), ["python"], about)).toEqual({
+    runsCode: true,
+    pythonLibraries: ["numpy"],
+    readsWeb: false,
+    fetches: false,
+    browserMissing: "It is switched off.",
+    delegates: [],
+  });
+  expect(offersOf(deps(), undefined, about)).toMatchObject({ readsWeb: true, delegates: ["swe"] });
+  expect(offersOf(deps(), undefined, about).browserMissing).toBeUndefined();
+});
+
+test("the families that can be named are those there are", () => {
+  expect(families.map(({ family }) => family).toSorted()).toEqual([...toolFamilyNames].toSorted());
 });

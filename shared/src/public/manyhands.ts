@@ -1,0 +1,21 @@
+/** What an agent and its tools are written with. */
+export { type AgentSpec, defineAgent } from "../agent/define-agent.ts";
+export type { Limits, Skill } from "../core/agent.ts";
+export { AppError, type ErrorCode } from "../core/errors.ts";
+export type { Json } from "../core/json.ts";
+export type { Part, UserMessage } from "../core/message.ts";
+export type { ImagePart, JsonSchema } from "../core/model.ts";
+export type { Effect, Run, StepContext } from "../core/run.ts";
+export {
+  type DurableContext,
+  defineTool,
+  type RiskContext,
+  type Tool,
+  type ToolContext,
+  type ToolRequest,
+  type ToolResult,
+} from "../core/tool.ts";
+export type { StoredFile, Workspace } from "../core/workspace.ts";
+export type { Agent, AgentSource, Offers } from "../server/agent-source.ts";
+export { serveAgent } from "../server/serve-agent.ts";
+export type { ToolFamily } from "../tools/family.ts";

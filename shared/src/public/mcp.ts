@@ -1,0 +1,3 @@
+/** Tools of MCP servers. */
+export { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
+export { readServers } from "../mcp/client/read-servers.ts";

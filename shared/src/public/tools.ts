@@ -1,0 +1,20 @@
+/** The tools that come with Manyhands, as families that an agent lists. */
+export { changesPatches } from "../tools/code/changes-patch.ts";
+export {
+  browser,
+  code,
+  data,
+  delegate,
+  desktop,
+  editor,
+  files,
+  human as askHuman,
+  images,
+  planning,
+  python,
+  shell,
+  web,
+} from "../tools/families.ts";
+export type { Look, Machine, OpenedFamily } from "../tools/family.ts";
+export { terminate } from "../tools/human/terminate.ts";
+export { createPlan, formatPlan, markStep, type Plan, type StepStatus } from "../tools/planning/plan.ts";
