@@ -41,7 +41,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     try {
       const confinement = await open();
       try {
-        if (confinement.tier !== "off") await probe(confinement, path);
+        if (confinement.tier !== "off") reasons.unshift(...(await probe(confinement, path)));
       } catch (error) {
         await confinement.close();
         throw error;
