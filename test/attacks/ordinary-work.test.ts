@@ -54,7 +54,15 @@ echo one >a && git add a && git commit -qm one && git clone -q . ../clone && cd 
 const compile = `
 printf 'int puts(const char*); int main(void) { return puts("made") < 0; }' >m.c && gcc -o m m.c && ./m
 printf '#!/bin/sh\\necho run\\n' >s && chmod +x s && ./s && touch -d 2001-01-01 s && stat -c %Y s
+cp -p s p && test ! p -nt s && chmod -R go-rwx m s p && install -m 0750 s i && ./i
 tar cf s.tar s && mkdir -p out && tar xf s.tar -C out && out/s
+`;
+
+/** A program made, packed and installed from the pack; nothing is fetched. */
+const npm = `
+mkdir -p made home && cd made && printf '#!/usr/bin/env node\nconsole.log("installed")' >program.js
+echo '{"name":"made","version":"1.0.0","bin":{"made":"./program.js"}}' >package.json && npm pack --silent --cache ../cache && cd ../home
+npm init -y >/dev/null && npm install --silent --offline --cache ../cache ../made/made-1.0.0.tgz && node_modules/.bin/made
 `;
 
 describe.each(tiers)("tier %s", (tier) => {
@@ -86,8 +94,12 @@ describe.each(tiers)("tier %s", (tier) => {
   });
 
   test.if(named("gcc"))("programs are compiled, made executable, packed and unpacked", async () => {
-    const stdout = "made\nrun\n978307200\nrun\n";
+    const stdout = "made\nrun\n978307200\nrun\nrun\n";
     expect(await run(["sh", "-c", compile], { TZ: "UTC" })).toMatchObject({ stdout, stderr: "", exitCode: 0 });
+  });
+
+  test.if(named("npm"))("npm: a package is packed, and installed with a program that runs", async () => {
+    expect(await run(["sh", "-c", npm])).toMatchObject({ stdout: "made-1.0.0.tgz\ninstalled\n", exitCode: 0 });
   });
 
   test.if(tier !== "landlock" && chromium?.startsWith("/usr/") === true)("Chromium draws a page", async () => {

@@ -15,11 +15,9 @@ async function unifiedTree(files: Readonly<Record<string, string>>) {
   return { mount, [Symbol.asyncDispose]: () => rm(mount, { recursive: true }) };
 }
 
-const bounds = (
-  place: { settings: readonly { file: string; value(limits: typeof defaultLimits): string }[] } | undefined,
-) =>
+const bounds = (settings: readonly { file: string; value(limits: typeof defaultLimits): string }[] = []) =>
   Object.fromEntries(
-    (place?.settings ?? []).map(({ file, value }) => [file, value({ ...defaultLimits, memoryBytes: 5, processes: 7 })]),
+    settings.map(({ file, value }) => [file, value({ ...defaultLimits, memoryBytes: 5, processes: 7 })]),
   );
 
 test("version 2: groups are made beside our own where what is above lets groups have their memory bounded", async () => {
@@ -31,7 +29,9 @@ test("version 2: groups are made beside our own where what is above lets groups 
   expect(places).toHaveLength(1);
   const place = await places[0]?.();
   expect(place?.parent).toBe(join(tree.mount, "user"));
-  expect(bounds(place)).toEqual({ "memory.max": "5", "memory.swap.max": "0", "pids.max": "7" });
+  expect(bounds(place?.settings)).toEqual({ "memory.max": "5", "memory.swap.max": "0", "pids.max": "7" });
+  const controllers = { "cgroup.subtree_control": "+memory +pids" };
+  expect(bounds(place?.shared)).toEqual({ "memory.max": "5", "memory.swap.max": "0", ...controllers });
 });
 
 test("version 2: a group that a service manager has left to us is divided, our processes moving one level down", async () => {
@@ -84,8 +84,9 @@ test.if(canDelegate)(
     import { openControlGroups } from ${JSON.stringify(join(import.meta.dir, "control-group.ts"))};
     import { defaultLimits } from ${JSON.stringify(join(import.meta.dir, "limits.ts"))};
     const groups = await openControlGroups(defaultLimits);
-    const group = await groups?.create({ ...defaultLimits, memoryBytes: 64 * 2 ** 20 });
-    console.log(process.getuid(), await Bun.file(group.folder + "/memory.limit_in_bytes").text());
+    const group = await groups?.create("one", { ...defaultLimits, memoryBytes: 64 * 2 ** 20 });
+    const bound = (folder) => Bun.file(folder + "/memory.limit_in_bytes").text();
+    console.log(process.getuid(), await bound(group.folder), await bound(group.folder + "/.."));
     await group.remove();
   `;
     const script = join(tmpdir(), `manyhands-groups-${process.pid}.ts`);
@@ -94,7 +95,7 @@ test.if(canDelegate)(
       const join1 = ["sh", "-c", 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', "sh", delegated];
       const argv = [...join1, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, script];
       const child = Bun.spawn(argv, { cwd: "/", env: { PATH: process.env.PATH ?? "" }, stderr: "inherit" });
-      expect(await new Response(child.stdout).text()).toBe(`65534 ${64 * 2 ** 20}\n\n`);
+      expect(await new Response(child.stdout).text()).toBe(`65534 ${64 * 2 ** 20}\n ${2 ** 31}\n\n`);
       expect(await child.exited).toBe(0);
     } finally {
       await rm(script, { force: true });

@@ -1,23 +1,23 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type GroupPlace, groupPlaces, sortedNow } from "./group-place.ts";
+import { type Count, type GroupPlace, groupPlaces, sortedNow } from "./group-place.ts";
+import { commandBound, conversationBound, type MemoryBound } from "./memory-bound.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 
-/** A control group that bounds memory and processes of one sandbox together, tmpfs included. */
-export interface ControlGroup {
+/** A control group that bounds memory and processes of one sandbox together, tmpfs included, within one that bounds its conversation's memory. */
+export interface ControlGroup extends MemoryBound {
   /** The folder whose `cgroup.procs` a process writes itself into. */
   readonly folder: string;
-  /** Whether the kernel has ended a process of the group for want of memory. */
-  ranOutOfMemory(): Promise<boolean>;
-  /** Removes the group; its processes must have ended. */
-  remove(): Promise<void>;
 }
 
 /** Makes groups; where a process cannot be put into one (most containers, no delegation), there is none of these. */
-export type ControlGroups = { create(limits: SandboxLimits): Promise<ControlGroup> };
+export type ControlGroups = { create(conversation: string, limits: SandboxLimits): Promise<ControlGroup> };
 
-/** The first place of this machine where a group can be made and a process put into it, swept of what killed servers have left there. */
+/**
+ * The first place of this machine where a group can be made and a process put into it, swept of what killed servers have left there. `limits` are those
+ * of a conversation; a command may have its own.
+ */
 export async function openControlGroups(
   limits: SandboxLimits,
   sorted = sortedNow(),
@@ -26,7 +26,8 @@ export async function openControlGroups(
     const place = await open();
     if (place === undefined) continue;
     await sweep(place);
-    if (await works(place, limits)) return { create: (limits) => createControlGroup(place, limits) };
+    const groups = conversationGroups(place, limits);
+    if (await works(groups, limits)) return groups;
   }
   return undefined;
 }
@@ -37,11 +38,45 @@ export function joinGroupArgv(group: ControlGroup | undefined): string[] {
   return ["/bin/sh", "-c", 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', "sh", group.folder];
 }
 
-async function createControlGroup(
-  { parent, settings, oomFile }: GroupPlace,
-  limits: SandboxLimits,
-): Promise<ControlGroup> {
-  const folder = join(parent, `manyhands-${process.pid}-${crypto.randomUUID()}`);
+type Conversation = { readonly folder: Promise<string>; members: number };
+
+/** A conversation's group is there while any of its commands is. */
+function conversationGroups(place: GroupPlace, shared: SandboxLimits): ControlGroups {
+  const conversations = new Map<string, Conversation>();
+  const leave = async (conversation: string, left: Conversation) => {
+    left.members -= 1;
+    if (left.members > 0) return;
+    if (conversations.get(conversation) === left) conversations.delete(conversation);
+    await removeFolder(await left.folder);
+  };
+  return {
+    async create(conversation, limits) {
+      const joined = conversations.get(conversation) ?? {
+        folder: makeGroup(join(place.parent, `manyhands-${process.pid}-${crypto.randomUUID()}`), place.shared, shared),
+        members: 0,
+      };
+      conversations.set(conversation, joined);
+      joined.members += 1;
+      try {
+        const folder = await makeGroup(
+          join(await joined.folder, `command-${crypto.randomUUID()}`),
+          place.settings,
+          limits,
+        );
+        const remove = async () => {
+          await removeFolder(folder);
+          await leave(conversation, joined);
+        };
+        return { folder, hit: hitsOf(folder, place, { own: limits, shared }), remove };
+      } catch (error) {
+        await leave(conversation, joined).catch(() => {});
+        throw error;
+      }
+    },
+  };
+}
+
+async function makeGroup(folder: string, settings: GroupPlace["settings"], limits: SandboxLimits): Promise<string> {
   await mkdir(folder);
   try {
     for (const { file, value, required } of settings) {
@@ -52,19 +87,29 @@ async function createControlGroup(
     await removeFolder(folder);
     throw error;
   }
-  return {
-    folder,
-    async ranOutOfMemory() {
-      const counts = await readFile(join(folder, oomFile), "utf8").catch(() => "");
-      return /^oom_kill [1-9]/m.test(counts);
-    },
-    remove: () => removeFolder(folder),
+  return folder;
+}
+
+function hitsOf(folder: string, place: GroupPlace, bounds: Readonly<Record<"own" | "shared", SandboxLimits>>) {
+  let told = 0;
+  return async () => {
+    const ended = await counted(folder, place.ended);
+    if (ended <= told) return undefined;
+    told = ended;
+    const own = (await counted(folder, place.own)) > 0;
+    return own ? commandBound(bounds.own.memoryBytes) : conversationBound(bounds.shared.memoryBytes);
   };
 }
 
+async function counted(folder: string, { file, word }: Count): Promise<number> {
+  const text = await readFile(join(folder, file), "utf8").catch(() => "");
+  const line = text.split("\n").find((line) => word === undefined || line.startsWith(`${word} `)) ?? "";
+  return Number(line.slice(word?.length ?? 0));
+}
+
 /** Whether a process can be moved into a group of ours, which delegation may forbid although the group could be made. */
-async function works(place: GroupPlace, limits: SandboxLimits): Promise<boolean> {
-  const group = await createControlGroup(place, limits).catch(() => undefined);
+async function works(groups: ControlGroups, limits: SandboxLimits): Promise<boolean> {
+  const group = await groups.create("", limits).catch(() => undefined);
   if (group === undefined) return false;
   const exitCode = await Bun.spawn([...joinGroupArgv(group), "/bin/true"], { env: {}, stderr: "ignore" }).exited;
   await group.remove();
@@ -75,7 +120,11 @@ async function works(place: GroupPlace, limits: SandboxLimits): Promise<boolean>
 async function sweep({ parent }: GroupPlace): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const owner = /^manyhands-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !existsSync(`/proc/${owner}`)) await rmdir(join(parent, name)).catch(() => {});
+    if (owner === undefined || existsSync(`/proc/${owner}`)) continue;
+    const commands = (await readdir(join(parent, name)).catch(() => [])).filter((inner) =>
+      inner.startsWith("command-"),
+    );
+    for (const inner of [...commands, ""]) await rmdir(join(parent, name, inner)).catch(() => {});
   }
 }
 

@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 import { type ControlGroups, openControlGroups } from "./control-group.ts";
+import { type ConversationWatch, createConversationWatch } from "./conversation-watch.ts";
 import { sandboxEnvironment } from "./environment.ts";
 import { createLandlock } from "./landlock.ts";
 import { defaultLimits } from "./limits.ts";
@@ -28,6 +29,8 @@ export type SandboxOptions = {
   readonly limits?: Partial<SandboxLimits>;
 };
 
+type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch: ConversationWatch };
+
 type Candidate = { readonly name: string; open(): Promise<Confinement> };
 
 /**
@@ -41,7 +44,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     try {
       const confinement = await open();
       try {
-        if (confinement.tier !== "off") await probe(confinement, path);
+        if (confinement.tier !== "off") reasons.unshift(...(await probe(confinement, path)));
       } catch (error) {
         await confinement.close();
         throw error;
@@ -78,9 +81,10 @@ async function sandboxOf(
   const preparing = new Set<Promise<SandboxProcess>>();
   const running = new Set<SandboxProcess>();
   const groups = await openControlGroups(limits);
+  const memory: MemoryBounds = { groups, watch: createConversationWatch(limits.memoryBytes) };
   let closed = false;
   const spawnOne = async (command: SandboxCommand) => {
-    const process = await start(confinement, command, { ...limits, ...command.limits }, groups);
+    const process = await start(confinement, command, { ...limits, ...command.limits }, memory);
     running.add(process);
     process.exited.finally(() => running.delete(process)).catch(() => {});
     // Closed while this one was being prepared: it must not outlive the others.
@@ -88,8 +92,8 @@ async function sandboxOf(
     return process;
   };
   const bound = groups
-    ? "memory bounded for all processes of a command together, by control group"
-    : "memory bounded for each process alone, as no control group can be made here (systemd: Delegate=yes)";
+    ? "memory bounded for all commands of a conversation together, by control group"
+    : "memory bounded for all commands of a conversation together by looking four times a second, as no control group can be made here (systemd: Delegate=yes)";
   return {
     tier: confinement.tier,
     description: [`${confinement.tier}: ${confinement.summary}, ${bound}`, ...reasons].join(" | "),
@@ -114,17 +118,17 @@ async function start(
   confinement: Confinement,
   command: SandboxCommand,
   limits: SandboxLimits,
-  groups: ControlGroups | undefined,
+  { groups, watch }: MemoryBounds,
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
   await letOwnerIn(workspace);
-  // Where the place is full or gone meanwhile, each process is bounded alone.
-  const group = await groups?.create(limits).catch(() => undefined);
+  // Where the place is full or gone meanwhile, this one is watched.
+  const group = await groups?.create(workspace, limits).catch(() => undefined);
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
     const { argv, paths, network } = command;
     const given = { ...(paths && { paths }), ...(network && { network }) };
-    return await startProcess(confinement, { argv, workspace, env, limits, group, ...given });
+    return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);
   } catch (error) {
     await group?.remove();
     throw error;

@@ -1,9 +1,9 @@
 import { callNumber, firstUnknownCall, type Processor, type SystemCall } from "./syscall-numbers.ts";
 
-/** A call that is refused, always or by one of its arguments. */
+/** A call that is refused, always or by one of its arguments, or answered by whoever listens to the filter. */
 export type Refusal = {
   readonly call: SystemCall;
-  readonly errno: number;
+  readonly errno: number | "asked";
   /** Refused only where the argument's lower word, masked, is (or, with `others`, is not) one of the values. */
   readonly when?: {
     readonly argument: number;
@@ -24,6 +24,7 @@ const answer = 0x06;
 const allow = 0x7fff0000;
 const killProcess = 0x80000000;
 const withErrno = 0x00050000;
+const askListener = 0x7fc00000;
 const noSuchCall = withErrno | 38;
 
 /** Offsets in `struct seccomp_data`; both processors are little-endian, so an argument's lower word comes first. */
@@ -56,7 +57,7 @@ export function filterProgram(processor: Processor, refusals: readonly Refusal[]
 
 /** With the call's number at hand, and with it at hand again behind it. */
 function refuse(number: number, { errno, when }: Refusal): Instruction[] {
-  const error: Instruction = [answer, 0, 0, withErrno | errno];
+  const error: Instruction = [answer, 0, 0, errno === "asked" ? askListener : withErrno | errno];
   if (when === undefined) return [[jumpIfEqual, 0, 1, number], error];
   const { argument, mask = 0xffffffff, values, refuse } = when;
   // Behind the comparisons: the answer, then the reload of the number.

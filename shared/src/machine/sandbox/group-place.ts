@@ -6,8 +6,19 @@ import type { SandboxLimits } from "./sandbox.ts";
 
 type Setting = { readonly file: string; readonly value: (limits: SandboxLimits) => string; readonly required: boolean };
 
-/** A folder that groups are made in, and what is set in each. */
-export type GroupPlace = { readonly parent: string; readonly settings: readonly Setting[]; readonly oomFile: string };
+/** Where the kernel counts something of a group: a line of a file that begins with a word, or the file alone. */
+export type Count = { readonly file: string; readonly word?: string };
+
+/** A folder that groups of conversations are made in, and groups of commands in those; and what is set and counted in each. */
+export type GroupPlace = {
+  readonly parent: string;
+  readonly shared: readonly Setting[];
+  readonly settings: readonly Setting[];
+  /** Processes ended for want of memory. */
+  readonly ended: Count;
+  /** How often the group's own bound was met, rather than the one it shares. */
+  readonly own: Count;
+};
 
 /** This process as the kernel sorts it: what /proc/self/cgroup says, and where the groups are mounted. */
 export type Sorted = { readonly own: string; readonly mount: string };
@@ -44,8 +55,18 @@ export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace |
   }
   const memory = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(own)?.[1];
   if (memory === undefined) return [];
-  const settings = [{ file: "memory.limit_in_bytes", value: memoryMax, required: true }];
-  return [async () => ({ parent: join(mount, "memory", memory), settings, oomFile: "memory.oom_control" })];
+  const bound = { file: "memory.limit_in_bytes", value: memoryMax, required: true };
+  // Newer kernels have no other way than this one.
+  const counted = { file: "memory.use_hierarchy", value: () => "1", required: false };
+  return [
+    async () => ({
+      parent: join(mount, "memory", memory),
+      shared: [counted, bound],
+      settings: [bound],
+      ended: { file: "memory.oom_control", word: "oom_kill" },
+      own: { file: "memory.failcnt" },
+    }),
+  ];
 }
 
 /** Moves what is in our own group, servers that were started with us too, one level down, and lets groups beside that have their bounds. */
@@ -75,14 +96,18 @@ function unlessGone(error: unknown): void {
 }
 
 function unifiedPlace(parent: string): GroupPlace {
+  const memory: Setting[] = [
+    { file: "memory.max", value: memoryMax, required: true },
+    { file: "memory.swap.max", value: () => "0", required: false },
+  ];
+  const countsProcesses = holds(parent, "subtree_control", "pids");
+  const controllers = countsProcesses ? "+memory +pids" : "+memory";
   return {
     parent,
-    settings: [
-      { file: "memory.max", value: memoryMax, required: true },
-      { file: "memory.swap.max", value: () => "0", required: false },
-      ...(holds(parent, "subtree_control", "pids") ? [{ file: "pids.max", value: processesMax, required: false }] : []),
-    ],
-    oomFile: "memory.events",
+    shared: [...memory, { file: "cgroup.subtree_control", value: () => controllers, required: true }],
+    settings: [...memory, ...(countsProcesses ? [{ file: "pids.max", value: processesMax, required: false }] : [])],
+    ended: { file: "memory.events", word: "oom_kill" },
+    own: { file: "memory.events", word: "oom" },
   };
 }
 

@@ -12,6 +12,9 @@ const pathBeneath = 1n;
 const setNoNewPrivileges = 38n;
 const setSeccomp = 22n;
 const filterMode = 2n;
+const installFilter = 1n;
+/** A listener, whose calls are interrupted, once it has received them, by nothing but their end. */
+const newListener = (1n << 3n) | (1n << 5n);
 const joinSessionKeyring = 1n;
 /** SIGPIPE and SIGXFSZ. */
 const ignoredByBun = [13, 25];
@@ -50,6 +53,20 @@ export function restrictCalls(filter: Uint8Array): void {
   ruleOutNewPrivileges();
   if (libc().prctl(setSeccomp, filterMode, BigInt(ptr(program)), 0n, 0n) !== 0)
     throw new Error("the kernel took no filter of system calls");
+}
+
+/**
+ * Puts this thread and all it starts under a seccomp program that asks, and answers the descriptor on which its questions arrive. Undefined, with
+ * nothing done, where the kernel hands out none: it is too old, or we are under a program that asks already.
+ */
+export function restrictCallsAsking(filter: Uint8Array): number | undefined {
+  const processor = knownProcessor(process.arch);
+  const seccomp = processor && callNumber("seccomp", processor);
+  if (seccomp === undefined) return undefined;
+  const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
+  ruleOutNewPrivileges();
+  const listener = libc().syscall(BigInt(seccomp), installFilter, newListener, BigInt(ptr(program)), 0n);
+  return listener < 0n ? undefined : Number(listener);
 }
 
 function ruleOutNewPrivileges(): void {

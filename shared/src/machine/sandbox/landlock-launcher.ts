@@ -6,31 +6,49 @@ import {
   leaveTerminal,
   type OpenedRule,
   restrictCalls,
+  restrictCallsAsking,
   restrictFiles,
   runProgram,
 } from "./kernel.ts";
 import type { LandlockRule } from "./landlock-rules.ts";
+import { sendDescriptors } from "./send-descriptors.ts";
 import { landlockFilter } from "./syscall-filter.ts";
 
-/** Started by tier `landlock` as `launcher RULES keep|unpack COMMAND…`: locks this process in for good, then becomes the command. */
+/**
+ * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good, then becomes the command. With `asked` its descriptor
+ * 3 leads to whoever answers for changes of files' mode, owner and times; with `refused`, and where the kernel has no such thing, there are none.
+ */
 
 const openPath = 0o10000000;
 
+const answering = 3;
 const cannotStart = 126;
 
-const [, , rulesText = "[]", how, ...argv] = process.argv;
+const [, , rulesText = "[]", how, changes, ...argv] = process.argv;
 const rules: readonly LandlockRule[] = JSON.parse(rulesText);
 try {
   const held = rules.flatMap(openRule);
   leaveTerminal();
   joinNewSessionKeyring();
   restrictFiles(landlockAbi(), held);
-  restrictCalls(landlockFilter());
+  if (changes !== "asked" || !restrictedAsking(held)) restrictCalls(landlockFilter());
   for (const { descriptor } of held) closeSync(descriptor);
   runProgram(argv, how === "unpack" ? unpacked(process.env) : process.env);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exit(cannotStart);
+}
+
+/** Gives the listener away with what may be written; the command is left neither it nor the way it went. */
+function restrictedAsking(held: readonly OpenedRule[]): boolean {
+  const listener = restrictCallsAsking(landlockFilter(process.arch, "asked"));
+  if (listener !== undefined) {
+    const writable = held.filter(({ access }) => access === "write");
+    sendDescriptors(answering, [listener, ...writable.map(({ descriptor }) => descriptor)]);
+    closeSync(listener);
+  }
+  closeSync(answering);
+  return listener !== undefined;
 }
 
 /** A path that this machine does not have needs no rule. */

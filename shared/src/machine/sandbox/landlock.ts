@@ -41,7 +41,12 @@ export function createLandlock(): Confinement {
           exact,
         })),
       ];
-      return superviseCommand(command, user, [...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules), "unpack"]);
+      return superviseCommand(command, user, [
+        ...scriptArgv("landlock-launcher.ts"),
+        JSON.stringify(rules),
+        "unpack",
+        "asked",
+      ]);
     },
     close: async () => {},
   };

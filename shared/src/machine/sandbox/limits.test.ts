@@ -53,10 +53,36 @@ describe.each(tiers)("tier %s", (tier) => {
   });
 
   test("an allocation shared among processes counts together, where the sandbox says that it does", async () => {
-    if (!open.sandbox.description.includes("for all processes of a command together")) return;
+    if (!open.sandbox.description.includes("by control group")) return;
     const each = "python3 -c 'x = b\"1\" * (100 * 2 ** 20); import time; time.sleep(2)' & ";
     const outcome = await attack(`${each.repeat(4)} wait`, { memoryBytes: 256 * megabyte, wallMs: 15_000 });
     expect(outcome.limit).toBe("memory 256 MB");
+  });
+
+  test("commands and sessions of a conversation have one bound together, another conversation has its own", async () => {
+    const small = await openTier(tier === "srt" ? "bwrap" : tier, { limits: { memoryBytes: 400 * megabyte } });
+    const other = await small.folder("other");
+    const hold = (megabytes: number, workspace: string) => {
+      const text = `x = b"1" * (${megabytes} * 2 ** 20); import time; time.sleep(4); print("held")`;
+      const command = { argv: ["python3", "-c", text], workspace, limits: { memoryBytes: 2 ** 30, processes: 4096 } };
+      return runCommand(small.sandbox, command, { signal: AbortSignal.timeout(30_000) });
+    };
+    try {
+      const [neighbour, ...together] = await Promise.all([
+        hold(250, other),
+        ...[1, 2, 3, 4].map(() => hold(150, small.workspace)),
+      ]);
+      expect(neighbour).toMatchObject({ stdout: "held\n" });
+      expect(neighbour?.limit).toBeUndefined();
+      const [held, ended] = [together.filter(({ exitCode }) => exitCode === 0), together.filter(({ limit }) => limit)];
+      expect([held.length, ended.length]).toEqual([2, 2]);
+      for (const { limit, stdout } of ended)
+        expect([limit, stdout]).toEqual(["memory 400 MB of all commands of the conversation together", ""]);
+      // A bound that was met is not met for ever.
+      expect(await hold(150, small.workspace)).toMatchObject({ stdout: "held\n", exitCode: 0 });
+    } finally {
+      await small.close();
+    }
   });
 
   test("a loop ends with its processor time", async () => {

@@ -31,7 +31,7 @@ export function ownScriptArgv(script: string, options: { readonly code: string; 
     ...devices.map((path) => ({ path, access: "write" as const })),
     ...(folder === undefined ? [] : [{ path: folder, access: "write" as const }]),
   ];
-  return [...openWay, ...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules), "keep", ...argv];
+  return [...openWay, ...scriptArgv("landlock-launcher.ts"), JSON.stringify(rules), "keep", "refused", ...argv];
 }
 
 function needed(code: string): string[] {

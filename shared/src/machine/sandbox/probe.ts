@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { unlessMissing } from "../../core/errno.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Confinement } from "./confinement.ts";
 import { defaultLimits } from "./limits.ts";
@@ -12,25 +13,27 @@ const deadlineMs = 10_000;
 const script = `
 id -u
 echo "written" > allowed
+chmod 0640 allowed
 cat "$SECRET"
 echo "escaped" > "$OUTSIDE"
+chmod 0666 "$SECRET"
 exit 0
 `;
 
 /**
  * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command must run, not as root, and write its
- * own workspace, but neither read nor write the one beside it. Rejects with the reason otherwise.
+ * own workspace, but neither read, write nor open to others what is beside it. Rejects with the reason otherwise; answers what it lacks besides.
  */
-export async function probe(confinement: Confinement, home: string): Promise<void> {
+export async function probe(confinement: Confinement, home: string): Promise<string[]> {
   const base = await makeOwnedFolder(await realpath(home), ".probe");
   try {
-    await tryOut(confinement, base);
+    return await tryOut(confinement, base);
   } finally {
     await rm(base, { recursive: true, force: true });
   }
 }
 
-async function tryOut(confinement: Confinement, base: string): Promise<void> {
+async function tryOut(confinement: Confinement, base: string): Promise<string[]> {
   // Workspaces lie side by side in a folder that others may pass through, as this one must then.
   const workspace = join(base, "workspace");
   const neighbour = join(base, "neighbour");
@@ -59,7 +62,12 @@ async function tryOut(confinement: Confinement, base: string): Promise<void> {
   if (stdout.split("\n")[0] === "0") refuse("a command ran as root");
   if (stdout.includes(canary)) refuse("a forbidden file could be read");
   if (await exists(outside)) refuse("a forbidden file could be written");
-  if (!(await exists(join(workspace, "allowed")))) refuse("the workspace could not be written");
+  if ((await modeOf(secret)) !== 0o644) refuse("the mode of a forbidden file could be changed");
+  const mode = await modeOf(join(workspace, "allowed"));
+  if (mode === undefined) refuse("the workspace could not be written");
+  return mode === 0o640
+    ? []
+    : ["modes, owners and times of files cannot be changed, as the kernel hands no calls over"];
 }
 
 async function finish(process: SandboxProcess): Promise<{ stdout: string; stderr: string; exitCode: number }> {
@@ -82,8 +90,10 @@ function firstLine(text: string): string {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await modeOf(path)) !== undefined;
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(unlessMissing);
+  return found && found.mode & 0o7777;
 }

@@ -8,10 +8,16 @@ export type ProcessEntry = {
   readonly state: string;
   /** In clock ticks since the machine was started. */
   readonly startedAt: number;
+  /** Memory it has in use, all that it shares with others included. */
+  readonly residentBytes: number;
 };
 
-/** `starttime` is the 22nd field, and these are counted from the third. */
+/** `starttime` is the 22nd field and `rss` the 24th, and these are counted from the third. */
 const startTimeField = 19;
+const residentPagesField = 21;
+const pageSizeEntry = 6n;
+const usualPageBytes = 4096;
+const pageBytes = readPageBytes();
 
 /** Every process that is visible now, by pid. Read without pause, for a tree that forks while it is being killed. */
 export function readProcessTable(): Map<number, ProcessEntry> {
@@ -30,7 +36,8 @@ function entryOf(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent] = fields;
   if (state === undefined || parent === undefined) return undefined;
-  return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]) };
+  const residentBytes = Number(fields[residentPagesField]) * pageBytes;
+  return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]), residentBytes };
 }
 
 /** When a process was started, in clock ticks; 0 when it does not run, or where the system does not tell. */
@@ -86,6 +93,15 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It has ended, which is as good.
   }
+}
+
+/** What the kernel told this process of itself when it was started: pairs of an entry and its value. */
+function readPageBytes(): number {
+  if (process.platform !== "linux") return usualPageBytes;
+  const bytes = Uint8Array.from(readFileSync("/proc/self/auxv"));
+  const words = new BigUint64Array(bytes.buffer, 0, Math.floor(bytes.length / 8));
+  const at = words.findIndex((word, index) => index % 2 === 0 && word === pageSizeEntry);
+  return at < 0 ? usualPageBytes : Number(words[at + 1]);
 }
 
 function readOrNothing(path: string): string {

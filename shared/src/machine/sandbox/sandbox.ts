@@ -7,7 +7,7 @@ export type SandboxLimits = {
   readonly wallMs: number;
   /** Processor time of each process. */
   readonly cpuSeconds: number;
-  /** Of all processes together where a control group can be had, of each process otherwise. */
+  /** Of all processes together where a control group can be had, of each process otherwise; the sandbox's own is also that of a conversation. */
   readonly memoryBytes: number;
   readonly processes: number;
   /** Size of each file that is written. */
@@ -53,6 +53,8 @@ export interface SandboxProcess {
   interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
   /** Declares all that runs now to be background work, which later interrupts spare. */
   settle(): void;
+  /** The bound on memory for which something that it started was ended since this was asked last. */
+  memoryHit(): Promise<string | undefined>;
   /** The bound the process ran into, known once it has ended: `memory 2 GB`, `CPU time 60 s`. */
   limitHit(): Promise<string | undefined>;
 }

@@ -115,7 +115,8 @@ async function runToMark({ process, frame, stdout, stderr }: Live, code: string,
   const [payload] = await Promise.race([marks, drained]);
   if (payload === undefined) return endedOutcome(process);
   process.settle();
-  return { state: "finished", payload } as const;
+  const limit = await process.memoryHit();
+  return { state: "finished", payload, ...(limit === undefined ? {} : { limit }) } as const;
 }
 
 async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {

@@ -1,21 +1,27 @@
 import { AppError } from "../../core/errors.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
-import type { ControlGroup } from "./control-group.ts";
+import type { ConversationWatch } from "./conversation-watch.ts";
 import { joinNewSessionKeyring } from "./kernel.ts";
-import { bytesInWords, limitFromExitCode } from "./limits.ts";
+import { limitFromExitCode } from "./limits.ts";
 import { descendants, ignoresInterrupt, readProcessTable, sendSignal } from "./process-table.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 
 const longestComplaint = 500;
 
-/** Starts a command the way its tier wraps it, from `/`, with an environment of its own. */
-export async function startProcess(confinement: Confinement, command: ConfinedCommand): Promise<SandboxProcess> {
+/** Starts a command the way its tier wraps it, from `/`, with an environment of its own. Without a control group its memory is `watch`ed. */
+export async function startProcess(
+  confinement: Confinement,
+  command: ConfinedCommand,
+  watch?: ConversationWatch,
+): Promise<SandboxProcess> {
   const { wrapped, child } = await begin(confinement, command);
+  const bound = command.group ?? watch?.add(command.workspace, child.pid);
   const spared = new Set<number>();
-  let outOfMemory = false;
+  let atEnd: string | undefined;
   const exited = child.exited.then(async (exitCode) => {
     await wrapped.release();
-    outOfMemory = await leaveGroup(command.group);
+    atEnd = await bound?.hit();
+    await bound?.remove();
     return exitCode;
   });
   return {
@@ -40,10 +46,10 @@ export async function startProcess(confinement: Confinement, command: ConfinedCo
       spared.clear();
       if (leader !== undefined) for (const pid of descendants(readProcessTable(), leader)) spared.add(pid);
     },
+    memoryHit: async () => bound?.hit(),
     async limitHit() {
       const exitCode = await exited;
-      if (outOfMemory) return `memory ${bytesInWords(command.limits.memoryBytes)}`;
-      return limitFromExitCode(exitCode, command.limits);
+      return atEnd ?? limitFromExitCode(exitCode, command.limits);
     },
   };
 }
@@ -114,11 +120,4 @@ function quietSink(sink: Bun.FileSink): SandboxProcess["stdin"] {
     flush: () => quietly(() => sink.flush()),
     end: () => quietly(() => sink.end()),
   };
-}
-
-async function leaveGroup(group: ControlGroup | undefined): Promise<boolean> {
-  if (group === undefined) return false;
-  const ranOut = await group.ranOutOfMemory();
-  await group.remove();
-  return ranOut;
 }

@@ -17,7 +17,8 @@ export function temporaryIn(workspace: string): string {
 
 /**
  * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the command leaves behind and ends it with
- * the command or with us. `confine` is the argv that locks in what follows it.
+ * the command or with us. `confine` is the argv that locks in what follows it,
+ * and asks it about changes of files.
  */
 export async function superviseCommand(
   command: ConfinedCommand,
@@ -31,7 +32,7 @@ export async function superviseCommand(
     argv: [
       ...joinGroupArgv(command.group),
       ...scriptArgv("supervisor.ts"),
-      confine.length === 0 ? "unpack" : "keep",
+      ...(confine.length === 0 ? ["unpack", "none"] : ["keep", user ? `${user.uid}:${user.gid}` : "self"]),
       ...confine,
       ...stepDownArgv(user),
       ...prlimitArgv(findProgram("prlimit"), command.limits, command.group !== undefined),

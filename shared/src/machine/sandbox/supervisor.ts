@@ -1,8 +1,14 @@
 import { dlopen, FFIType } from "bun:ffi";
+import { closeSync } from "node:fs";
+import type { AttributeWork } from "./attribute-worker.ts";
 import { unpacked } from "./carried-environment.ts";
 import { descendants, readProcessTable, sendSignal } from "./process-table.ts";
+import { descriptorChannel } from "./send-descriptors.ts";
 
-/** Started by `superviseCommand` as `supervisor keep|unpack COMMAND…`: runs the command it is given, adopts its orphans, and leaves nothing behind when it ends. */
+/**
+ * Started by `superviseCommand` as `supervisor keep|unpack none|self|UID:GID COMMAND…`: runs the command it is given, adopts its orphans, and leaves
+ * nothing behind when it ends. Unless `none`, a thread of it answers for the command's changes of files, with its own rights or that user's.
+ */
 
 const setParentDeathSignal = 1;
 const setChildSubreaper = 36;
@@ -12,16 +18,19 @@ const withoutWaiting = 1;
 
 const libc = dlopen("libc.so.6", {
   prctl: { args: [FFIType.int, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.int },
+  _exit: { args: [FFIType.int], returns: FFIType.void },
   waitpid: { args: [FFIType.int, FFIType.ptr, FFIType.int], returns: FFIType.int },
 });
 
-const [, , how, ...argv] = process.argv;
+const [, , how, rights = "none", ...argv] = process.argv;
 // A launcher carries the command's environment on, to where the command is locked in.
 const env = how === "unpack" ? unpacked(process.env) : process.env;
 libc.symbols.prctl(setChildSubreaper, 1, 0, 0, 0);
 libc.symbols.prctl(setParentDeathSignal, terminate, 0, 0, 0);
 
-const child = Bun.spawn(argv, { stdin: "inherit", stdout: "inherit", stderr: "inherit", env });
+const channel = rights === "none" ? undefined : descriptorChannel();
+const child = Bun.spawn(argv, { stdio: ["inherit", "inherit", "inherit", ...(channel ? [channel[1]] : [])], env });
+if (channel) answerChanges(channel);
 // Our parent may have died before it could be noticed.
 if (process.ppid === 1) leave(128 + killed);
 process.on("SIGTERM", () => leave(128 + killed));
@@ -36,5 +45,20 @@ function leave(exitCode: number): never {
     for (const pid of left) sendSignal(pid, "SIGKILL");
   }
   while (libc.symbols.waitpid(-1, null, withoutWaiting) > 0);
-  process.exit(exitCode);
+  // At once: an exit of Bun's own waits for the thread, which waits for calls.
+  libc.symbols._exit(exitCode);
+  throw new Error("an exit came back");
+}
+
+/** When the thread ends, so does the way to it, and with that a listener it did not receive: calls that ask then do not exist, rather than wait. */
+function answerChanges([own, launchers]: readonly [own: number, launchers: number]): void {
+  closeSync(launchers);
+  const [uid, gid] = rights.split(":").map(Number);
+  const work: AttributeWork = { channel: own, user: gid === undefined ? undefined : { uid: uid ?? gid, gid } };
+  const thread = new Worker(new URL("attribute-worker.ts", import.meta.url).href);
+  thread.addEventListener("error", ({ message }) =>
+    process.stderr.write(`modes of files cannot be changed: ${message}\n`),
+  );
+  thread.addEventListener("close", () => closeSync(own));
+  thread.postMessage(work);
 }

@@ -30,6 +30,7 @@ function answerOf(program: Uint8Array, arch: number, number: number, args: reado
 function said(answer: number): string {
   if (answer === 0x7fff0000) return permitted;
   if (answer === 0x80000000) return "kill";
+  if (answer === 0x7fc00000) return "asked";
   return `errno ${answer & 0xffff}`;
 }
 
@@ -65,6 +66,15 @@ test.each(processors)(
     expect(ask(landlockFilter, "socket", 1)).toBe("errno 1");
     for (const type of [1, 5, 1 | 0o2004000]) expect(ask(landlockFilter, "socketpair", 1, type)).toBe(permitted);
     for (const type of [2, 2 | 0o2004000, 3]) expect(ask(landlockFilter, "socketpair", 1, type)).toBe("errno 1");
+    const asking: typeof landlockFilter = (processor) => landlockFilter(processor, "asked");
+    for (const call of ["fchmod", "fchmodat", "fchmodat2", "fchownat", "utimensat"] as const)
+      expect([namespaceFilter, landlockFilter, asking].map((filter) => ask(filter, call))).toEqual([
+        permitted,
+        "errno 1",
+        "asked",
+      ]);
+    // FS_IOC_SETFLAGS
+    expect(ask(landlockFilter, "ioctl", 0, 0x40086602)).toBe("errno 25");
     expect(ask(landlockFilter, "prlimit64", 0)).toBe(permitted);
     expect(ask(landlockFilter, "prlimit64", 4242)).toBe("errno 1");
   },

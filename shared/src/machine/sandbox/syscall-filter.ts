@@ -1,8 +1,10 @@
 import { AppError } from "../../core/errors.ts";
+import { attributeCalls } from "./attribute-calls.ts";
 import { filterProgram, type Refusal } from "./filter-program.ts";
 import { knownProcessor, type SystemCall } from "./syscall-numbers.ts";
 
 const notPermitted = 1;
+const notForThisFile = 25;
 const noSuchCall = 38;
 const notSupported = 95;
 const familyNotSupported = 97;
@@ -49,6 +51,9 @@ const ownNetwork: readonly Refusal[] = [
   { call: "socketpair", errno: familyNotSupported, when: { argument: 0, values: [unixFamily], refuse: "others" } },
 ];
 
+/** FS_IOC_SETFLAGS and its form for 32 bits, FSSETXATTR, SETVERSION and ENABLE_VERITY: for a file's owner they need no descriptor that can write. */
+const fileFlags = [0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40806685];
+
 /** What namespaces hold back on other tiers: sockets, what processes share by number, and what can be done to others by theirs. */
 const withoutNamespaces: readonly Refusal[] = [
   ...all(notPermitted, ["socket", "connect", "bind", "listen"]),
@@ -62,6 +67,7 @@ const withoutNamespaces: readonly Refusal[] = [
   ...all(notSupported, ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]),
   // … nor what is done to others: another process of the same user would be stopped by its limits or its turn.
   ...all(notPermitted, ["file_setattr"]),
+  { call: "ioctl", errno: notForThisFile, when: { argument: 1, values: fileFlags, refuse: "these" } },
   ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
     (call) => unless(call, 0, [0]),
   ),
@@ -76,9 +82,17 @@ export function namespaceFilter(processor: string = process.arch): Uint8Array<Ar
   return programFor(processor, [...everywhere, ...ownNetwork]);
 }
 
-/** The seccomp program where there are no namespaces: no socket of any family, and nothing done to processes by their number. */
-export function landlockFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
-  return programFor(processor, [...everywhere, ...withoutNamespaces]);
+/**
+ * The seccomp program where there are no namespaces: no socket of any family, and nothing done to processes by their number. Changes of a file's mode,
+ * owner and times, which Landlock does not know, are refused, or `asked` of whoever listens.
+ */
+export function landlockFilter(
+  processor: string = process.arch,
+  changes: "asked" | "refused" = "refused",
+): Uint8Array<ArrayBuffer> {
+  const answer = changes === "asked" ? changes : notPermitted;
+  const ofFiles = attributeCalls.map((call): Refusal => ({ call, errno: answer }));
+  return programFor(processor, [...everywhere, ...withoutNamespaces, ...ofFiles]);
 }
 
 function programFor(processor: string, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {

@@ -1,0 +1,56 @@
+import { afterEach, expect, test } from "bun:test";
+import { createConversationWatch } from "./conversation-watch.ts";
+import { eventually } from "./tiers.fixture.ts";
+
+const megabyte = 2 ** 20;
+const linux = process.platform === "linux";
+
+const started: { kill(signal: "SIGKILL"): void; readonly exited: Promise<number> }[] = [];
+afterEach(async () => {
+  for (const child of started) child.kill("SIGKILL");
+  await Promise.all(started.splice(0).map(({ exited }) => exited));
+});
+
+/** A process that holds so much until it is ended, and has said so; with `copies`, others share it, and end with it. */
+async function holder(megabytes: number, copies = 0) {
+  const text = `
+import os, sys
+end, held = os.pipe()
+x = b"1" * (${megabytes} * 2 ** 20)
+for _ in range(${copies}):
+    if os.fork() == 0:
+        os.close(held)
+        os.read(end, 1)
+        os._exit(0)
+print("held", flush=True)
+sys.stdin.read()`;
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  const child = Bun.spawn(["python3", "-c", text], { stdin: "pipe", stdout: "pipe", stderr: "ignore", env });
+  started.push(child);
+  await child.stdout.getReader().read();
+  return child;
+}
+
+test.if(linux)(
+  "of what a conversation holds together the largest is ended, and its command is told why, once",
+  async () => {
+    const watch = createConversationWatch(300 * megabyte);
+    const [small, large, alone] = [await holder(120), await holder(220), await holder(250)];
+    const [first, second, other] = [watch.add("a", small.pid), watch.add("a", large.pid), watch.add("b", alone.pid)];
+    await eventually("one has ended", () => large.exitCode !== null || large.signalCode !== null);
+    expect(await second.hit()).toBe("memory 300 MB of all commands of the conversation together");
+    expect([await second.hit(), await first.hit(), await other.hit()]).toEqual([undefined, undefined, undefined]);
+    expect([small.exitCode, alone.exitCode]).toEqual([null, null]);
+    for (const bound of [first, second, other]) await bound.remove();
+  },
+);
+
+test.if(linux)("what processes share counts once", async () => {
+  const watch = createConversationWatch(300 * megabyte);
+  const many = await holder(150, 4);
+  const bound = watch.add("a", many.pid);
+  // Long enough for several looks: what must not happen has no moment of its own.
+  await Bun.sleep(1000);
+  expect([await bound.hit(), many.exitCode]).toEqual([undefined, null]);
+  await bound.remove();
+});

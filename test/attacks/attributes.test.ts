@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { chmod, chown, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
+import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
+import { stepDownArgv } from "../../shared/src/machine/sandbox/step-down.ts";
+import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+
+const tiers = await availableTiers();
+const processor = knownProcessor(process.arch);
+const script = await readFile(join(import.meta.dir, "change-attributes.py"), "utf8");
+const calls: readonly SystemCall[] = [
+  ...(["chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"] as const),
+  ...(["utime", "utimes", "futimesat", "utimensat"] as const),
+];
+const numbers = JSON.stringify(
+  Object.fromEntries(calls.map((call) => [call, processor && callNumber(call, processor)])),
+);
+
+/** All that a change of attributes leaves behind, the time of the change itself among it. */
+const attributes = (path: string) => {
+  const { mode, uid, gid, atimeNs, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return { mode, uid, gid, atimeNs, mtimeNs, ctimeNs };
+};
+
+/**
+ * Not what no program does: naming files by what leads on in /proc, changing the names there themselves, and calling what is held by its name only as
+ * if it had been opened.
+ */
+const programsDo = (line: string) =>
+  !/by root|from a folder in proc|in its own number|beside in proc/.test(line) &&
+  !/^(?:fchownat|utimensat|lchown) held in (?:proc|dev) /.test(line) &&
+  !/^(?:fchmod|fchown|utimensat|futimesat) held by name /.test(line);
+
+describe.each(tiers)("tier %s", (tier) => {
+  let open: OpenTier;
+  const victims: string[] = [];
+  let paths: SandboxPaths;
+  // Where processes are counted for all conversations together, other tests use up the usual number.
+  const limits = { processes: 4096 };
+  const run = (argv: readonly string[], workspace = open.workspace) =>
+    runCommand(open.sandbox, { argv, workspace, paths, limits }, { signal: AbortSignal.timeout(60_000) });
+  beforeAll(async () => {
+    open = await openTier(tier);
+    const shown = await open.folder("shown");
+    paths = { read: [shown], write: [] };
+    for (const folder of [open.neighbour, shown]) {
+      await mkdir(join(folder, "inner"));
+      await writeFile(join(folder, "file"), "text");
+      for (const name of ["inner", "file"]) {
+        const path = join(folder, name);
+        if (open.sandbox.user) await chown(path, open.sandbox.user.uid, open.sandbox.user.gid);
+        await chmod(path, name === "inner" ? 0o755 : 0o644);
+        victims.push(path);
+      }
+      victims.push(folder);
+    }
+  });
+  afterAll(() => open.close());
+
+  test("mode, owner and times of files outside stay as they are, whatever call is used and however they are named", async () => {
+    const before = victims.map(attributes);
+    const outcome = await run(["python3", "-c", script, numbers, ...victims]);
+    expect(outcome).toMatchObject({ stdout: "", stderr: "", exitCode: 0 });
+    expect(victims.map(attributes)).toEqual(before);
+  });
+
+  test("inside, each call ends as it does without a sandbox, whatever call is used and however a file is named", async () => {
+    const attempt = (path: string) => ["python3", "-c", script, numbers, "outcomes", path];
+    const inside = await open.folder("inside");
+    const own = join(inside, "file");
+    await run(["sh", "-c", `mkdir ${own}.d && touch ${own} ${own}.d/file`], inside);
+    const plain = [...stepDownArgv(open.sandbox.user), ...attempt(`${own}.d/file`)];
+    const unconfined = Bun.spawn(plain, { cwd: inside, env: { PATH: "/usr/local/bin:/usr/bin:/bin" } });
+    const expected = (await new Response(unconfined.stdout).text()).split("\n").filter(programsDo);
+    expect(expected.filter((line) => line.endsWith(" done")).length).toBeGreaterThan(70);
+    expect((await run(attempt(own), inside)).stdout.split("\n").filter(programsDo)).toEqual(expected);
+  });
+
+  test("inside, what programs ask for is what files have then", async () => {
+    const text = `
+printf 'x' >a && chmod 0751 a && touch -d @978307200 a && cp -p a b && ln -s a l && touch -h -d @1000 l && chmod u-x l
+chmod --reference=b c 2>/dev/null || install -m 0705 a c
+mkdir d && chmod 2750 d && touch -d @5.000000007 d
+stat -c '%n %a %Y' a b c d l && stat -c %y d | cut -c 18-29`;
+    const outcome = await run(["sh", "-ec", text], await open.folder("asked"));
+    expect(outcome).toMatchObject({ stderr: "", exitCode: 0 });
+    expect(outcome.stdout.replace(/^(c 705) \d+$/m, "$1")).toBe(
+      "a 651 978307200\nb 751 978307200\nc 705\nd 2750 5\nl 777 1000\n05.000000007\n",
+    );
+  });
+});
