@@ -7,13 +7,26 @@ import { testCounts } from "./test-counts.ts";
 const deadlineMs = 45 * 60_000;
 /** A busy machine is slow; a test that hangs is ended all the same. Bun does not read this from bunfig.toml. */
 const testMs = 30_000;
-const runner = Bun.spawn([process.execPath, "test", "--timeout", String(testMs), ...process.argv.slice(2)], {
-  stdin: "ignore",
-  stdout: "inherit",
-  stderr: "pipe",
-  timeout: deadlineMs,
-  killSignal: "SIGKILL",
-});
+/** Files that run at the same time, each worker going from one to the next: much of a test waits. */
+const workers = 2;
+const runner = Bun.spawn(
+  [
+    process.execPath,
+    "test",
+    `--parallel=${workers}`,
+    "--no-isolate",
+    "--timeout",
+    String(testMs),
+    ...process.argv.slice(2),
+  ],
+  {
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "pipe",
+    timeout: deadlineMs,
+    killSignal: "SIGKILL",
+  },
+);
 process.once("SIGTERM", () => runner.kill("SIGTERM"));
 process.once("SIGINT", () => runner.kill("SIGINT"));
 
