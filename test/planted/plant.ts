@@ -31,8 +31,9 @@ export async function plantAll(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const copy = await copyCheckout();
+  const copy = await mkdtemp(join(tmpdir(), "manyhands-planted-"));
   try {
+    await copyCheckout(copy);
     const verdicts: Verdict[] = [];
     for (const fault of planted) {
       const verdict = await plant(fault, copy, signal);
@@ -110,12 +111,11 @@ function outcomeOf(output: string, exitCode: number): Outcome {
   return { passed: exitCode === 0, by, files: file === undefined ? [] : [file.slice(0, -1)] };
 }
 
-/** The checkout as it stands, what is not committed yet included, with packages of its own, in a folder that sandboxes of other users may look into. */
-async function copyCheckout(): Promise<string> {
+/** Copies the checkout as it stands, what is not committed yet included, and gives it packages of its own. Sandboxes of other users may look into it. */
+async function copyCheckout(copy: string): Promise<void> {
   const list = Bun.spawn(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   const files = (await new Response(list.stdout).text()).split("\0").filter((file) => file !== "");
   if ((await list.exited) !== 0 || files.length === 0) throw new Error("This is no git checkout.");
-  const copy = await mkdtemp(join(tmpdir(), "manyhands-planted-"));
   await chmod(copy, 0o755);
   for (const file of files) {
     // Listed and not there is what was removed before a commit says so.
@@ -125,7 +125,6 @@ async function copyCheckout(): Promise<string> {
   const install = [process.execPath, "install", "--frozen-lockfile"];
   const installing = Bun.spawn(install, { cwd: copy, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
   if ((await installing.exited) !== 0) throw new Error("The packages could not be installed.");
-  return copy;
 }
 
 if (import.meta.main) {
