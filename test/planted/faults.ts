@@ -14,14 +14,15 @@ export type Fault = {
 
 const durable = ["shared/src/durable"];
 const agent = ["shared/src/agent"];
-const a2a = ["shared/src/a2a", "test/a2a"];
-const peers = ["shared/src/peers", "test/e2e/delegate"];
-const flows = ["flows/src"];
-const sandbox = ["shared/src/sandbox", "test/attacks"];
-const egress = ["shared/src/egress", "test/attacks/exfiltration"];
-const mcp = ["shared/src/mcp/", "test/mcp"];
-const mcpServer = ["shared/src/mcp-server", "test/mcp"];
-const risk = ["shared/src/tools/browser/risk", "test/attacks"];
+const a2a = ["shared/src/a2a/server", "shared/src/a2a/client", "shared/src/runs", "shared/src/http", "test/a2a"];
+const asking = ["shared/src/a2a/ask", "test/e2e/delegate"];
+const flows = ["shared/src/flow", "flows/src"];
+const sandbox = ["shared/src/machine/sandbox", "test/attacks"];
+const egress = ["shared/src/machine/egress", "test/attacks/exfiltration"];
+const workspace = ["shared/src/machine/workspace"];
+const mcp = ["shared/src/mcp/client", "test/mcp"];
+const mcpServer = ["shared/src/mcp/server", "test/mcp"];
+const risk = ["shared/src/tools/risk", "test/attacks"];
 const code = ["shared/src/tools/code"];
 const data = ["shared/src/tools/data"];
 const config = ["shared/src/config"];
@@ -31,7 +32,7 @@ const gateway = ["gateway/src"];
 export const faults: readonly Fault[] = [
   {
     id: "claim-newest-first",
-    file: "shared/src/durable/embedded/claims-table.ts",
+    file: "shared/src/durable/sqlite/claims-table.ts",
     find: "ORDER BY due LIMIT",
     becomes: "ORDER BY due DESC LIMIT",
     harm: "A run that waits for its turn is passed by every one that comes later.",
@@ -39,7 +40,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "resume-what-runs",
-    file: "shared/src/durable/embedded/intake.ts",
+    file: "shared/src/durable/sqlite/intake.ts",
     find: `if (run.status !== "paused") return 0;`,
     becomes: `if (run.status === "queued") return 0;`,
     harm: "Resuming a run that is at work has it executed a second time beside itself.",
@@ -47,7 +48,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "asleep-is-dead",
-    file: "shared/src/durable/embedded/heartbeat.ts",
+    file: "shared/src/durable/sqlite/heartbeat.ts",
     find: "Math.min(now - this.#lastLook, 2 * this.#lookMs)",
     becomes: "now - this.#lastLook",
     harm: "After a machine was suspended its workers declare each other dead, and runs are executed twice.",
@@ -55,7 +56,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "pid-used-again",
-    file: "shared/src/durable/embedded/process-identity.ts",
+    file: "shared/src/durable/sqlite/process-identity.ts",
     find: `return other.processStart !== "" && processStart(other.pid) !== other.processStart;`,
     becomes: "return false;",
     harm: "Where a killed server's process id was given to another program, its runs stand still for a lease.",
@@ -87,7 +88,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "boot-turns-time-back",
-    file: "shared/src/durable/embedded/run-clock.ts",
+    file: "shared/src/durable/sqlite/run-clock.ts",
     find: "Math.max(0, wall() - from.wall)",
     becomes: "wall() - from.wall",
     harm: "After a start of the machine with its clock behind, sleeps and deadlines wait for longer than they were set to.",
@@ -123,7 +124,7 @@ export const faults: readonly Fault[] = [
     find: "(limits.tokens - spent.tokens - lent.tokens)",
     becomes: "(limits.tokens - spent.tokens)",
     harm: "Delegates that work at the same time are lent more tokens together than the task has.",
-    tests: [...agent, ...peers],
+    tests: [...agent, ...asking],
   },
   {
     id: "another-deed-than-allowed",
@@ -143,15 +144,15 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "message-of-another-conversation",
-    file: "shared/src/a2a/accept-message.ts",
-    find: `message.contextId !== "" && message.contextId !== run.contextId`,
-    becomes: `message.contextId !== "" && run.contextId === ""`,
+    file: "shared/src/runs/accept-message.ts",
+    find: `contextId !== "" && contextId !== run.contextId`,
+    becomes: `contextId !== "" && run.contextId === ""`,
     harm: "A message that names a task and another conversation is taken as if it were right.",
     tests: a2a,
   },
   {
     id: "frames-of-another-task",
-    file: "shared/src/a2a/client-stream.ts",
+    file: "shared/src/a2a/client/client-stream.ts",
     find: " || isForeign(response, position)",
     becomes: "",
     harm: "An agent that sends frames of another task makes its asker believe them.",
@@ -159,7 +160,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "sent-again-to-strangers",
-    file: "shared/src/a2a/client.ts",
+    file: "shared/src/a2a/client/client.ts",
     find: "const once = ours ? retry : { ...retry, retries: 0 };",
     becomes: "const once = retry;",
     harm: "An agent that is not of ours gets a message twice, and does the work twice.",
@@ -175,7 +176,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "redirect-with-credentials",
-    file: "shared/src/a2a/client-fetch.ts",
+    file: "shared/src/a2a/client/client-fetch.ts",
     find: `redirect: "error",`,
     becomes: `redirect: "follow",`,
     harm: "An agent sends its asker on, credentials and task included, to an address nobody approved.",
@@ -183,47 +184,47 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tasks-of-another-agent",
-    file: "shared/src/a2a/task-access.ts",
-    find: "run === undefined || run.kind !== deps.agent || run.principal !== principal",
-    becomes: "run === undefined || run.principal !== principal",
+    file: "shared/src/runs/own-run.ts",
+    find: " || (kind !== undefined && run.kind !== kind)",
+    becomes: "",
     harm: "One agent of a server shows, steers and cancels the tasks of another.",
     tests: a2a,
   },
   {
     id: "two-questions-at-once",
-    file: "shared/src/peers/floor.ts",
+    file: "shared/src/a2a/ask/floor.ts",
     find: "        if (holder !== undefined && holder !== askId) continue;\n",
     becomes: "",
     harm: "Two agents ask a person at the same time, and one gets the other's answer.",
-    tests: peers,
+    tests: asking,
   },
   {
     id: "file-is-not-as-announced",
-    file: "shared/src/peers/take-files.ts",
+    file: "shared/src/a2a/ask/take-files.ts",
     find: "claimed === undefined || claimed.sha256 === stored.sha256",
     becomes: `claimed === undefined || stored.sha256 !== ""`,
     harm: "A file that was cut off or exchanged on its way is handed on as the agent's result.",
-    tests: peers,
+    tests: asking,
   },
   {
     id: "given-up-calling-off",
-    file: "shared/src/peers/call-off.ts",
+    file: "shared/src/a2a/ask/call-off.ts",
     find: "return { done: !failure.retryable };",
     becomes: "return { done: true };",
     harm: "The task of an agent that could not be reached for a moment is never canceled, and works on.",
-    tests: peers,
+    tests: asking,
   },
   {
     id: "moved-to-elsewhere",
-    file: "shared/src/peers/peers.ts",
+    file: "shared/src/a2a/ask/peers.ts",
     find: "[asked, now].every(",
     becomes: "[asked, now].some(",
     harm: "A task that began at an agent of this machine goes on, with its token, at another machine's.",
-    tests: peers,
+    tests: asking,
   },
   {
     id: "deadline-beyond-the-flow",
-    file: "flows/src/allot.ts",
+    file: "shared/src/flow/allot.ts",
     find: "deadlineMs: Math.min(deadlineMs, leftMs),",
     becomes: "deadlineMs: deadlineMs === Number.POSITIVE_INFINITY ? leftMs : deadlineMs,",
     harm: "An agent may work on long after the time of the whole flow is over.",
@@ -231,7 +232,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "thinking-costs-time",
-    file: "flows/src/hear-caller.ts",
+    file: "shared/src/flow/hear-caller.ts",
     find: "  state.pausedMs += (await clock(run)) - askedAt;\n",
     becomes: "  await clock(run);\n",
     harm: "A flow fails for its time bound because a person took an hour to answer.",
@@ -255,7 +256,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "slot-not-given-on",
-    file: "flows/src/slots.ts",
+    file: "shared/src/flow/slots.ts",
     find: "        queue.splice(queue.indexOf(take), 1);\n",
     becomes: "",
     harm: "After a branch was canceled while it waited, its place is lost and the others stand still.",
@@ -271,7 +272,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "revoked-goes-on",
-    file: "shared/src/egress/proxy-access.ts",
+    file: "shared/src/machine/egress/proxy-access.ts",
     find: "        for (const socket of sockets) socket.destroy();\n",
     becomes: "",
     harm: "A program whose way out was taken back goes on over the connections it has.",
@@ -279,7 +280,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "proxy-password-passed-on",
-    file: "shared/src/egress/proxy-forward.ts",
+    file: "shared/src/machine/egress/proxy-forward.ts",
     find: `  "proxy-authorization",\n`,
     becomes: "",
     harm: "Every site that is asked by http gets the name and password of the way out.",
@@ -287,7 +288,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "below-and-beside",
-    file: "shared/src/egress/policy.ts",
+    file: "shared/src/machine/egress/policy.ts",
     find: "host.endsWith(pattern.slice(1))",
     becomes: "host.endsWith(pattern.slice(2))",
     harm: "`*.example.com` on the list of hosts lets notexample.com be reached.",
@@ -295,7 +296,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "guard-ends-with-the-first",
-    file: "shared/src/sandbox/protected-names.ts",
+    file: "shared/src/machine/sandbox/protected-names.ts",
     find: "if (share.users === 0) await leave(workspace, share);",
     becomes: "await leave(workspace, share);",
     harm: "Once one of two sandboxes has ended, names are guarded anew while the other can change them.",
@@ -303,15 +304,15 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "damaged-content-is-kept",
-    file: "shared/src/workspace/kept-content.ts",
+    file: "shared/src/machine/workspace/kept-content.ts",
     find: `return new Bun.CryptoHasher("sha256").update(bytes).digest("hex") === sha256 ? bytes : undefined;`,
     becomes: "return bytes;",
     harm: "A file is restored to content that a power cut has damaged.",
-    tests: ["shared/src/workspace", ...code],
+    tests: [...workspace, ...code],
   },
   {
     id: "code-taken-twice",
-    file: "shared/src/mcp/oauth/callback.ts",
+    file: "shared/src/mcp/client/oauth/callback.ts",
     find: "      expected = undefined;\n",
     becomes: "",
     harm: "A second page that brings the same state is told that it has signed in.",
@@ -319,7 +320,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "all-conversations-released",
-    file: "shared/src/mcp/held-calls.ts",
+    file: "shared/src/mcp/client/held-calls.ts",
     find: "if (root === undefined || each.root === root) each.end();",
     becomes: "each.end();",
     harm: "Canceling one task ends the calls for whose questions other people are being asked.",
@@ -327,7 +328,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "streams-mixed-up",
-    file: "shared/src/mcp-server/event-memory.ts",
+    file: "shared/src/mcp/server/event-memory.ts",
     find: "one.session === session && one.stream === stream && ",
     becomes: "one.session === session && ",
     harm: "A client that comes back for one call is sent what belongs to its other calls.",
@@ -335,7 +336,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "changes-side-by-side",
-    file: "shared/src/mcp-server/direct-tools.ts",
+    file: "shared/src/mcp/server/direct-tools.ts",
     find: "return beside ? make() : inTurn(workspace.root, make);",
     becomes: "return make();",
     harm: "Two calls of one client that change the same files do so at the same time.",
@@ -343,7 +344,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "signed-in-and-public",
-    file: "shared/src/tools/browser/risk/judging.ts",
+    file: "shared/src/tools/risk/judging.ts",
     find: "      if (secretAt !== undefined) await book.signIn(workspace, secretAt);\n",
     becomes: "",
     harm: "What stands behind a login counts as public, and may be carried to any host.",
@@ -351,7 +352,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "keys-into-the-unknown",
-    file: "shared/src/tools/browser/risk/acts.ts",
+    file: "shared/src/tools/risk/acts.ts",
     find: "if (chords.length > 1 && chords.some((chord) => moving.test(chord)) && chords.some((chord) => pressing.test(chord)))",
     becomes:
       "if (chords.length > 9 && chords.some((chord) => moving.test(chord)) && chords.some((chord) => pressing.test(chord)))",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RunDefinition } from "@manyhands/shared/durable/run";
+import type { RunDefinition } from "@manyhands/shared/core/run";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { echo, startGateway } from "../server/gateway.fixture.ts";
 

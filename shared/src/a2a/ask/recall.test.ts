@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEmbeddedEngine } from "../durable/embedded/embedded-engine.ts";
-import { until } from "../durable/testing/until.ts";
-import { AppError } from "../errors.ts";
-import { createArtifactStore } from "../workspace/artifact-store.ts";
+import { AppError } from "../../core/errors.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { until } from "../../durable/testing/until.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { createPeers } from "./peers.ts";
 import { recallRun } from "./recall.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../core/json.ts";
 import { body, type Cases, codeOf, collect, request, start, until } from "./cases.ts";
 
 /** How runs are accepted and find a worker. */

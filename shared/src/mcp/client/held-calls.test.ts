@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
-import { contextForTest } from "../tools/context-for-test.ts";
-import { workspaceForTest } from "../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { contextForTest } from "../../tools/context-for-test.ts";
+import type { CallOutcome } from "./call-server.ts";
 import { createHeldCalls, type HeldCall } from "./held-calls.ts";
 
 /** Work that asks, and comes to what the person said. */
-async function asking(call: HeldCall) {
+async function asking(call: HeldCall): Promise<CallOutcome> {
   const { action } = await call.ask((id) => ({ type: "asks", question: "Really?", state: id }));
-  return { type: "result", result: { content: [{ type: "text", text: action }] } } as const;
+  return { type: "result", result: { content: [{ type: "text", text: action }] } };
 }
 
 test("letting go of a conversation ends the calls that wait in it for an answer, and those of no other", async () => {
