@@ -24,7 +24,7 @@ test.each(faults.map((fault) => [fault.id, fault] as const))(
 );
 
 test("a fault that a test finds is caught, a change that harms nobody survives, and the checkout stays as it is", async () => {
-  const file = "shared/src/durable/embedded/process-identity.ts";
+  const file = "shared/src/durable/sqlite/process-identity.ts";
   const source = await Bun.file(join(root, file)).text();
   const about = {
     file,
