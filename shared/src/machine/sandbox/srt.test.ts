@@ -34,7 +34,7 @@ test.if(tiers.includes("srt"))(
       new Response(asking.stderr).text(),
     ]);
     await asking.exited;
-   
+
     const refused = answers
       .split("\n")
       .map((line) => /Connection to (\S+) blocked: resolved to a listed address/.exec(line)?.[1]);

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
 import { contextForTest } from "../../tools/context-for-test.ts";
-import type { CallOutcome } from "./call-server.ts";
-import { createHeldCalls, type HeldCall } from "./held-calls.ts";
+import { type CallOutcome, createHeldCalls, type HeldCall } from "./held-calls.ts";
 
 /** Work that asks, and comes to what the person said. */
 async function asking(call: HeldCall): Promise<CallOutcome> {
