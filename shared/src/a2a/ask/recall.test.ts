@@ -7,7 +7,7 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { until } from "../../durable/testing/until.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { createPeers } from "./peers.ts";
-import { recallRun } from "./recall.ts";
+import { recallingEngine, recallRun } from "./recall.ts";
 
 test("an agent that cannot be told now is tried again after longer and longer pauses, until it has been told", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
@@ -39,6 +39,20 @@ test("an agent that cannot be told now is tried again after longer and longer pa
   const pauses = tries.slice(1).map((at, n) => at - (tries[n] ?? 0));
   expect(tries).toHaveLength(5);
   for (const [n, least] of [50, 100, 200, 400].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 5);
+  await engine.close();
+  await rm(home, { recursive: true });
+});
+
+test("what a canceled run had asked is recalled also where the process died before the run itself was canceled", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const died = new Error("The process died.");
+  const dying = recallingEngine({ ...engine, cancel: () => Promise.reject(died) }, "asker");
+  const { run } = await engine.start({ kind: "asker", input: null, principal: "alice", contextId: "c1" });
+  expect(await dying.cancel(run.id).catch((error: unknown) => error)).toBe(died);
+  const peers = createPeers({ engine, artifacts: createArtifactStore(join(home, "artifacts")) });
+  engine.work([recallRun("asker", peers)]);
+  await until(async () => (await engine.get(run.id))?.status === "canceled");
   await engine.close();
   await rm(home, { recursive: true });
 });
