@@ -1,10 +1,11 @@
 /**
  * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of them the tests find:
  *
- *     bun test/planted/plant.ts              all of them, an hour or more
- *     bun test/planted/plant.ts half-a-patch these
+ *     bun test/planted/plant.ts                all of them, which takes hours
+ *     bun test/planted/plant.ts half-a-patch   these
  *
  * A fault is caught when a test fails with it, passes without it and fails with it again, and has survived when all pass. Exit code 1 below 95 % caught.
+ * To add one see `faults.ts`.
  */
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
@@ -83,15 +84,16 @@ async function runTests(cwd: string, tests: readonly string[], signal: AbortSign
   signal.throwIfAborted();
   const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), ...tests];
   const env = { ...process.env, NO_COLOR: "1" };
-  const runner = Bun.spawn(argv, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: "pipe", detached: true });
+  // A file, for what a test leaves behind would hold a pipe open.
+  const log = Bun.file(join(cwd, "planted.log"));
+  const runner = Bun.spawn(argv, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: log, detached: true });
   const end = () => endGroup(runner.pid);
   const bounds = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   bounds.addEventListener("abort", end);
-  const output = new Response(runner.stderr).text();
   try {
     const exitCode = await runner.exited;
     signal.throwIfAborted();
-    return outcomeOf(bounds.aborted ? "" : await output, exitCode);
+    return outcomeOf(bounds.aborted ? "" : await log.text(), exitCode);
   } finally {
     bounds.removeEventListener("abort", end);
     end();
