@@ -8,7 +8,7 @@ export type Fault = {
   readonly becomes: string;
   /** What goes wrong, for whom. */
   readonly harm: string;
-  /** What is run to find it: the room it is in, and what spans that room. */
+  /** What is run to find it, in this order: the room it is in, and what spans that room. */
   readonly tests: readonly string[];
 };
 
