@@ -160,3 +160,18 @@ function bound(real: Engine): Engine {
     close: (options) => real.close(options),
   };
 }
+
+test("what else runs in the same store is no task of this agent: not to be read, told something or canceled", async () => {
+  const { run } = await server.engine.start({ kind: "another", input: null, principal: "alice", contextId: "c" });
+  const { message } = textMessage("go on", { taskId: run.id });
+  for (const [method, params] of [
+    ["GetTask", { id: run.id }],
+    ["CancelTask", { id: run.id }],
+    ["SendMessage", { message }],
+    ["SubscribeToTask", { id: run.id }],
+  ] as const) {
+    const { body } = await rpc(server.url, method, params, { user: "alice" });
+    expect([method, body.error?.code]).toEqual([method, -32001]);
+  }
+  expect((await server.engine.get(run.id))?.status).toBe("queued");
+});

@@ -105,6 +105,18 @@ test("the debate ends when all agree, unless it shall not, and the judge is aske
   expect(on.record.output).toMatchObject({ data: { stop: "rounds", rounds: 2 } });
 });
 
+test("who speaks alone in a round agrees with nobody: the debate goes on to a round in which both speak", async () => {
+  const agreeing = chair({
+    check_agreement: () => ({ agreed: true, reason: "both say so" }),
+    give_verdict: () => fair,
+  });
+  const two = (request: ChatRequest, n: number) => (n === 0 ? refusal("not ready") : echo("two")(request));
+  await using flow = await flowForTest(debate, { agents: { one: echo("one"), two }, model: agreeing });
+  const { events, record } = await flow.run({ text: "Tabs or spaces?", options: { positions } });
+  expect(lines(events).filter((line) => /absent|over|agreed/.test(line))).toEqual(["1 B absent", "1 over", "2 agreed"]);
+  expect(record.output).toMatchObject({ data: { stop: "agreed", rounds: 2 } });
+});
+
 test("one agent may hold several positions, each in its own conversation; the model names them where nobody does", async () => {
   const by = (...names: string[]) => ({ positions: names.map((position) => ({ position, agent: "ONE" })) });
   const model = chair({

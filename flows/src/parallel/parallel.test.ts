@@ -110,6 +110,18 @@ test("any: the first answer is the answer, a failure before it does not matter, 
   expect(await ended(flow, "slow")).toEqual(["canceled"]);
 });
 
+test("what is not needed any more stops at its agent before the answer is put together", async () => {
+  await using flow = await flowForTest(parallel, {
+    agents: { quick: say("here"), slow: endless, editor: say("edited", 1_500) },
+  });
+  const options = { policy: "any", aggregate: "agent", aggregator: "editor" };
+  const id = await flow.start({ text: "Go", agents: ["slow", "quick"], options });
+  for (const deadline = Date.now() + 15_000; flow.agent("editor").model.requests.length === 0; await Bun.sleep(5))
+    if (Date.now() > deadline) throw new Error("the editor was not asked");
+  expect((await flow.agent("slow").tasks()).map(({ status }) => status)).toEqual(["canceled"]);
+  expect((await flow.until(id, "completed")).output).toMatchObject({ answer: expect.stringContaining("edited") });
+});
+
 test("a quorum is met, or cannot be met any more, before all have ended; a branch's deadline counts", async () => {
   const agents = { one: say("1"), two: say("2"), slow: endless };
   await using flow = await flowForTest(parallel, { agents });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { RunDefinition } from "@manyhands/shared/core/run";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { startGateway } from "../server/gateway.fixture.ts";
+import { echo, startGateway } from "../server/gateway.fixture.ts";
 
 /** A stock client, of the newest revision or of 2025, with or without a person to ask. */
 async function connect(url: string, { mode, person }: { mode: "auto" | "legacy"; person?: string }) {
@@ -94,6 +95,31 @@ for (const mode of ["auto", "legacy"] as const)
     while ((await status()) !== "canceled") await Bun.sleep(5);
     await client.close();
   });
+
+test("a client of 2025 that leaves while its call runs leaves the run to go on to its end", async () => {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  const execute: RunDefinition["execute"] = (run) =>
+    run.step("work", ({ signal }) => {
+      signal.addEventListener("abort", () => end.reject(signal.reason));
+      begun.resolve();
+      return end.promise;
+    });
+  const runnable = { ...echo, name: "long", kind: "long", title: "Long" };
+  await using gateway = await startGateway({ flows: [{ runnable, execute }] });
+  const client = await connect(gateway.url, { mode: "legacy" });
+  const calling = client.callTool({ name: "long", arguments: { task: "work" } });
+  calling.catch(() => undefined);
+  await begun.promise;
+  // Ends the session at the server, as its client's absence does.
+  await (client.transport as StreamableHTTPClientTransport).terminateSession();
+  await client.close();
+  const status = async () => JSON.parse(await (await fetch(`${gateway.url}/runs`)).text()).runs[0]?.status;
+  for (let looks = 0; looks < 50; looks++) expect(await status()).toBe("running");
+  end.resolve(null);
+  while ((await status()) === "running") await Bun.sleep(5);
+  expect(await status()).toBe("completed");
+  expect(calling).rejects.toThrow();
+});
 
 test("another's run is unknown, and without the token nothing is told", async () => {
   await using gateway = await startGateway({ token: "secret" });

@@ -61,6 +61,16 @@ test("no name leads out of the folder, hides in it or meets another", async () =
   expect(await savedAs("..", "a/\u001b[2J.md")).toEqual(["file", "a/_[2J.md"]);
 });
 
+test("names that differ by their capitals alone, or come to one, do not meet on a disk that takes them for one", async () => {
+  expect(await savedAs("README.md", "readme.md", "../README.md", "Data/a", "data/A")).toEqual([
+    "README.md",
+    "readme-2.md",
+    "README-3.md",
+    "Data/a",
+    "data/A-2",
+  ]);
+});
+
 test("no file is named as what shells, editors, runtimes or this system read by themselves", async () => {
   const trusted = [
     ".envrc",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chown, link, writeFile } from "node:fs/promises";
+import { chown, link, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ReadEvent } from "../core/events.ts";
@@ -116,4 +116,21 @@ test("what came from elsewhere is no artifact unless the task changed it", async
   });
   const { events } = await agent.run("Fetch.");
   expect(artifacts(events).map(({ name }) => name)).toEqual(["changed.txt", "answer"]);
+});
+
+test("a file the user sent is no artifact either where nothing is remembered of how it arrived", async () => {
+  const forget = defineTool({
+    name: "forget",
+    description: "Leaves the workspace as a server from before arrivals were remembered did.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      await rm(join(workspace.metaRoot, "pristine"), { recursive: true });
+      return "forgotten";
+    },
+  });
+  await using agent = await agentForTest({ script: [call("forget", {}), { text: "Done." }], tools: [forget] });
+  const file = await agent.artifacts.put(new TextEncoder().encode("hello"), { name: "in.txt" });
+  const { events } = await agent.run("Read it.", { parts: [{ type: "file", ...file }] });
+  expect(artifacts(events).map(({ name }) => name)).toEqual(["answer"]);
 });

@@ -41,6 +41,20 @@ test("what is said while the model gives its last answer is heard before the tas
   expect(record.output).toEqual({ answer: "IV." });
 });
 
+test("a task whose user spoke as it ended works on, and answers with what it comes to then", async () => {
+  const { tool, leave } = gateForTest();
+  leave();
+  const end = (summary: string) => call("terminate", { status: "success", summary });
+  await using agent = await agentForTest({
+    script: (_, n) => [{ ...end("Four."), delayMs: 300 }, call("gate", {})][n] ?? end("IV."),
+    tools: [tool, terminate],
+  });
+  const id = await agent.start("Two and two?");
+  while (agent.model.requests.length === 0) await Bun.sleep(5);
+  await agent.say(id, "In Roman numerals.");
+  expect((await agent.until(id, "completed")).output).toEqual({ answer: "IV." });
+});
+
 test("a message that comes in the last turn a task has does not take its answer away", async () => {
   await using agent = await agentForTest({
     script: () => ({ text: "Four.", delayMs: 300 }),

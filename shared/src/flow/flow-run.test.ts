@@ -70,6 +70,17 @@ test("the budget is shared among the asks to come, what agents used is counted, 
   expect(short.record.error?.code).toBe("time_limit");
 });
 
+test("an agent that waits for longer than the whole flow has time is given up then, whatever deadline of its own it has", async () => {
+  const patient = flowOf(async (flow) => ({
+    answer: (await flow.ask("one", { text: "Go" }, { deadlineMs: 600_000 })).state,
+  }));
+  const asks = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
+  await using flow = await flowForTest(patient, { agents: { one: [asks] } });
+  // Nobody answers: what an agent waits for is none of the work that its own budget bounds.
+  const { answer } = await flow.run({ text: "Go", budget: { wallMs: 2_000 } });
+  expect(answer).toBe("timed-out");
+});
+
 test("more asks than the flow may make end it by name, with what was reached", async () => {
   const endless = flowOf(async (flow) => {
     for (;;) flow.reached((await flow.ask("one", { text: "again" })).answer);

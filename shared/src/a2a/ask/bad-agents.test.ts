@@ -296,6 +296,19 @@ test("an agent of this machine that got another port since is asked there, and i
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", files: [{ name: "new.txt", size: 11 }] });
 });
 
+test("an agent that was asked on this machine is not looked for on another, whatever is known by its name now", async () => {
+  using agent = badAgentForTest({}, { SendMessage: () => ({ task: working }) });
+  await using asker = await askerForTest(
+    async (_, peers) => {
+      const elsewhere = { name: "bad", url: "https://agents.example" };
+      return [agent.url, elsewhere.url].map((url) => peers.at({ name: "bad", url }).url);
+    },
+    {},
+    (name) => ({ name, url: "https://moved.example" }),
+  );
+  expect(await asker.run<string[]>()).toEqual([agent.url, "https://agents.example"]);
+});
+
 test("a link to a server that the agent's card names besides its own is not followed", async () => {
   const asked: string[] = [];
   const get = (path: string) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Cases, codeOf, collect, request, start, until } from "./cases.ts";
+import type { Json } from "../../core/json.ts";
+import { body, type Cases, codeOf, collect, request, start, until } from "./cases.ts";
 
 /** How runs are accepted and find a worker. */
 export function startingCases(cases: Cases): void {
@@ -46,6 +47,20 @@ export function startingCases(cases: Cases): void {
       const runs = await Promise.all(Array.from({ length: 12 }, () => start(engine)));
       for (const run of runs) await until(engine, run.id, "completed");
       expect(most).toBe(3);
+    });
+
+    test("runs that wait for a worker begin in the order in which they came", async () => {
+      const engine = cases.open();
+      for (let n = 0; n < 6; n++) {
+        await start(engine, { input: n });
+        // Runs of the same millisecond come at the same time.
+        await Bun.sleep(2);
+      }
+      const begun: Json[] = [];
+      const note = body(async (run, input) => run.step("note", async () => begun.push(input)));
+      engine.work([note], { concurrency: 1 });
+      for (const { id } of (await engine.list({ limit: 6 })).runs) await until(engine, id, "completed");
+      expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
     test("unknown runs are undefined to get and not_found to everything else", async () => {

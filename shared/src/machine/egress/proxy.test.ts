@@ -147,6 +147,21 @@ test("a user has so many connections at a time, and none when it is revoked", as
   expect(await statusOf(exchange(request(`GET http://${host}/`, other)))).toBe(407);
 });
 
+test("when a user is revoked its connections end at once, however long they may be silent", async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  const target = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const patient = await startEgressProxy({ policy: { ...policy, allow: [target] }, limits: { idleMs: 600_000 } });
+  const begun = Promise.withResolvers<void>();
+  const mine = patient.admit(() => begun.resolve());
+  const held = exchange(request(`CONNECT ${target}`, mine), { through: patient, until: "never" }).then(() => "ended");
+  await begun.promise;
+  mine.revoke();
+  expect(await Promise.race([held, Bun.sleep(5_000)])).toBe("ended");
+  await patient.close();
+  await new Promise((closed) => silent.close(closed));
+});
+
 test("with an upstream proxy everything goes there, with its credentials, and the policy holds before it", async () => {
   const beyond: ProxiedRequest[] = [];
   const upstream = await startEgressProxy({ policy });

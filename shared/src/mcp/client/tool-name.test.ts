@@ -12,6 +12,12 @@ test("what is too long loses of the server's part, never of the tool's", () => {
   expect(name).toMatch(/^usr_local_lib_very.*__read_multiple_files_[0-9a-f]{6}$/);
 });
 
+test("of two servers whose long names begin alike, each tool has a name of its own", () => {
+  const tool = "read_the_contents_of_many_files_of_a_repository_at_once";
+  const names = ["files-of-ann", "files-of-bob"].map((server) => mountedName(server, tool));
+  expect(new Set(names).size).toBe(2);
+});
+
 test("characters that providers refuse are replaced, and two tools do not become one by that", () => {
   const [one, two, three] = ["a.b", "a/b", "a_b"].map((tool) => mountedName("s", tool));
   expect(new Set([one, two, three]).size).toBe(3);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Route } from "playwright";
 import * as z from "zod";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -270,6 +271,28 @@ test("a click at a point and keys are judged by what is there", async () => {
   expect(await keys("Tab Enter")).toContain("presses something not known yet");
   await page.getByLabel("Password").focus();
   expect(await keys("s e c")).toContain("Type into the password field “Password”");
+});
+
+test("what a site shows once a password was given there is not for everybody", async () => {
+  const open = await conversation("signed-in", "/");
+  const { page } = open.browsing.active();
+  const show = (body: string) => (route: Route) => route.fulfill({ contentType: "text/html", body });
+  await page.route("http://shop.example/**", show(pages["/login"] ?? ""));
+  await page.goto("http://shop.example/login");
+  const [seen, said] = [await open.look(), ["On shop.example, with the password tulip-92"]];
+  const context = { ...contextForTest(open.workspace), said };
+  const use = async (name: string, input: object) => {
+    const tool = open.tools.find((one) => one.name === name);
+    expect(await tool?.risk?.(input, riskContextForTest(open.workspace, { said }))).toBeUndefined();
+    return (await tool?.call(input, context))?.takenIn ?? [];
+  };
+  const name = { ref: refIn(seen, 'textbox "Name"'), text: "Ann" };
+  expect(await use("browser_input_text", name)).not.toContain("shop.example");
+  const password = { ref: refIn(seen, 'textbox "Password"'), text: "tulip-92" };
+  expect(await use("browser_input_text", password)).toContain("shop.example");
+  await page.goto("http://shop.example/orders");
+  await open.look();
+  expect(await use("browser_input_text", name)).toContain("shop.example");
 });
 
 test("fields for secrets are told by their kind", async () => {

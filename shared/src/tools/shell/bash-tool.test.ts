@@ -191,6 +191,24 @@ describe("the bash tool", () => {
     await few.close();
   });
 
+  test("a shell that works is neither waited for nor closed for another's sake, however long it was not asked anything", async () => {
+    const one = createShellSessions(shell.tier.sandbox, { most: 1 });
+    const folders = new Map<string, string>();
+    const run = async (name: string, command: string) => {
+      const root = folders.get(name) ?? (await shell.tier.folder(`busy-${name}`));
+      folders.set(name, root);
+      const workspace = { ...shell.context.workspace, root, metaRoot: join(root, "meta") };
+      return (await bashTool({ sessions: one }).call({ command }, { ...shell.context, workspace })).text;
+    };
+    const working = run("first", "x=1; touch begun; until [ -e go ]; do sleep 0.05; done; echo done");
+    await eventually("the first works", () => Bun.file(join(folders.get("first") ?? "", "begun")).exists());
+    expect(await run("second", "echo beside")).toStartWith("beside");
+    await Bun.write(join(folders.get("first") ?? "", "go"), "");
+    expect(await working).toStartWith("done");
+    expect(await run("first", "echo x$x")).toStartWith("x1");
+    await one.close();
+  });
+
   test("bad arguments are a result, and only a restart may be repeated", async () => {
     for (const input of [{ command: "" }, { command: "a\0b" }, { command: "a", timeout: 601 }, { cmd: "a" }]) {
       expect(await shell.call(input)).toMatchObject({ isError: true });

@@ -61,6 +61,18 @@ test("each call that changed files is a step, whatever tool made it, and any of 
   expect(await ask(workspace, { command: "restore", id: 99 })).toContain("There is no state 99");
 });
 
+test("what a power cut has damaged of a former content is not restored, and nothing else of that state is", async () => {
+  const workspace = await place.project({ "a.txt": "one\n", "b.txt": "kept\n" });
+  await callIn(workspace)(bash, { command: "echo two > a.txt; rm b.txt" });
+  const sha256 = new Bun.CryptoHasher("sha256").update("one\n").digest("hex");
+  await writeFile(join(workspace.metaRoot, "content", sha256), "on\0\0");
+  expect(await ask(workspace, { command: "restore", id: 1 })).toContain(
+    "a.txt is not kept any more; nothing was restored",
+  );
+  expect(await read(workspace, "a.txt")).toBe("two\n");
+  expect(await readdir(workspace.root)).not.toContain("b.txt");
+});
+
 test("a project that was unpacked goes whole when that is undone, comes back whole, and may be unpacked again", async () => {
   const workspace = await place.project({ "proj/a.txt": "a\n", "proj/.git/HEAD": "ref\n" });
   await symlink("a.txt", join(workspace.root, "proj/link"));

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { availableTiers } from "./tiers.fixture.ts";
+
+const tiers = await availableTiers();
+
+/** Addresses of networks that are nobody's but their own, by the name of a host that is at one. */
+const hosts = {
+  "ten.test": "10.1.2.3",
+  "seventeen.test": "172.31.255.254",
+  "home.test": "192.168.7.7",
+  "carrier.test": "100.64.0.9",
+  "local.test": "fd12::7",
+  "translated.test": "64:ff9b:1::a01:203",
+};
+
+test.if(tiers.includes("srt"))(
+  "a name on the allow-list leads into no private network, whichever of their ranges it resolves to",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "manyhands-hosts-"));
+    const file = join(folder, "hosts");
+    // The runtime reaches itself by this name.
+    const lines = Object.entries({ localhost: "127.0.0.1", ...hosts }).map(([name, address]) => `${address} ${name}\n`);
+    await writeFile(file, lines.join(""));
+    // Where it is, these are the hosts; nothing else is any different.
+    const there = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", file, "/etc/hosts", "--die-with-parent"];
+    const asked = [process.execPath, join(import.meta.dir, "srt.fixture.ts"), ...Object.keys(hosts)];
+    const own = process.getuid?.() === 0 ? ["--cap-add", "ALL"] : [];
+    const asking = Bun.spawn([...there, ...own, "--", ...asked], { stdin: "ignore", stderr: "pipe", timeout: 30_000 });
+    const [answers, errors] = await Promise.all([
+      new Response(asking.stdout).text(),
+      new Response(asking.stderr).text(),
+    ]);
+    await asking.exited;
+
+    const refused = answers
+      .split("\n")
+      .map((line) => /Connection to (\S+) blocked: resolved to a listed address/.exec(line)?.[1]);
+    expect(refused.filter((name) => name !== undefined)).toEqual(Object.keys(hosts));
+    expect(errors).toBe("");
+    await rm(folder, { recursive: true });
+  },
+);

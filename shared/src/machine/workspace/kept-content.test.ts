@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { readdir, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
+import { workspaceForTest } from "./workspace-for-test.ts";
+
+const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
+test("what nothing names goes, but not what was kept since, be it for the first time or once more", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const folder = join(workspace.metaRoot, "content");
+  const old = new Date(Date.now() - 60_000);
+  for (const text of ["named", "unnamed", "once more"]) {
+    await keepContent(workspace, hashOf(text), new TextEncoder().encode(text));
+    await utimes(join(folder, hashOf(text)), old, old);
+  }
+  const began = Date.now() - 1_000;
+  for (const text of ["once more", "new"]) await keepContent(workspace, hashOf(text), new TextEncoder().encode(text));
+  await Bun.write(join(folder, ".half"), "half wri");
+  await utimes(join(folder, ".half"), old, old);
+  await keepOnly(workspace, new Set([hashOf("named")]), began);
+  expect(await readdir(folder)).toHaveLength(3);
+  for (const text of ["named", "once more", "new"])
+    expect(new TextDecoder().decode(await keptContent(workspace, hashOf(text)))).toBe(text);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { contextForTest } from "../../tools/context-for-test.ts";
+import { type CallOutcome, createHeldCalls, type HeldCall } from "./held-calls.ts";
+
+/** Work that asks, and comes to what the person said. */
+async function asking(call: HeldCall): Promise<CallOutcome> {
+  const { action } = await call.ask((id) => ({ type: "asks", question: "Really?", state: id }));
+  return { type: "result", result: { content: [{ type: "text", text: action }] } };
+}
+
+test("letting go of a conversation ends the calls that wait in it for an answer, and those of no other", async () => {
+  await using ours = await workspaceForTest();
+  await using theirs = await workspaceForTest();
+  const held = createHeldCalls();
+  const begin = async ({ workspace }: typeof ours) => {
+    const outcome = await held.hold(contextForTest(workspace), asking);
+    return outcome.type === "asks" ? held.take(String(outcome.state)) : undefined;
+  };
+  const [first, other] = [await begin(ours), await begin(theirs)];
+  held.release(ours.workspace.root);
+  const late = first?.({ action: "accept" }, contextForTest(ours.workspace));
+  expect(late).rejects.toMatchObject({ code: "unavailable" });
+  expect(await other?.({ action: "accept" }, contextForTest(theirs.workspace))).toMatchObject({
+    result: { content: [{ text: "accept" }] },
+  });
+  held.release();
+});

@@ -1,0 +1,156 @@
+/**
+ * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of them the tests find:
+ *
+ *     bun test/planted/plant.ts                all of them, which takes hours
+ *     bun test/planted/plant.ts half-a-patch   these
+ *
+ * A fault is caught when a test fails with it, passes without it and fails with it again, and has survived when all pass. Exit code 1 below 95 % caught.
+ * To add one see `faults.ts`.
+ */
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Fault, faults } from "./faults.ts";
+
+/** What came of one fault; `by` is the first test that failed. */
+export type Verdict = { readonly id: string } & (
+  | { readonly caught: true; readonly by: string }
+  | { readonly caught: false; readonly why: string }
+);
+
+const root = resolve(import.meta.dir, "../..");
+const enough = 0.95;
+const deadlineMs = 15 * 60_000;
+const testMs = 60_000;
+/** Times a fault is planted where a test fails with it that fails without it too, or not again. */
+const tries = 3;
+
+/** Plants each fault in its turn. Rejects where a fault's text is not in its file exactly once, with the signal's reason, and where no copy can be made. */
+export async function plantAll(
+  planted: readonly Fault[],
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Verdict[]> {
+  const copy = await mkdtemp(join(tmpdir(), "manyhands-planted-"));
+  try {
+    await copyCheckout(copy);
+    const verdicts: Verdict[] = [];
+    for (const fault of planted) {
+      const verdict = await plant(fault, copy, signal);
+      say(`${verdict.caught ? "caught  " : "SURVIVED"} ${fault.id}: ${verdict.caught ? verdict.by : verdict.why}`);
+      verdicts.push(verdict);
+    }
+    return verdicts;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** The file with the fault in it. Throws unless what it replaces stands there exactly once. */
+export function withFault({ id, find, becomes }: Omit<Fault, "tests">, source: string): string {
+  const [before, after, ...more] = source.split(find);
+  if (before === undefined || after === undefined || more.length > 0)
+    throw new Error(`${id}: what it replaces stands there ${more.length === 0 ? "not at all" : "more than once"}.`);
+  return before + becomes + after;
+}
+
+async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<Verdict> {
+  const { id, file, tests } = fault;
+  const path = join(copy, file);
+  const source = await Bun.file(path).text();
+  const faultySource = withFault(fault, source);
+  const withIt = async (some: readonly string[]) => {
+    await Bun.write(path, faultySource);
+    return runTests(copy, some, signal).finally(() => Bun.write(path, source));
+  };
+  const unsound: string[] = [];
+  while (unsound.length < tries) {
+    const { passed, by, files } = await withIt(tests);
+    if (passed) return { id, caught: false, why: `all pass in ${tests.join(", ")}` };
+    // A test that fails by itself, or once for want of time on a busy machine, has found nothing.
+    const again = files.length > 0 ? files : tests;
+    const isSound = (await runTests(copy, again, signal)).passed && !(await withIt(again)).passed;
+    if (isSound) return { id, caught: true, by };
+    unsound.push(by);
+  }
+  return { id, caught: false, why: `only what fails without it too: ${unsound.join("; ")}` };
+}
+
+type Outcome = { readonly passed: boolean; readonly by: string; readonly files: readonly string[] };
+
+/** Runs these tests in their order, the room's own before those that span it, up to the first failure. */
+async function runTests(cwd: string, tests: readonly string[], signal: AbortSignal): Promise<Outcome> {
+  for (const some of tests) {
+    const outcome = await runSome(cwd, some, signal);
+    if (!outcome.passed) return outcome;
+  }
+  return { passed: true, by: "", files: [] };
+}
+
+/** Runs test files in a process group of their own, and ends what is left of the group. */
+async function runSome(cwd: string, tests: string, signal: AbortSignal): Promise<Outcome> {
+  signal.throwIfAborted();
+  const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), tests];
+  const env = { ...process.env, NO_COLOR: "1" };
+  // A file, for what a test leaves behind would hold a pipe open.
+  const log = Bun.file(join(cwd, "planted.log"));
+  const runner = Bun.spawn(argv, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: log, detached: true });
+  const end = () => endGroup(runner.pid);
+  const bounds = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+  bounds.addEventListener("abort", end);
+  try {
+    const exitCode = await runner.exited;
+    signal.throwIfAborted();
+    return outcomeOf(bounds.aborted ? "" : await log.text(), exitCode);
+  } finally {
+    bounds.removeEventListener("abort", end);
+    end();
+  }
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+/** What `bun test` printed of its first failure: the test, and the file it is in. */
+function outcomeOf(output: string, exitCode: number): Outcome {
+  const lines = output.split("\n");
+  const at = lines.findIndex((line) => line.startsWith("(fail) "));
+  const file = lines.slice(0, Math.max(at, 0)).findLast((line) => /^\S+\.test\.ts:$/.test(line));
+  const by = lines[at]?.slice("(fail) ".length) ?? "the tests did not run to their end";
+  return { passed: exitCode === 0, by, files: file === undefined ? [] : [file.slice(0, -1)] };
+}
+
+/** Copies the checkout as it stands, what is not committed yet included, and gives it packages of its own. Sandboxes of other users may look into it. */
+async function copyCheckout(copy: string): Promise<void> {
+  const list = Bun.spawn(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
+  const files = (await new Response(list.stdout).text()).split("\0").filter((file) => file !== "");
+  if ((await list.exited) !== 0 || files.length === 0) throw new Error("This is no git checkout.");
+  await chmod(copy, 0o755);
+  for (const file of files) {
+    // Listed and not there is what was removed before a commit says so.
+    if (!existsSync(join(root, file))) continue;
+    await cp(join(root, file), join(copy, file), { verbatimSymlinks: true });
+  }
+  const install = [process.execPath, "install", "--frozen-lockfile"];
+  const installing = Bun.spawn(install, { cwd: copy, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  if ((await installing.exited) !== 0) throw new Error("The packages could not be installed.");
+}
+
+if (import.meta.main) {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error("Stopped.")));
+  const ids = process.argv.slice(2);
+  const unknown = ids.find((id) => !faults.some((fault) => fault.id === id));
+  if (unknown !== undefined) throw new Error(`There is no fault ${unknown}.`);
+  const planted = faults.filter(({ id }) => ids.length === 0 || ids.includes(id));
+  const verdicts = await plantAll(planted, console.log, stop.signal);
+  const caught = verdicts.filter((verdict) => verdict.caught).length;
+  console.log(`${caught} of ${verdicts.length} caught, ${Math.floor((100 * caught) / verdicts.length)} %`);
+  process.exitCode = caught >= enough * verdicts.length ? 0 : 1;
+}
