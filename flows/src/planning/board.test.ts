@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Flow } from "@manyhands/shared/core/flow";
+import type { Flow } from "manyhands/internal/core/flow";
 import { createBoard } from "./board.ts";
 
 const step = (id: string, text: string) => ({ id, text, agent: "one", dependsOn: [], expected: "", delivers: [] });
