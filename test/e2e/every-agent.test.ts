@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
+import { agentDefaults } from "manyhands/internal/config/agents";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { freePort, startAgent } from "./manus-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-describe.each(Object.keys(agentPorts) as AgentName[])("%s, started alone,", (name) => {
+describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
   const agent = startAgent(name, {
     MANYHANDS_HOME: home,
     PORT: freePort(),

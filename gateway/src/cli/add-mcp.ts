@@ -20,7 +20,7 @@ export function addMcp(
     .addOption(shared.json())
     .action(async (options) => done(await listServers(options, context)));
   leaf("serve", "be an MCP server on standard input and output, with an agent's tools and the agent as one")
-    .addOption(new Option("--agent <name>", "which agent").choices(Object.keys(agentPorts)).default("manus"))
+    .option("--agent <name>", "which agent of this system; the first of them when left out")
     .action((options: ServeOptions) => serveMcp(options, context));
   leaf("add", "add a server: mcp add NAME -- COMMAND ARGUMENTS…, or mcp add NAME --url URL")
     .addArgument(server())

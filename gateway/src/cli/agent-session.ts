@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
-import type { Config } from "manyhands/internal/config/config";
-import { AppError } from "manyhands/internal/core/errors";
+import { agentNamed, type Config } from "manyhands/internal/config/config";
 import { isLoopback } from "manyhands/internal/http/loopback-guard";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
-import { agentEntries, agentUrls, onFreePorts, portOf } from "../supervisor/server-table.ts";
+import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { isUp } from "./is-up.ts";
@@ -22,15 +20,16 @@ export interface AgentSession {
 }
 
 /** Whether an agent of this system has this name. */
-export function isOwnAgent(name: string): name is AgentName {
-  return Object.hasOwn(agentPorts, name);
+export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): boolean {
+  return Object.hasOwn(agents, name);
 }
 
 /** An agent of this system where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
-export async function openAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
-  const { url, publicUrl } = config.agents[name];
-  if (await isUp(url))
-    return { client: await context.connect(url, config.server.token, publicUrl), passing: false, async close() {} };
+export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
+  const { entry, url, token, publicUrl } = agentNamed(config, name);
+  // One that nothing here can start is asked where it is, and says itself what is wrong.
+  if (entry === undefined || (await isUp(url)))
+    return { client: await context.connect(url, token, publicUrl), passing: false, async close() {} };
   return startAgent(name, config, context);
 }
 
@@ -38,11 +37,11 @@ export async function openAgent(name: AgentName, config: Config, context: CliCon
  * Servers of the agent and of those it may give parts of its task to, started for the duration on free ports of loopback. Only the first is waited
  * for; the others come up while it works, and one that is up already stays the one that is asked.
  */
-async function startAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
+async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
   for (const delegate of askable(name, config)) {
-    const { url } = config.agents[delegate];
-    if (isLoopback(new URL(url).hostname) && !(await isUp(url))) missing.push(delegate);
+    const { entry, url } = agentNamed(config, delegate);
+    if (entry !== undefined && isLoopback(new URL(url).hostname) && !(await isUp(url))) missing.push(delegate);
   }
   const placed = onFreePorts(config, missing);
   const servers: ServerProcess[] = [];
@@ -52,7 +51,7 @@ async function startAgent(name: AgentName, config: Config, context: CliContext):
     servers.push(first);
     const url = await first.ready({ timeoutMs: readyTimeoutMs });
     for (const delegate of missing.slice(1)) servers.push(serverOf(delegate, placed, context));
-    return { client: await context.connect(url, config.server.token), passing: true, close };
+    return { client: await context.connect(url, agentNamed(config, name).token), passing: true, close };
   } catch (error) {
     await close();
     throw error;
@@ -60,22 +59,21 @@ async function startAgent(name: AgentName, config: Config, context: CliContext):
 }
 
 /** The agents of this system that a task of an agent can come to. */
-function askable(name: AgentName, { agents }: Config): readonly AgentName[] {
-  const found: AgentName[] = [name];
+function askable(name: string, config: Config): readonly string[] {
+  const found = [name];
   for (const one of found)
-    for (const delegate of agents[one].delegates)
-      if (isOwnAgent(delegate) && !found.includes(delegate)) found.push(delegate);
+    for (const delegate of agentNamed(config, one).delegates)
+      if (isOwnAgent(delegate, config) && !found.includes(delegate)) found.push(delegate);
   return found.slice(1);
 }
 
-function serverOf(name: AgentName, config: Config, { root, cwd, env }: CliContext): ServerProcess {
-  const entry = agentEntries(root).find((one) => one.name === name);
-  if (entry === undefined)
-    throw new AppError("not_found", `The agent ${name} is not in this checkout and none answers.`);
+function serverOf(name: string, config: Config, { cwd, env }: CliContext): ServerProcess {
+  const entry = agentEntry(name, config);
   const { PUBLIC_URL: _, ...rest } = env;
   return startServer({
     name,
     entry: entry.entry,
+    args: argsOf(entry),
     cwd,
     env: {
       ...rest,

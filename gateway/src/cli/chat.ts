@@ -13,7 +13,7 @@ import { chatOn } from "./what-next.ts";
 
 /** The options of `chat`. */
 export type ChatOptions = {
-  readonly agent: string;
+  readonly agent?: string;
   /** A flow to talk with in place of an agent. */
   readonly flow?: string;
   readonly context?: string;
@@ -60,7 +60,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
       chat.waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
       if (chat.waiting === undefined) await tellOutcome(outcome, context, { source: client });
     }
-    if (chat.contextId !== undefined) terminal.say(chatOn(chat.contextId, options));
+    if (chat.contextId !== undefined) terminal.say(chatOn(chat.contextId, options, config));
     return exitCodes.ok;
   } finally {
     await session.close();

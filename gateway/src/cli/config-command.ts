@@ -1,4 +1,4 @@
-import { toConfig } from "manyhands/internal/config/config";
+import { checkNamedFiles, toConfig } from "manyhands/internal/config/config";
 import { redacted } from "manyhands/internal/config/redact";
 import { readSettings, type Settings } from "manyhands/internal/config/settings";
 import type { CliContext } from "./context.ts";
@@ -11,6 +11,7 @@ export async function configCommand(
 ): Promise<number> {
   const settings = await readSettings({ cwd, file: options.config, env });
   const config = toConfig(settings, cwd);
+  await checkNamedFiles(config);
   const rows = settingRows(settings);
   if (options.json) {
     terminal.out(
@@ -20,12 +21,18 @@ export async function configCommand(
   }
   const width = Math.max(...rows.map(({ key }) => key.length));
   terminal.out(`${settings.file === undefined ? "No settings file" : `Settings file: ${settings.file}`}\n`);
-  for (const { key, value, source } of rows) terminal.out(`  ${key.padEnd(width)}  ${value}  (${source})\n`);
+  for (const { key, value, source } of rows) terminal.out(`  ${key.padEnd(width)}  ${lineOf(value)}  (${source})\n`);
   terminal.out(
     `Model: ${config.model === undefined ? "none configured; the rehearsal model answers" : config.model.name}\n`,
   );
   for (const note of config.notes) terminal.out(`Note: ${note}\n`);
   return exitCodes.ok;
+}
+
+/** A value on one line; of a long one its beginning. */
+function lineOf(value: string): string {
+  const line = value.trimEnd().replace(/\s*\n\s*/g, " ⏎ ");
+  return line.length > 120 ? `${line.slice(0, 120)}… (${value.length} characters)` : line;
 }
 
 type Row = { readonly key: string; readonly value: string; readonly source: string };

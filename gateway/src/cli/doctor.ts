@@ -66,7 +66,7 @@ function checkPrograms({ desktop }: Config): Check[] {
 
 async function checkPorts(config: Config, root: string): Promise<Check[]> {
   return Promise.all(
-    [...agentEntries(root), gatewayEntry(root)].map(async (entry): Promise<Check> => {
+    [...agentEntries(config), gatewayEntry(root)].map(async (entry): Promise<Check> => {
       const { name, portEnv } = entry;
       const port = portOf(entry, config);
       const url = urlOf(entry, config);

@@ -1,10 +1,12 @@
-import { flows } from "@manyhands/flows/flows";
+import type { Config } from "manyhands/internal/config/config";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
+import { flowNamed, loadFlows } from "../flows/load-flows.ts";
+import { exampleTeam } from "../flows/runnables.ts";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
-import { flowNamed, openFlow } from "./flow-session.ts";
+import { openFlow } from "./flow-session.ts";
 import { readSchema } from "./read-schema.ts";
 import { readTask } from "./read-task.ts";
 import { runTask } from "./run.ts";
@@ -30,21 +32,28 @@ export async function flowCommand(
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
-  if (name === undefined) return listFlows(options, context);
-  const flow = flowNamed(name);
   const config = await context.configure(options.config);
+  const flows = await loadFlows(config);
+  if (name === undefined) return listFlows(flows, options, context);
+  const flow = flowNamed(flows, name);
   for (const note of config.notes) terminal.say(note);
-  const message = options.example ? exampleOf(flow, options) : await messageOf(task, options, context);
+  const message = options.example ? exampleOf(flow, options, config) : await messageOf(task, options, context);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
   const session = await openFlow(name, config, context);
   try {
-    return await runTask(session.client, message, { ...options, flow: name, passing: session.passing }, context);
+    return await runTask(
+      session.client,
+      message,
+      { ...options, flow: name, passing: session.passing },
+      config,
+      context,
+    );
   } finally {
     await session.close();
   }
 }
 
-function listFlows({ json }: FlowOptions, { terminal }: CliContext): number {
+function listFlows(flows: readonly FlowDefinition[], { json }: FlowOptions, { terminal }: CliContext): number {
   const listed = flows.map(({ name, title, description }) => ({ name, title, description }));
   if (json) terminal.out(`${JSON.stringify(listed, undefined, 2)}\n`);
   else for (const flow of listed) terminal.out(`${flow.name.padEnd(14)}${flow.description}\n`);
@@ -60,9 +69,9 @@ async function messageOf(task: string, options: FlowOptions, context: CliContext
 }
 
 /** The flow's example, with what was named on the command line in place of what it has. */
-function exampleOf({ example }: FlowDefinition, given: FlowOptions): OutgoingMessage {
+function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pick<Config, "agents">): OutgoingMessage {
   const { text, files = [] } = example;
-  const agents = given.agents ?? example.agents;
+  const agents = given.agents ?? exampleTeam(example, Object.keys(settings.agents));
   const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
   const encoder = new TextEncoder();
   const data = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };

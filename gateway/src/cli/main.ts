@@ -1,6 +1,6 @@
 /** The command line's entry, started by `gateway/src/main.ts` once every dependency is there. */
 import { resolve } from "node:path";
-import { loadConfig } from "manyhands/internal/config/config";
+import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import { runCli } from "./run-cli.ts";
 import { processTerminal } from "./terminal.ts";
@@ -12,7 +12,11 @@ const exitCode = await runCli(process.argv.slice(2), {
   cwd,
   env,
   terminal: processTerminal(env),
-  configure: (file) => loadConfig({ cwd, file, env }),
+  async configure(file) {
+    const config = await loadConfig({ cwd, file, env });
+    await checkNamedFiles(config);
+    return config;
+  },
   connect: connectAgent,
 });
 process.exit(exitCode);

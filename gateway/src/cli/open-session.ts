@@ -1,13 +1,15 @@
 import { join } from "node:path";
-import { agentPorts } from "manyhands/internal/config/agents";
-import type { Config } from "manyhands/internal/config/config";
+import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { registryFile } from "../registry/registry-file.ts";
+import { faceUrl } from "../server/a2a-face.ts";
 import { urlOf } from "../supervisor/server-table.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
 import { openAtGateway, openFlow } from "./flow-session.ts";
 import { isUp } from "./is-up.ts";
+
+const lookMs = 5_000;
 
 /** Whom a command talks with: a flow, or an agent. */
 export type Partner = {
@@ -21,24 +23,33 @@ export type Partner = {
  * Opens a flow, an agent of this system, or one that was registered, which is talked to by way of the gateway. Rejects with `invalid_input` for a name
  * that is none of them.
  */
-export async function openSession({ agent = "manus", flow, byGateway }: Partner, config: Config, context: CliContext) {
+export async function openSession({ flow, byGateway, ...partner }: Partner, config: Config, context: CliContext) {
   if (flow !== undefined) return openFlow(flow, config, context);
-  if (isOwnAgent(agent)) return byGateway ? openAtGateway(agent, config, context) : openAgent(agent, config, context);
+  const agent = partner.agent ?? firstAgent(config);
+  if (isOwnAgent(agent, config))
+    return byGateway ? openAtGateway(agent, config, context) : openAgent(agent, config, context);
   return openRegistered(agent, config, context);
 }
 
 async function openRegistered(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const registered = (await registryFile(join(config.home, "agents.json")).read()).map((one) => one.name);
-  const gatewayUp = await isUp(urlOf({ name: "gateway" }, config));
-  const unknown = () => {
-    const known = [...Object.keys(agentPorts), ...registered].join(", ");
+  if (!registered.includes(name) && !(await isKnownAt(urlOf({ name: "gateway" }, config), name, config))) {
+    const known = [...Object.keys(config.agents), ...registered].join(", ");
     const how = "bun manyhands agents add URL registers another.";
-    return new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}; ${how}`);
-  };
-  if (!registered.includes(name) && !gatewayUp) throw unknown();
-  try {
-    return await openAtGateway(name, config, context);
-  } catch (error) {
-    throw error instanceof AppError && error.code === "not_found" ? unknown() : error;
+    throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}; ${how}`);
   }
+  return openAtGateway(name, config, context);
+}
+
+/** Whether a gateway answers that has an agent of this name; one of another home knows others than the file here. */
+async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
+  if (!(await isUp(gateway))) return false;
+  const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
+  const signal = AbortSignal.timeout(lookMs);
+  const response = await fetch(`${faceUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
+    headers,
+    signal,
+  });
+  await response.body?.cancel();
+  return response.status !== 404;
 }

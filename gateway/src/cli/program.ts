@@ -154,7 +154,10 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
 }
 
 function agentOption(): Option {
-  return new Option("--agent <name>", "which agent: one of this system, or one that was added").default("manus");
+  return new Option(
+    "--agent <name>",
+    "which agent: one of this system (the first when left out), or one that was added",
+  );
 }
 
 function schemaOption(): Option {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
@@ -61,9 +62,10 @@ test("the exit code tells how the task was left", async () => {
 test("what is to be done next is told as a command that reaches the same agent or flow", async () => {
   const outcome = { taskId: "t1", contextId: "c1", state: "input-required" } as TaskOutcome;
   const said: string[] = [];
+  const config = await loadConfig({ cwd: "/", env: {} });
   const told = (state: TaskState, spoken: Spoken) => {
     const terminal = { say: (line: string) => said.push(line) } as unknown as CliContext["terminal"];
-    tellWhatNext({ ...outcome, state }, spoken, { terminal });
+    tellWhatNext({ ...outcome, state }, spoken, config, { terminal });
     return said.at(-1);
   };
   expect(told("input-required", { agent: "manus" })).toEndWith('manyhands runs answer t1 "…"');

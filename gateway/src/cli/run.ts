@@ -1,3 +1,4 @@
+import type { Config } from "manyhands/internal/config/config";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import { factsText } from "./agent-line.ts";
 import { conduct } from "./conduct.ts";
@@ -11,7 +12,7 @@ import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /** The options of `run`, as the command line gives them. */
 export type RunOptions = {
-  readonly agent: string;
+  readonly agent?: string;
   readonly json?: boolean;
   readonly budgetUsd?: number;
   readonly file?: readonly string[];
@@ -33,7 +34,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
   const session = await openSession(options, config, context);
   try {
     const first = { ...given, contextId: options.context, budgetUsd: options.budgetUsd, outputSchema };
-    return await runTask(session.client, first, { ...options, passing: session.passing }, context);
+    return await runTask(session.client, first, { ...options, passing: session.passing }, config, context);
   } finally {
     await session.close();
   }
@@ -44,6 +45,7 @@ export async function runTask(
   client: AgentClient,
   first: OutgoingMessage,
   { json = false, ...spoken }: Spoken & { readonly json?: boolean },
+  config: Config,
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
@@ -58,6 +60,6 @@ export async function runTask(
     outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
   }
   await tellOutcome(outcome, context, { source: client, json });
-  if (!json) tellWhatNext(outcome, spoken, context);
+  if (!json) tellWhatNext(outcome, spoken, config, context);
   return exitCodeOf(outcome.state);
 }

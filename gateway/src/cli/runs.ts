@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "manyhands/internal/config/config";
+import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { agentKind } from "../flows/agent-flow.ts";
+import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
 import type { StoredRuns } from "../tasks/stored-runs.ts";
@@ -11,7 +12,6 @@ import { isOwnAgent } from "./agent-session.ts";
 import { conduct } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
-import { flowNamed } from "./flow-session.ts";
 import { isUp } from "./is-up.ts";
 import { openSession, type Partner } from "./open-session.ts";
 import { tellOutcome } from "./outcome.ts";
@@ -24,7 +24,7 @@ export type RunsOptions = Spoken & { readonly json?: boolean };
 
 /**
  * Lists the newest runs: an agent's from its server where one is up, everything else from the store on this machine. Where there is none, the
- * agents are elsewhere, and Manus is the one that is meant.
+ * agents are elsewhere, and the first of them is the one that is meant.
  */
 export async function listRuns(
   options: RunsOptions & { readonly limit: number },
@@ -32,12 +32,12 @@ export async function listRuns(
 ): Promise<number> {
   const config = await context.configure(options.config);
   const { agent, flow } = options;
-  if (flow !== undefined) flowNamed(flow);
+  if (flow !== undefined) flowNamed(await loadFlows(config), flow);
   await using stored = openStore(config, options);
-  const asked = agent ?? (stored === undefined && flow === undefined ? "manus" : undefined);
-  const url = asked !== undefined && isOwnAgent(asked) ? config.agents[asked].url : undefined;
-  if (url !== undefined && (await isUp(url)))
-    return await tellList(await context.connect(url, config.server.token), options, context);
+  const asked = agent ?? (stored === undefined && flow === undefined ? firstAgent(config) : undefined);
+  const own = asked === undefined ? undefined : config.agents[asked];
+  if (own !== undefined && (await isUp(own.url)))
+    return await tellList(await context.connect(own.url, own.token), options, context);
   // The store is closed when this function is left, which is not to be before the list is told.
   return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
@@ -66,7 +66,7 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
   const { json } = options;
   const outcome = await conduct(() => stored.runs.show(id), { client: undefined, terminal, json });
   await tellOutcome(outcome, context, { source: stored.runs, json });
-  if (!json && outcome.state === "paused") tellWhatNext(outcome, options, context);
+  if (!json && outcome.state === "paused") tellWhatNext(outcome, options, config, context);
   return exitCodes.ok;
 }
 
@@ -119,11 +119,12 @@ async function show(
   const { terminal } = context;
   // A stream that ends early has not told the task's own ids.
   const outcome = { ...(await conduct(open, { client: undefined, terminal, json })), taskId: id };
-  await using stored = openStore(await context.configure(spoken.config), {});
+  const config = await context.configure(spoken.config);
+  await using stored = openStore(config, {});
   const before = await journalOf(id, stored?.runs, terminal);
   if (before === undefined) await tellOutcome(outcome, context, { source: client, json });
   else await tellOutcome({ ...outcome, ...before }, context, { source: before.source, json });
-  if (!json) tellWhatNext(outcome, spoken, context);
+  if (!json) tellWhatNext(outcome, spoken, config, context);
   return exitCodeOf(outcome.state);
 }
 
@@ -147,7 +148,8 @@ async function withWhose(
 ): Promise<number> {
   const config = await context.configure(options.config);
   const { agent, flow } = options;
-  const whose = agent === undefined && flow === undefined ? partnerOf(await storedKind(id, config)) : { agent, flow };
+  const whose =
+    agent === undefined && flow === undefined ? partnerOf(await storedKind(id, config), config) : { agent, flow };
   const session = await openSession(whose, config, context);
   try {
     return await act(session.client, { ...options, ...whose, passing: session.passing });
@@ -162,17 +164,18 @@ async function storedKind(id: string, config: Config): Promise<string | undefine
 }
 
 /** Whose runs are of this kind: a flow's, an agent's own, or the gateway's that hands a task on to an agent. */
-function partnerOf(kind = "manus"): Partner {
+function partnerOf(kind: string | undefined, config: Config): Partner {
+  if (kind === undefined) return { agent: firstAgent(config) };
   if (kind.startsWith(agentKind(""))) return { agent: kind.slice(agentKind("").length), byGateway: true };
-  return isOwnAgent(kind) ? { agent: kind } : { flow: kind };
+  return isOwnAgent(kind, config) ? { agent: kind } : { flow: kind };
 }
 
 function openStore(
-  { home }: Config,
+  config: Config,
   { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
 ): ReturnType<typeof openStoredRuns> | undefined {
-  return existsSync(join(home, "runs.db"))
-    ? openStoredRuns(home, flow ?? (agent === undefined || isOwnAgent(agent) ? agent : agentKind(agent)))
+  return existsSync(join(config.home, "runs.db"))
+    ? openStoredRuns(config.home, flow ?? (agent === undefined || isOwnAgent(agent, config) ? agent : agentKind(agent)))
     : undefined;
 }
 

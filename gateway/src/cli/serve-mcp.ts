@@ -1,10 +1,9 @@
-import type { AgentName } from "manyhands/internal/config/agents";
-import { AppError } from "manyhands/internal/core/errors";
-import { agentEntries } from "../supervisor/server-table.ts";
+import { firstAgent } from "manyhands/internal/config/config";
+import { agentEntry, argsOf } from "../supervisor/server-table.ts";
 import type { CliContext } from "./context.ts";
 
 /** What `mcp serve` is told. */
-export type ServeOptions = { readonly config?: string; readonly agent: AgentName };
+export type ServeOptions = { readonly config?: string; readonly agent?: string };
 
 /**
  * Becomes an agent's process that speaks MCP over its standard streams: this one ends where that begins, so that nothing stands between it and
@@ -12,11 +11,14 @@ export type ServeOptions = { readonly config?: string; readonly agent: AgentName
  */
 export async function serveMcp({ config: file, agent }: ServeOptions, context: CliContext): Promise<never> {
   const config = await context.configure(file);
-  const entry = agentEntries(context.root).find(({ name }) => name === agent);
-  if (entry === undefined) throw new AppError("not_found", `The agent ${agent} is not in this checkout.`);
+  const entry = agentEntry(agent ?? firstAgent(config), config);
   if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");
   const { PUBLIC_URL: _, ...env } = context.env;
   const told = { ...env, PORT: "0", HOST: "127.0.0.1", MANYHANDS_HOME: config.home, MANYHANDS_CONFIG: config.file };
   const given = Object.entries(told).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
-  return process.execve(process.execPath, [process.execPath, entry.entry, "--mcp-stdio"], Object.fromEntries(given));
+  return process.execve(
+    process.execPath,
+    [process.execPath, entry.entry, ...argsOf(entry), "--mcp-stdio"],
+    Object.fromEntries(given),
+  );
 }

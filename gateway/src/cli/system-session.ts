@@ -1,4 +1,3 @@
-import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
@@ -32,7 +31,7 @@ export async function startSystem(
 ): Promise<SystemSession> {
   const stop = new AbortController();
   const said: string[] = [];
-  const names = Object.keys(agentPorts) as AgentName[];
+  const names = Object.keys(config.agents);
   const { promise: up, resolve } = Promise.withResolvers<Config>();
   const done = startAgents({
     root,

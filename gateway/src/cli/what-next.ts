@@ -1,3 +1,4 @@
+import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { isOwnAgent } from "./agent-session.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
@@ -10,6 +11,8 @@ export type Spoken = Partner & {
   readonly passing?: boolean;
 };
 
+type Agents = Pick<Config, "agents">;
+
 /** States after which there is something in the conversation to go on from. */
 const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "failed", "canceled"]);
 
@@ -17,6 +20,7 @@ const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "fai
 export function tellWhatNext(
   { state, taskId, contextId }: TaskOutcome,
   spoken: Spoken,
+  settings: Agents,
   { terminal }: Pick<CliContext, "terminal">,
 ): void {
   const { flow, config } = spoken;
@@ -24,39 +28,40 @@ export function tellWhatNext(
   if (state === "paused")
     terminal.say(`When the cause is removed, resume it with: bun manyhands runs resume${file} ${taskId}`);
   else if (state === "input-required") {
-    const whose = flow === undefined ? named(spoken) : ` --flow ${flow}`;
+    const whose = flow === undefined ? named(spoken, settings) : ` --flow ${flow}`;
     if (spoken.passing)
       terminal.say(
         "What it has open, such as a page and its log-in, closes now; it stays open where `bun manyhands start` runs.",
       );
     terminal.say(`Answer it with: bun manyhands runs answer${whose}${file} ${taskId} "…"`);
   } else if (state === "submitted" || state === "working")
-    terminal.say(`It goes on where it is: bun manyhands runs watch${named(spoken)}${file} ${taskId}`);
-  else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken)) terminal.say(goOn(contextId, spoken));
+    terminal.say(`It goes on where it is: bun manyhands runs watch${named(spoken, settings)}${file} ${taskId}`);
+  else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken, settings))
+    terminal.say(goOn(contextId, spoken, settings));
 }
 
 /** How a conversation goes on from the command line. */
-function goOn(contextId: string, spoken: Spoken): string {
+function goOn(contextId: string, spoken: Spoken, settings: Agents): string {
   const { flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const command = flow === undefined ? `run${named(spoken)}${file}` : `flow ${flow}${file}`;
+  const command = flow === undefined ? `run${named(spoken, settings)}${file}` : `flow ${flow}${file}`;
   return `Go on in this conversation with: bun manyhands ${command} --context ${contextId} "…"`;
 }
 
 /** How a chat goes on from the command line. */
-export function chatOn(contextId: string, { agent, flow, config }: Spoken): string {
+export function chatOn(contextId: string, { agent, flow, config }: Spoken, settings: Agents): string {
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const whose = flow === undefined ? named({ agent }) : ` --flow ${flow}`;
+  const whose = flow === undefined ? named({ agent }, settings) : ` --flow ${flow}`;
   return `The conversation is ${contextId}. Go on in it with: bun manyhands chat${whose}${file} --context ${contextId}`;
 }
 
-function named({ agent, byGateway }: Spoken): string {
-  return agent === undefined || agent === "manus" || byGateway === true ? "" : ` --agent ${agent}`;
+function named({ agent, byGateway }: Spoken, settings: Agents): string {
+  return agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" : ` --agent ${agent}`;
 }
 
 /** A conversation by way of the gateway has another name at the agent itself, where `run` would look for it. */
-function hasConversation({ agent, byGateway }: Spoken): boolean {
-  return byGateway !== true || (agent !== undefined && !isOwnAgent(agent));
+function hasConversation({ agent, byGateway }: Spoken, settings: Agents): boolean {
+  return byGateway !== true || (agent !== undefined && !isOwnAgent(agent, settings));
 }
 
 function quoted(path: string): string {

@@ -1,7 +1,28 @@
 import { expect, test } from "bun:test";
+import { flows } from "@manyhands/flows/flows";
 import { serveCard } from "../registry/card-server.fixture.ts";
 import type { AgentState } from "../registry/known-agent.ts";
 import { runnablesOf } from "./runnables.ts";
+
+const known = (name: string): AgentState => ({
+  name,
+  url: `http://${name}`,
+  source: "configured",
+  health: "unknown",
+  breaker: "closed",
+  changes: [],
+});
+
+test("a flow that needs agents has those of its example that are there, else all there are", () => {
+  const teamOf = (...names: string[]) =>
+    runnablesOf(flows, { list: () => names.map(known) })
+      .all()
+      .find(({ name }) => name === "sequential")?.team;
+  expect(teamOf("manus", "browser", "data-analysis")).toEqual(["data-analysis", "manus"]);
+  expect(teamOf("manus", "concierge")).toEqual(["manus"]);
+  expect(teamOf("concierge", "butler")).toEqual(["concierge", "butler"]);
+  expect(teamOf()).toBeUndefined();
+});
 
 test("an agent whose card stays the same is the same runnable at every look, so that nothing made of it is made again", async () => {
   await using server = serveCard("Greeter");

@@ -1,4 +1,4 @@
-import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { FlowDefinition, FlowExample } from "manyhands/internal/core/flow";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { JsonSchema } from "manyhands/internal/core/model";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
@@ -11,14 +11,39 @@ import { notSeen } from "./agents-of-registry.ts";
 
 /** What this gateway can run: its flows, and every agent of the registry. */
 export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Registry, "list">): Runnables {
-  const ofFlows = flows.map(flowRunnable);
-  const all = () => [...ofFlows, ...registry.list().map(agentRunnable)];
+  const ofFlows = flows.map((flow) => ({
+    runnable: flowRunnable(flow),
+    example: needsAgents(flow) ? flow.example : {},
+  }));
+  const all = () => {
+    const agents = registry.list();
+    const names = agents.map(({ name }) => name);
+    const asked = ofFlows.map(({ runnable, example }): Runnable => {
+      const team = exampleTeam(example, names);
+      return team === undefined ? runnable : { ...runnable, team };
+    });
+    return [...asked, ...agents.map(agentRunnable)];
+  };
   return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
 }
 
+/** The agents of a flow's example, as far as they are there; all there are where none of them is. */
+export function exampleTeam(
+  { agents }: Pick<FlowExample, "agents">,
+  there: readonly string[],
+): readonly string[] | undefined {
+  if (agents === undefined || there.length === 0) return undefined;
+  const team = agents.filter((name) => there.includes(name));
+  return team.length === 0 ? there : team;
+}
+
+/** Whether a flow goes on no agents by itself. */
+function needsAgents({ check, options }: FlowDefinition): boolean {
+  return check?.({ options: options.parse({}) }) !== undefined;
+}
+
 function flowRunnable(flow: FlowDefinition): Runnable {
-  const { name, title, description, version, skills, options, example } = flow;
-  const needsAgents = flow.check?.({ options: options.parse({}) }) !== undefined;
+  const { name, title, description, version, skills, options } = flow;
   return {
     type: "flow",
     name,
@@ -28,7 +53,6 @@ function flowRunnable(flow: FlowDefinition): Runnable {
     version,
     skills,
     options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
-    ...(needsAgents && example.agents && { team: example.agents }),
     check: (message) => void flowRequest(flow, message),
   };
 }

@@ -28,7 +28,7 @@ type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof age
 
 /**
  * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. At
- * `/.well-known/` is the card of Manus, for clients that are told the gateway's address alone; where there is no Manus, the first runnable's.
+ * `/.well-known/` is the card of the first agent, for clients that are told the gateway's address alone; where there is none, the first flow's.
  */
 export function a2aFace(deps: A2aFaceDeps): Hono {
   const servers = new Map<string, Server>();
@@ -49,7 +49,7 @@ export function a2aFace(deps: A2aFaceDeps): Hono {
   });
   app.get("/.well-known/:card{agent(?:-card)?\\.json}", (c, next) => {
     const all = deps.runnables.all();
-    const first = all.find(({ name }) => name === "manus") ?? all[0];
+    const first = all.find(({ type }) => type === "agent") ?? all[0];
     return first === undefined ? next() : answer(c, first, c.req.path);
   });
   return app;

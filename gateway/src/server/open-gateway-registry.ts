@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { flows } from "@manyhands/flows/flows";
 import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
 import { openCardKey } from "manyhands/internal/a2a/server/card-key";
 import type { Config } from "manyhands/internal/config/config";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
@@ -12,13 +12,14 @@ const ownKey = async (home: string) => (await openCardKey(home)).publicKey;
 
 /** The registry as the settings say: the agents of this system, and those that were registered. */
 export async function openGatewayRegistry(
-  { agents, gateway, home, server }: Config,
+  { agents, gateway, home }: Config,
+  flows: readonly FlowDefinition[],
   inside: InsideAddress,
   report: (bug: unknown) => void,
 ): Promise<Registry> {
   const { cardKeys, checkMs } = gateway;
   return openRegistry({
-    configured: Object.entries(agents).map(([name, { url }]) => ({ name, url, token: server.token })),
+    configured: Object.entries(agents).map(([name, { url, token }]) => ({ name, url, token })),
     file: registryFile(join(home, "agents.json")),
     policy: cardKeys === undefined ? anyCard : signedCards([...(await readCardKeys(cardKeys)), await ownKey(home)]),
     inside,

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { flows } from "@manyhands/flows/flows";
 import type { Hono } from "hono";
 import { createPeers, type PeerAddress } from "manyhands/internal/a2a/ask/peers";
 import { insideAddress } from "manyhands/internal/a2a/client/inside-address";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Model } from "manyhands/internal/core/model";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowExtension } from "manyhands/internal/flow/flow-extension";
@@ -20,6 +20,7 @@ import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/interna
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
+import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import type { Registry } from "../registry/registry.ts";
 import { faceUrl } from "./a2a-face.ts";
@@ -41,6 +42,7 @@ export function serveGateway(): Promise<void> {
 
 async function start(config: Config, logger: pino.Logger): Promise<void> {
   const { home, server } = config;
+  const flows = await loadFlows(config);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const { model, close: closeModel } = await openModel(config.flows.model, { logger });
   const engine = createEmbeddedEngine({
@@ -69,7 +71,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     },
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
-  gateway = await open({ config, engine, model, url: reachable(served.url), publicUrl, logger, report });
+  gateway = await open({ config, flows, engine, model, url: reachable(served.url), publicUrl, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -77,6 +79,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
 
 type Parts = {
   readonly config: Config;
+  readonly flows: readonly FlowDefinition[];
   readonly engine: Engine;
   readonly model: Model;
   /** Where it is reached from here, and where from outside. */
@@ -89,6 +92,7 @@ type Parts = {
 /** The gateway's parts put together: registry, flows, runs and their faces. */
 async function open({
   config,
+  flows,
   engine,
   model,
   url,
@@ -99,7 +103,7 @@ async function open({
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
-  const registry = await openGatewayRegistry(config, inside, report);
+  const registry = await openGatewayRegistry(config, flows, inside, report);
   const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
   const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const doorbell = await openDoorbell(home, publicUrl === url ? server.publicUrl : publicUrl);

@@ -8,6 +8,7 @@ export type ServerSpec = {
   readonly name: string;
   /** Absolute path of the entry. */
   readonly entry: string;
+  readonly args: readonly string[];
   readonly cwd: string;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -37,16 +38,25 @@ export interface ServerProcess {
  */
 export function startServer(spec: ServerSpec): ServerProcess {
   const log = openServerLog(spec.logPath);
-  const child = Bun.spawn([process.execPath, "--preload", join(import.meta.dir, "leash.ts"), spec.entry], {
-    cwd: spec.cwd,
-    env: { ...spec.env },
-    stdin: "pipe",
-    stdout: log.descriptor,
-    stderr: log.descriptor,
-    detached: true,
-  });
+  const child = Bun.spawn(
+    [process.execPath, "--preload", join(import.meta.dir, "leash.ts"), spec.entry, ...spec.args],
+    {
+      cwd: spec.cwd,
+      env: { ...spec.env },
+      stdin: "pipe",
+      stdout: log.descriptor,
+      stderr: log.descriptor,
+      detached: true,
+    },
+  );
   closeSync(log.descriptor);
   const logTail = async () => lastLines(await log.text());
+  const lastWords = async (exitCode: number | null) => {
+    const said = await logTail();
+    if (said !== "" || exitCode !== 0) return `:\n${said}`;
+    // A module that only exports its agent runs to its end.
+    return `, without a word. An entry has to serve its agent, with serveAgent, until a signal ends it: ${spec.entry}`;
+  };
   return {
     name: spec.name,
     pid: child.pid,
@@ -57,7 +67,7 @@ export function startServer(spec: ServerSpec): ServerProcess {
       while (performance.now() < deadline) {
         signal?.throwIfAborted();
         if (child.exitCode !== null || child.signalCode !== null)
-          throw new AppError("unavailable", `${spec.name} ended before it was ready:\n${await logTail()}`);
+          throw new AppError("unavailable", `${spec.name} ended before it was ready${await lastWords(child.exitCode)}`);
         const url = /^ready (https?:\/\/\S+)/m.exec(await log.text())?.[1];
         if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/readyz`))) return url.replace(/\/$/, "");
         await Bun.sleep(40);

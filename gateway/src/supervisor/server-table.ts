@@ -1,83 +1,111 @@
-import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
-import type { Config } from "manyhands/internal/config/config";
+import { agentNamed, type Config } from "manyhands/internal/config/config";
+import { variableFor } from "manyhands/internal/config/environment";
+import { entryPath } from "manyhands/internal/config/named-files";
+import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "./port.ts";
 
 /** A server as this package knows it: a name, a file to start, and where its port is set. Of an agent nothing more is known here. */
 export type ServerEntry = {
-  readonly name: AgentName | "gateway";
+  readonly name: string;
   /** Absolute path of the server's entry. */
   readonly entry: string;
   readonly portEnv: string;
 };
 
-/** The agents whose servers are in this checkout, in the order of their ports. */
-export function agentEntries(root: string): readonly (ServerEntry & { readonly name: AgentName })[] {
-  const names: readonly AgentName[] = ["manus", "browser", "swe", "data-analysis"];
-  return names
-    .map((name) => ({ name, entry: join(root, "agents", name, "src/server.ts"), portEnv: agentPorts[name].portEnv }))
-    .filter(({ entry }) => existsSync(entry));
+const gateway = "gateway";
+
+/** The agents that this system starts, in the order of the settings. Throws `config_invalid` for an entry that is none. */
+export function agentEntries({ agents }: Pick<Config, "agents">): readonly ServerEntry[] {
+  return Object.entries(agents).flatMap(([name, { entry }]) =>
+    entry === undefined ? [] : [{ name, entry: entryPath(entry), portEnv: variableFor(["agents", name, "port"]) }],
+  );
+}
+
+/** The agent of this name, to start it. Throws `not_found` for one that runs elsewhere. */
+export function agentEntry(name: string, config: Pick<Config, "agents">): ServerEntry {
+  const { url, entry } = agentNamed(config, name);
+  if (entry === undefined)
+    throw new AppError(
+      "not_found",
+      `None answers at ${url} for the agent ${name}, which has no entry to be started from.`,
+    );
+  return { name, entry: entryPath(entry), portEnv: variableFor(["agents", name, "port"]) };
 }
 
 /** The gateway's server. */
-export function gatewayEntry(root: string): ServerEntry & { readonly name: "gateway" } {
-  return { name: "gateway", entry: join(root, "gateway/src/server/main.ts"), portEnv: "GATEWAY_PORT" };
+export function gatewayEntry(root: string): ServerEntry {
+  return { name: gateway, entry: join(root, "gateway/src/server/main.ts"), portEnv: "GATEWAY_PORT" };
+}
+
+/** What a server is told on its command line: an agent what it is called here, whatever its module calls it. */
+export function argsOf({ name }: Pick<ServerEntry, "name">): readonly string[] {
+  return name === gateway ? [] : ["--name", name];
 }
 
 /** The port a server has by the settings. */
-export function portOf({ name }: ServerEntry, config: Config): number {
-  return name === "gateway" ? config.gateway.port : config.agents[name].port;
+export function portOf({ name }: Pick<ServerEntry, "name">, config: Config): number {
+  return name === gateway ? config.gateway.port : agentNamed(config, name).port;
 }
 
 /** The settings with a port of its own for every server that takes any: the others have to know where it will be. */
 export function withPorts(config: Config): Config {
   const { host } = config.server;
-  const gateway = { ...config.gateway, port: config.gateway.port || freePort(host) };
-  const agent = (name: AgentName) => {
-    const own = config.agents[name];
-    if (own.port !== 0) return own;
+  const agents = Object.entries(config.agents).map(([name, own]) => {
+    if (own.port !== 0 || own.entry === undefined) return [name, own];
     const port = freePort(host);
-    return { ...own, port, url: addressOf(host, port) };
-  };
+    return [name, { ...own, port, url: addressOf(host, port) }];
+  });
   return {
     ...config,
-    gateway,
-    agents: {
-      manus: agent("manus"),
-      browser: agent("browser"),
-      swe: agent("swe"),
-      "data-analysis": agent("data-analysis"),
-    },
+    gateway: { ...config.gateway, port: config.gateway.port || freePort(host) },
+    agents: Object.fromEntries(agents),
   };
 }
 
-/** The settings with these agents on ports of loopback that were free a moment ago. */
-export function onFreePorts(config: Config, names: readonly AgentName[]): Config {
+/** The settings with these agents, of those that are started, on ports of loopback that were free a moment ago. */
+export function onFreePorts(config: Config, names: readonly string[]): Config {
   // What leads to their addresses from outside leads to the configured ports.
-  const moved = names.map((name) => [name, { ...config.agents[name], port: 0, publicUrl: undefined }]);
-  const agents = { ...config.agents, ...Object.fromEntries(moved) };
+  const moved = Object.entries(config.agents).map(([name, own]) => [
+    name,
+    names.includes(name) && own.entry !== undefined ? { ...own, port: 0, publicUrl: undefined } : own,
+  ]);
+  const agents = Object.fromEntries(moved);
   return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1", publicUrl: undefined }, agents });
 }
 
 /** What tells every server where the agents are. */
 export function agentUrls({ agents }: Config): Readonly<Record<string, string>> {
-  const names = Object.keys(agentPorts) as AgentName[];
-  return Object.fromEntries(names.map((name) => [agentPorts[name].urlEnv, agents[name].url]));
+  return Object.fromEntries(
+    Object.entries(agents).map(([name, { url }]) => [variableFor(["agents", name, "url"]), url]),
+  );
 }
 
 /** Where a server is reached by the settings. */
 export function urlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
-  if (name !== "gateway") return config.agents[name].url;
+  if (name !== gateway) return agentNamed(config, name).url;
   return addressOf(config.server.host, config.gateway.port);
 }
 
 /** Where a server is reached from outside by the settings; `PUBLIC_URL` is the gateway's. */
 export function publicUrlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
-  const { server, gateway, agents } = config;
-  const told = name === "gateway" ? (gateway.publicUrl ?? server.publicUrl) : agents[name].publicUrl;
+  const { server } = config;
+  const told = name === gateway ? (config.gateway.publicUrl ?? server.publicUrl) : agentNamed(config, name).publicUrl;
   return told ?? urlOf({ name }, config);
+}
+
+/** Throws `config_invalid` when two servers would listen at the same port. */
+export function requireOwnPorts(entries: readonly ServerEntry[], config: Config): void {
+  for (const [index, entry] of entries.entries()) {
+    const port = portOf(entry, config);
+    const other = entries.slice(0, index).find((one) => portOf(one, config) === port);
+    if (other !== undefined)
+      throw new AppError(
+        "config_invalid",
+        `${other.name} and ${entry.name} both have port ${port}. Set ${entry.portEnv} to another.`,
+      );
+  }
 }
 
 function addressOf(host: string, port: number): string {

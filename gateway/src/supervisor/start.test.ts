@@ -25,6 +25,10 @@ async function checkout(source: string | undefined): Promise<string> {
   await mkdir(join(root, "gateway/src/server"), { recursive: true });
   await writeFile(join(root, "gateway/src/server/main.ts"), source ?? "");
   if (source !== undefined) await writeFile(join(root, "agents/manus/src/server.ts"), source);
+  const off = ["browser", "swe", "data-analysis", ...(source === undefined ? ["manus"] : [])];
+  const switched = off.map((name) => `[agents.${name}]\nenabled = false\n`);
+  const own = source === undefined ? [] : ['[agents.manus]\nentry = "agents/manus/src/server.ts"\n'];
+  await writeFile(join(root, "manyhands.toml"), [...own, ...switched].join(""));
   return root;
 }
 
@@ -59,7 +63,8 @@ test("the gateway is started once the last of its agents is up", async () => {
   await writeFile(join(root, "gateway/src/server/main.ts"), seen);
   await mkdir(join(root, "agents/swe/src"), { recursive: true });
   await writeFile(join(root, "agents/swe/src/server.ts"), agent);
-  const { said, context } = await contextOf(root, 0, stop.signal, { SWE_PORT: "0" });
+  const swe = { SWE_PORT: "0", MANYHANDS_AGENTS_SWE_ENTRY: "agents/swe/src/server.ts" };
+  const { said, context } = await contextOf(root, 0, stop.signal, { ...swe, MANYHANDS_AGENTS_SWE_ENABLED: "true" });
   const up = Promise.withResolvers<void>();
   const done = startAgents({ ...context, onUp: () => up.resolve() });
   await Promise.race([up.promise, done]);
@@ -125,12 +130,15 @@ test("an agent that cannot live ends start with a failure that says why", async 
   expect(said.join("\n")).toContain("manus: no such key");
 });
 
-test("a port in use and a checkout without agents are refused at once", async () => {
+test("a port in use, one for two servers, and settings without agents are refused at once", async () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const { signal } = new AbortController();
   const taken = await contextOf(await checkout(agent), server.port ?? 0, signal);
   expect(startAgents(taken.context)).rejects.toThrow(/is in use.*MANUS_PORT/);
+  const port = String(server.port);
+  const shared = await contextOf(await checkout(agent), server.port ?? 0, signal, { GATEWAY_PORT: port });
+  expect(startAgents(shared.context)).rejects.toThrow(`manus and gateway both have port ${port}. Set GATEWAY_PORT`);
   const empty = await contextOf(await checkout(undefined), 0, signal);
-  expect(startAgents(empty.context)).rejects.toThrow("There is no agent in this checkout");
+  expect(startAgents(empty.context)).rejects.toThrow("There is no agent: the settings switch all of them off.");
   await server.stop(true);
 });

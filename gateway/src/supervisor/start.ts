@@ -1,15 +1,17 @@
 import { join } from "node:path";
-import type { Config } from "manyhands/internal/config/config";
-import { AppError } from "manyhands/internal/core/errors";
+import { type Config, checkNamedFiles, firstAgent } from "manyhands/internal/config/config";
 import { describeAgent } from "../cli/agent-line.ts";
+import { loadFlows } from "../flows/load-flows.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
 import {
   agentEntries,
   agentUrls,
+  argsOf,
   gatewayEntry,
   portOf,
   publicUrlOf,
+  requireOwnPorts,
   type ServerEntry,
   withPorts,
 } from "./server-table.ts";
@@ -31,17 +33,20 @@ export type StartContext = {
 };
 
 /**
- * Starts every agent of this checkout and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
- * request. Rejects with `unavailable` when a port is taken.
+ * Starts every agent of the settings that has an entry, and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with
+ * whether all ended on request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name what is not there.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
   const config = withPorts(context.config);
-  const agents = agentEntries(context.root);
-  if (agents.length === 0)
-    throw new AppError("not_found", "There is no agent in this checkout (agents/*/src/server.ts).");
+  firstAgent(config);
+  await checkNamedFiles(config);
+  // The gateway would find it out too, but only once the agents are up.
+  await loadFlows(config);
+  const agents = agentEntries(config);
   const gateway = gatewayEntry(context.root);
   const entries: readonly ServerEntry[] = [...agents, gateway];
+  requireOwnPorts(entries, config);
   for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
   let waiting = entries.length;
   let givenUp = 0;
@@ -65,6 +70,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     });
   };
   signal.addEventListener("abort", () => settle(), { once: true });
+  if (agents.length === 0) settle();
   const keep = (entry: ServerEntry) =>
     supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
   await Promise.all([
@@ -96,6 +102,7 @@ function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerS
   return {
     name: entry.name,
     entry: entry.entry,
+    args: argsOf(entry),
     cwd,
     env: {
       ...env,

@@ -26,7 +26,7 @@ async function spec(source: string): Promise<ServerSpec> {
   const name = `server-${++count}`;
   const entry = join(folder, `${name}.ts`);
   await writeFile(entry, source);
-  return { name, entry, cwd: folder, env: process.env, logPath: join(folder, "logs", `${name}.log`) };
+  return { name, entry, args: [], cwd: folder, env: process.env, logPath: join(folder, "logs", `${name}.log`) };
 }
 
 /** Collects events and lets a test wait for one of them. */
@@ -64,6 +64,13 @@ test("a server that never lives is given up with its last words", async () => {
   expect(events[0]).toMatchObject({ restartInMs: 5 });
   expect(events[1]).toMatchObject({ restartInMs: 10 });
   expect(JSON.stringify(events[2])).toContain("no such thing");
+});
+
+test("a module that only exports its agent is told what an entry does", async () => {
+  const { events, report } = recorder();
+  const server = await spec("export const agent = {};");
+  await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
+  expect(JSON.stringify(events.at(-1))).toContain("An entry has to serve its agent, with serveAgent");
 });
 
 test("the pause before a start doubles up to its bound, and begins anew after a server that lived", async () => {

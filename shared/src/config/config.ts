@@ -1,17 +1,16 @@
-import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
-import type { AgentName } from "./agents.ts";
+import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
 import { checkExposure } from "./exposure.ts";
-import { bytesOf, limitsOf } from "./measures.ts";
-import { defaultModel, modelNamed, namedModels } from "./models.ts";
+import { checkInstructions } from "./instructions.ts";
+import { bytesOf } from "./measures.ts";
+import { defaultModel, modelFor, namedModels } from "./models.ts";
+import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
-import type { ToolFamily } from "./tool-families.ts";
 
 /** Everything a process of this system is told from outside, checked and with defaults. Frozen data, made once at start. */
 export type Config = {
@@ -44,9 +43,13 @@ export type Config = {
     /** How long an agent that cannot be reached is tried again within one ask. */
     readonly patienceMs: number;
   };
-  /** The model of the flows' own calls; undefined means the rehearsal model answers. */
-  readonly flows: { readonly model: ModelConfig | undefined };
-  readonly agents: Readonly<Record<AgentName, AgentConfig>>;
+  readonly flows: {
+    /** The model of the flows' own calls; undefined means the rehearsal model answers. */
+    readonly model: ModelConfig | undefined;
+    /** The modules of the flows that are added to those there are, by the flows' names. */
+    readonly added: Readonly<Record<string, NamedFile>>;
+  };
+  readonly agents: AgentConfigs;
   /** Agents elsewhere, by the name they are asked by. */
   readonly peers: Readonly<Record<string, PeerConfig>>;
   readonly sandbox: {
@@ -76,31 +79,6 @@ export type Config = {
 
 /** Where an agent elsewhere has its card, and the bearer token it wants. */
 type PeerConfig = { readonly url: string; readonly token?: string | undefined };
-
-/** What is set for one agent. `limits` go over the agent's own. */
-export type AgentConfig = {
-  readonly port: number;
-  /** Where the rest of this system reaches it. */
-  readonly url: string;
-  /** Where it is reached from outside, which its card and links say. */
-  readonly publicUrl: string | undefined;
-  readonly model: ModelConfig | undefined;
-  readonly limits: Partial<Limits>;
-  /** Whether each of its turns may, has to or must not call a tool; undefined for as it is made. */
-  readonly toolChoice: "auto" | "required" | "none" | undefined;
-  /** The families of tools it is given; undefined for those it is made with. */
-  readonly tools: readonly ToolFamily[] | undefined;
-  /** Names of the agents it may ask: of this system, or in `peers`. */
-  readonly delegates: readonly string[];
-  /** Names of tools whose every call a person has to allow. */
-  readonly approve: readonly string[];
-  /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
-  readonly risky: "ask" | "allow" | "deny";
-  /** The MCP servers whose tools it has. */
-  readonly mcp: readonly string[] | "all";
-  /** Whether it is an MCP server too, at `/mcp`. */
-  readonly serveMcp: boolean;
-};
 
 /**
  * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which wins. Rejects with `config_invalid`,
@@ -134,13 +112,8 @@ export function toConfig(settings: Settings, cwd: string): Config {
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
-    flows: { model: modelFor(sections.flows.model, sections) },
-    agents: {
-      manus: agentConfig(sections, "manus"),
-      browser: agentConfig(sections, "browser"),
-      swe: agentConfig(sections, "swe"),
-      "data-analysis": agentConfig(sections, "data-analysis"),
-    },
+    flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
+    agents: agentConfigs(settings, cwd),
     peers: sections.peers,
     sandbox: {
       tier: sandbox.tier,
@@ -162,19 +135,38 @@ export function toConfig(settings: Settings, cwd: string): Config {
   };
 }
 
-function modelFor(wanted: string | undefined, { llm }: Sections): ModelConfig | undefined {
-  return wanted === undefined ? defaultModel(llm) : modelNamed(wanted, llm);
+/** The settings of an agent of this system. Throws `invalid_input`, naming those there are. */
+export function agentNamed({ agents }: Pick<Config, "agents">, name: string): AgentConfig {
+  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (agent !== undefined) return agent;
+  const known = Object.keys(agents).join(", ") || "none";
+  throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}.`);
 }
 
-/** The agents one may ask. Throws `config_invalid` for a name that nothing has, and for its own. */
-function checkedDelegates(name: AgentName, { agents, peers }: Sections): readonly string[] {
-  const known = [...Object.keys(agents).filter((other) => other !== name), ...Object.keys(peers)];
-  const { delegates } = agents[name];
-  const unknown = delegates.find((delegate) => !known.includes(delegate));
-  if (unknown === undefined) return delegates;
-  throw new AppError(
-    "config_invalid",
-    `[agents.${name}] delegates names ${JSON.stringify(unknown)}, but the agents it can ask are: ${known.join(", ")}.`,
+/** The agent that is meant where none is named: the first there is. Throws `config_invalid` where there is none. */
+export function firstAgent({ agents }: Pick<Config, "agents">): string {
+  const [first] = Object.keys(agents);
+  if (first === undefined)
+    throw new AppError("config_invalid", "There is no agent: the settings switch all of them off.");
+  return first;
+}
+
+/** Rejects with `config_invalid` when a file that the settings name is not what they say, whichever process it is for. */
+export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" | "flows">): Promise<void> {
+  for (const { entry, instructions } of Object.values(agents)) {
+    if (entry !== undefined) entryPath(entry);
+    await checkInstructions(instructions);
+  }
+  for (const entry of Object.values(flows.added)) entryPath(entry);
+}
+
+function addedFlows(settings: Settings, cwd: string): Readonly<Record<string, NamedFile>> {
+  const { model: _, ...tables } = settings.sections.flows;
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, { entry }]) => {
+      checkName("flows", name, settings);
+      return [name, namedFile(["flows", name, "entry"], entry, settings, cwd)];
+    }),
   );
 }
 
@@ -182,26 +174,4 @@ function checkedDelegates(name: AgentName, { agents, peers }: Sections): readonl
 function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
   if (mcp.file !== undefined) return resolve(cwd, mcp.file);
   return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
-}
-
-function agentConfig(sections: Sections, name: AgentName): AgentConfig {
-  const agent = sections.agents[name];
-  const { host } = sections.server;
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  // OpenManus counts max_input_tokens over all requests of a process, which a bound per task comes closest to; 0 means none.
-  const tokens = sections.llm.max_input_tokens || undefined;
-  return {
-    port: agent.port,
-    url: agent.url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${agent.port}`,
-    publicUrl: agent.public_url,
-    model: modelFor(agent.model, sections),
-    limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
-    toolChoice: agent.tool_choice,
-    tools: agent.tools,
-    delegates: checkedDelegates(name, sections),
-    approve: agent.approve,
-    risky: agent.risky,
-    serveMcp: agent.serve_mcp,
-    mcp: agent.mcp === undefined ? (name === "manus" ? "all" : []) : agent.mcp.includes("*") ? "all" : agent.mcp,
-  };
 }

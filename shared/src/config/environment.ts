@@ -1,4 +1,3 @@
-import { agentPorts } from "./agents.ts";
 import { fixedKeys, type KeyNode, namedTables, nodeAt } from "./key-tree.ts";
 
 /** A key that a variable of the environment sets. */
@@ -26,13 +25,29 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   SERPER_API_KEY: ["search", "serper", "api_key"],
   GOOGLE_CSE_API_KEY: ["search", "google_cse", "api_key"],
   GOOGLE_CSE_CX: ["search", "google_cse", "cx"],
-  ...Object.fromEntries(
-    Object.entries(agentPorts).flatMap(([name, { portEnv, urlEnv }]) => [
-      [portEnv, ["agents", name, "port"]],
-      [urlEnv, ["agents", name, "url"]],
-    ]),
-  ),
 };
+
+/** The keys of an agent that have a short name too, made of the agent's: `MANUS_PORT`. */
+const shortKeys = ["port", "url"];
+
+/** The short name of a key of an agent, where it is none of those above. */
+function shortNameOf([section, name = "", key = "", ...deeper]: readonly string[]): string | undefined {
+  if (section !== "agents" || !shortKeys.includes(key) || deeper.length > 0) return undefined;
+  const variable = `${name}_${key}`.replaceAll("-", "_").toUpperCase();
+  return Object.hasOwn(shortNames, variable) ? undefined : variable;
+}
+
+/** The short names of the keys of a tree, and what they set. */
+function shortNamesOf(root: KeyNode): Readonly<Record<string, readonly string[]>> {
+  const ofAgents = Object.keys(root.properties?.agents?.properties ?? {}).flatMap((name) =>
+    shortKeys.flatMap((key) => {
+      const path = ["agents", name, key];
+      const variable = shortNameOf(path);
+      return variable === undefined ? [] : [[variable, path] as const];
+    }),
+  );
+  return { ...Object.fromEntries(ofAgents), ...shortNames };
+}
 
 /** The systematic name of a key: `MANYHANDS_SECTION_KEY`. */
 function systematicName(path: readonly string[]): string {
@@ -42,12 +57,16 @@ function systematicName(path: readonly string[]): string {
 /** The variable to name in a message about this key: the short one where there is one. */
 export function variableFor(path: readonly string[]): string {
   const short = Object.entries(shortNames).find(([, target]) => target.join(".") === path.join("."));
-  return short?.[0] ?? systematicName(path);
+  return short?.[0] ?? shortNameOf(path) ?? systematicName(path);
 }
 
 /** Every variable with a fixed name, for suggestions. */
 export function knownVariables(root: KeyNode): string[] {
-  return [...Object.keys(shortNames), ...fixedKeys(root).map(({ path }) => systematicName(path)), configFileVariable];
+  return [
+    ...Object.keys(shortNamesOf(root)),
+    ...fixedKeys(root).map(({ path }) => systematicName(path)),
+    configFileVariable,
+  ];
 }
 
 /**
@@ -59,12 +78,13 @@ export function readEnvironment(
   root: KeyNode,
 ): { entries: EnvironmentEntry[]; unknown: string[] } {
   const fixed = new Map(fixedKeys(root).map(({ path }) => [systematicName(path), path]));
+  const short = shortNamesOf(root);
   const entries: EnvironmentEntry[] = [];
   const unknown: string[] = [];
   for (const [variable, value] of Object.entries(env)) {
     if (value === undefined || value === "" || variable === configFileVariable) continue;
     const path =
-      (Object.hasOwn(shortNames, variable) ? shortNames[variable] : undefined) ??
+      (Object.hasOwn(short, variable) ? short[variable] : undefined) ??
       fixed.get(variable) ??
       namedTablePath(variable, root);
     const node = path === undefined ? undefined : nodeAt(root, path);
@@ -73,13 +93,27 @@ export function readEnvironment(
   }
   // A short name goes last, so that it has the last word over the systematic name of the same key.
   return {
-    entries: entries.sort((a, b) => Number(a.variable in shortNames) - Number(b.variable in shortNames)),
+    entries: entries.sort((a, b) => Number(a.variable in short) - Number(b.variable in short)),
     unknown,
   };
 }
 
-/** `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`. */
+/** The tables that variables alone name, as `[section, name]`: those of the tree have the variables of their keys already. */
+export function tablesNamedIn(
+  env: Readonly<Record<string, string | undefined>>,
+  root: KeyNode,
+): readonly (readonly string[])[] {
+  const known = new Set(knownVariables(root));
+  return Object.entries(env).flatMap(([variable, value]) => {
+    if (value === undefined || value === "" || known.has(variable)) return [];
+    const path = namedTablePath(variable, root);
+    return path === undefined ? [] : [path.slice(0, 2)];
+  });
+}
+
+/** `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`; where two keys end alike the longer one is meant. */
 function namedTablePath(variable: string, root: KeyNode): readonly string[] | undefined {
+  const found: (readonly string[])[] = [];
   for (const [section, node] of Object.entries(root.properties ?? {})) {
     const prefix = `${systematicName([section])}_`;
     const table = namedTables(node);
@@ -87,10 +121,11 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
     for (const { path } of fixedKeys(table)) {
       const suffix = `_${path.join("_").toUpperCase()}`;
       const name = variable.slice(prefix.length, -suffix.length).toLowerCase();
-      if (variable.endsWith(suffix) && name !== "") return [section, name, ...path];
+      if (variable.endsWith(suffix) && name !== "") found.push([section, name, ...path]);
     }
   }
-  return undefined;
+  const byName = ([, one = ""]: readonly string[], [, other = ""]: readonly string[]) => one.length - other.length;
+  return found.toSorted(byName)[0];
 }
 
 /** The text of a variable as the kind of value its key wants; left as text where it cannot be one, so that the check refuses it. */

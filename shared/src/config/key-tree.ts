@@ -39,6 +39,18 @@ export function namedTables(node: KeyNode): KeyNode | undefined {
     : undefined;
 }
 
+/** The tree in which these tables of the user's choice, as `[section, name]`, are keys like any other. */
+export function withTables(root: KeyNode, tables: readonly (readonly string[])[]): KeyNode {
+  let properties = root.properties ?? {};
+  for (const [section = "", name = ""] of tables) {
+    const node = properties[section];
+    const table = node === undefined ? undefined : namedTables(node);
+    if (table === undefined || node?.properties?.[name] !== undefined) continue;
+    properties = { ...properties, [section]: { ...node, properties: { ...node?.properties, [name]: table } } };
+  }
+  return { ...root, properties };
+}
+
 /** The node of a key of this table; `isTable` says whether a table stands there, for names of the user's choice are tables. */
 export function childNode(node: KeyNode, key: string, isTable = true): KeyNode | undefined {
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key];

@@ -21,7 +21,7 @@ export function namedModels(llm: LlmSection): Record<string, ModelConfig> {
 }
 
 /** The model somebody asks for: a table's name, or a model's name at the endpoint of `[llm]`. */
-export function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = []): ModelConfig | undefined {
+function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = []): ModelConfig | undefined {
   if (path.includes(wanted))
     throw new AppError("config_invalid", `[llm] fallback goes in a circle: ${[...path, wanted].join(" → ")}.`);
   const table = isTableName(wanted) && Object.hasOwn(llm, wanted) ? llm[wanted] : { model: wanted };
@@ -35,6 +35,11 @@ function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
   const { api_key: _, price: __, capabilities: ___, provider: ____, ...rest } = base;
   return { ...(elsewhere ? rest : base), ...table };
+}
+
+/** The model that somebody asks for, or the default where nobody does. */
+export function modelFor(wanted: string | undefined, llm: LlmSection): ModelConfig | undefined {
+  return wanted === undefined ? defaultModel(llm) : modelNamed(wanted, llm);
 }
 
 function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]): ModelConfig | undefined {

@@ -1,6 +1,6 @@
 import { isTableName } from "./models.ts";
 import type { Sections } from "./sections.ts";
-import type { Settings } from "./settings.ts";
+import { originBelow, type Settings } from "./settings.ts";
 import { valueAt } from "./table.ts";
 
 /** OpenManus's keys that have no effect here, and why. */
@@ -27,12 +27,12 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
     const type = /^llm\.(?:[^.]+\.)?api_type$/.test(key) ? String(valueAt(sections, key.split("."))) : "openai";
     if (!knownTypes.includes(type)) notes.push(`${origin}: ${key} ${JSON.stringify(type)} ${asOpenAi(type)}`);
   }
-  const daytona = originBelow("daytona", origins);
+  const daytona = originBelow({ origins }, ["daytona"]);
   if (daytona !== undefined) notes.push(`${daytona}: [daytona] is not used: tools run in a sandbox of this machine.`);
   const named = namedModels(sections);
   for (const name of Object.keys(sections.llm).filter(isTableName)) {
     if (named.has(name)) continue;
-    const where = originBelow(`llm.${name}`, origins) ?? "settings";
+    const where = originBelow({ origins }, ["llm", name]) ?? "settings";
     notes.push(`${where}: [llm.${name}] is not used: no agent, no flow and no fallback names it as its model.`);
   }
   return notes;
@@ -42,10 +42,6 @@ function asOpenAi(type: string): string {
   if (type === "aws")
     return "is asked at Bedrock's OpenAI-compatible endpoint, which takes a Bedrock API key as api_key.";
   return "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
-}
-
-function originBelow(table: string, origins: Settings["origins"]): string | undefined {
-  return [...origins].find(([key]) => key.startsWith(`${table}.`))?.[1];
 }
 
 /** What agents and models name as a model. */

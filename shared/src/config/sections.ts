@@ -1,51 +1,12 @@
 import * as z from "zod";
-import { type AgentName, agentPorts } from "./agents.ts";
+import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
 import { browserSection } from "./browser-section.ts";
 import { llmSection } from "./llm-section.ts";
-import { toolFamilyNames } from "./tool-families.ts";
 import { egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
-const address = z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://");
-const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
-
-/** Bounds of one task. `usd` needs a model with a known price. */
-const limits = z.strictObject({
-  steps: z.int().min(1).max(10_000).optional(),
-  tokens: z.int().min(1).max(10_000_000_000).optional(),
-  usd: z.number().min(0).max(1_000_000).optional(),
-  wall_seconds: seconds.optional(),
-  calls_per_turn: z.int().min(1).max(1000).optional(),
-  parallel_calls: z.int().min(1).max(1000).optional(),
-  answer_seconds: seconds.optional(),
-  result_characters: z.int().min(100).max(10_000_000).optional(),
-});
-
-const agentKeys = (name: AgentName) =>
-  z
-    .strictObject({
-      port: port.default(agentPorts[name].port),
-      url: address.optional(),
-      public_url: publicAddress.optional(),
-      model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional(),
-      limits: limits.prefault({}),
-      tool_choice: z.enum(["auto", "required", "none"]).optional(),
-      tools: z
-        .array(z.enum(toolFamilyNames))
-        .describe(`a list of ${toolFamilyNames.join(", ")}`)
-        .optional(),
-      delegates: z
-        .array(text)
-        .describe("a list of agents of this system and of [peers.NAME] tables")
-        .default(name === "manus" ? ["browser", "swe", "data-analysis"] : []),
-      approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
-      risky: z.enum(["ask", "allow", "deny"]).default("ask"),
-      serve_mcp: z.boolean().default(false),
-      mcp: z.array(text).describe('a list of names of servers in mcp.json, or ["*"] for all').optional(),
-    })
-    .prefault({});
 
 /** The sections OpenManus has and this system has its own counterpart for. */
 const openManusSections = {
@@ -114,9 +75,7 @@ export const sectionsSchema = z.strictObject({
       patience_seconds: z.number().min(1).max(86_400).default(120),
     })
     .prefault({}),
-  flows: z
-    .strictObject({ model: text.describe("the NAME of an [llm.NAME] table, or a model's name").optional() })
-    .prefault({}),
+  flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z
     .strictObject({
@@ -125,15 +84,8 @@ export const sectionsSchema = z.strictObject({
       height: z.int().min(480).max(1080).default(800),
     })
     .prefault({}),
-  limits: limits.prefault({}),
-  agents: z
-    .strictObject({
-      manus: agentKeys("manus"),
-      browser: agentKeys("browser"),
-      swe: agentKeys("swe"),
-      "data-analysis": agentKeys("data-analysis"),
-    })
-    .prefault({}),
+  limits: limitsSection.prefault({}),
+  agents: agentsSection.prefault({}),
   peers: z
     .object({})
     .catchall(

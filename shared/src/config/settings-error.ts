@@ -35,11 +35,17 @@ export function unknownVariable(variable: string, root: KeyNode): AppError {
 /** A value that its key cannot have. `origin` is where it was set. */
 export function badValue(path: readonly string[], value: unknown, origin: string, root: KeyNode): AppError {
   const node = nodeAt(root, path);
-  const shown = isSecret(path) ? "that value" : redacted(path, JSON.stringify(value));
+  const shown = isSecret(path) ? "that value" : shortened(redacted(path, JSON.stringify(value) ?? ""));
   const allowed = node === undefined ? "" : ` Allowed: ${allowedValues(node)}.`;
   const variable = variableFor(path);
   const also = origin === variable || node?.properties !== undefined ? "" : ` ${variable} sets it too.`;
-  return invalid(`${origin}: ${path.join(".")} cannot be ${shown}.${allowed}${also}`);
+  const fault = value === undefined ? "is missing" : `cannot be ${shown}`;
+  return invalid(`${origin}: ${path.join(".")} ${fault}.${allowed}${also}`);
+}
+
+/** A value may be a whole text of instructions. */
+function shortened(shown: string): string {
+  return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }
 
 function suggestion(typed: string, known: readonly string[]): string {

@@ -132,7 +132,7 @@ test("the environment goes over the file, by short and by systematic name", asyn
   expect(config.model).toMatchObject({ name: "env", apiKey: "sk-from-env", temperature: 0 });
   expect(config.models.vision).toMatchObject({ name: "eyes", temperature: 1 });
   expect(config.home).toBe("/tmp/elsewhere");
-  expect(config.agents["data-analysis"].limits.steps).toBe(9);
+  expect(config.agents["data-analysis"]?.limits.steps).toBe(9);
   expect(config.agents.manus).toMatchObject({ port: 0, limits: { steps: 5 } });
   expect(config.browser).toMatchObject({ headless: false, extra_chromium_args: ["--a", "--b"] });
   expect(config.server.port).toBe(5000);
@@ -144,9 +144,9 @@ test("an agent's model is a table's name or a model's name at the same endpoint"
     '[llm]\nmodel = "big"\napi_key = "k"\n[llm.small]\nmodel = "little"\n[agents.swe]\nmodel = "small"\n[agents.browser]\nmodel = "other"\n',
   );
   const { agents } = await loadConfig({ cwd, env: {} });
-  expect(agents.manus.model?.name).toBe("big");
-  expect(agents.swe.model?.name).toBe("little");
-  expect(agents.browser.model).toMatchObject({ name: "other", apiKey: "k" });
+  expect(agents.manus?.model?.name).toBe("big");
+  expect(agents.swe?.model?.name).toBe("little");
+  expect(agents.browser?.model).toMatchObject({ name: "other", apiKey: "k" });
 });
 
 test("a misspelt key names file, line, key, the nearest name and all known ones", async () => {
@@ -160,7 +160,9 @@ test("an unknown section, a misspelt agent and a key in a named table are refuse
   expect(await refusal('[lmm]\nmodel = "x"\n')).toStartWith(
     "manyhands.toml, line 1: there is no section [lmm]. Did you mean llm?",
   );
-  expect(await refusal("[agents.manu]\nport = 1\n")).toContain("[agents] has no table manu. Did you mean manus?");
+  expect(await refusal("[agents.manu]\nport = 1\n")).toContain(
+    "[agents.manu] has neither entry nor url. Did you mean manus?",
+  );
   expect(await refusal("[llm]\ncontext_window = 12000\n")).toContain(
     "[llm] has no key context_window. Did you mean capabilities.context_window?",
   );
@@ -227,7 +229,7 @@ test("an address others can reach is refused without a token", async () => {
   expect(await refusal(undefined, { HOST: "0.0.0.0" })).toContain("Set MANYHANDS_TOKEN");
   const config = await loadConfig({ cwd: "/", env: { HOST: "0.0.0.0", MANYHANDS_TOKEN: "long-enough" } });
   expect(config.server.token).toBe("long-enough");
-  expect(config.agents.manus.url).toBe("http://127.0.0.1:4101");
+  expect(config.agents.manus?.url).toBe("http://127.0.0.1:4101");
 });
 
 test("what only looks like this machine is refused without a token too", async () => {
@@ -238,7 +240,7 @@ test("what only looks like this machine is refused without a token too", async (
 
 test("an agent is reached at the address that is listened on, on all interfaces by loopback", async () => {
   const urlAt = async (HOST: string) =>
-    (await loadConfig({ cwd: "/", env: { HOST, MANYHANDS_TOKEN: "long-enough", MANUS_PORT: "1" } })).agents.manus.url;
+    (await loadConfig({ cwd: "/", env: { HOST, MANYHANDS_TOKEN: "long-enough", MANUS_PORT: "1" } })).agents.manus?.url;
   expect(await urlAt("0.0.0.0")).toBe("http://127.0.0.1:1");
   expect(await urlAt("::")).toBe("http://127.0.0.1:1");
   expect(await urlAt("::1")).toBe("http://[::1]:1");
@@ -282,7 +284,7 @@ test("sizes are of 1024, in either case, and without a unit bytes", async () => 
 
 test("OpenManus's bound on input tokens holds where no other is set, and 0 is none", async () => {
   const tokens = async (toml: string) =>
-    (await loadConfig({ cwd: await folderWith(toml), env: {} })).agents.manus.limits.tokens;
+    (await loadConfig({ cwd: await folderWith(toml), env: {} })).agents.manus?.limits.tokens;
   expect(await tokens("[llm]\nmax_input_tokens = 1000\n")).toBe(1000);
   expect(await tokens("[llm]\nmax_input_tokens = 0\n")).toBeUndefined();
   expect(await tokens("[llm]\nmax_input_tokens = 1000\n[limits]\ntokens = 7\n")).toBe(7);
@@ -292,7 +294,7 @@ test("Manus has the tools of all MCP servers, the others those that are named, a
   const cwd = await folderWith('[agents.swe]\nmcp = ["files"]\n[agents.browser]\nmcp = ["files", "*"]\n');
   const { agents } = await loadConfig({ cwd, env: {} });
   expect(Object.values(agents).map(({ mcp }) => mcp)).toEqual(["all", "all", ["files"], []]);
-  expect((await loadConfig({ cwd, env: { MANYHANDS_AGENTS_MANUS_MCP: "tickets" } })).agents.manus.mcp).toEqual([
+  expect((await loadConfig({ cwd, env: { MANYHANDS_AGENTS_MANUS_MCP: "tickets" } })).agents.manus?.mcp).toEqual([
     "tickets",
   ]);
 });
@@ -334,7 +336,7 @@ test("an address from outside is refused without a token, whoever it is of, and 
     expect(await refusal(toml)).toContain(`${key} is https://team.example, which other machines can reach`);
     const cwd = await folderWith(toml);
     const config = await loadConfig({ cwd, env: { MANYHANDS_TOKEN: "long-enough" } });
-    const told = [config.server.publicUrl, config.gateway.publicUrl, config.agents.swe.publicUrl];
+    const told = [config.server.publicUrl, config.gateway.publicUrl, config.agents.swe?.publicUrl];
     expect(told).toEqual(keys.map((one) => (one === key ? "https://team.example" : undefined)));
     await loadConfig({ cwd: await folderWith(`${key} = "http://localhost:8080"\n`), env: {} });
   }
@@ -391,7 +393,7 @@ test("flows have the model that is named for them, agents how they call tools an
   expect(notes).toEqual([]);
   const plain = await loadConfig({ cwd: await folderWith('[llm]\nmodel = "big"\napi_key = "k"\n'), env: {} });
   expect(plain.flows.model?.name).toBe("big");
-  expect(plain.agents.manus.limits.answerMs).toBeUndefined();
+  expect(plain.agents.manus?.limits.answerMs).toBeUndefined();
 });
 
 test("a fallback that leads back to itself is refused", async () => {

@@ -1,6 +1,7 @@
-import { configFileVariable, readEnvironment } from "./environment.ts";
+import { firstFreePort } from "./agents.ts";
+import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
 import { readSettingsFile, type SettingsFile } from "./file.ts";
-import { childNode, type KeyNode, keyTree } from "./key-tree.ts";
+import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";
 import { type Sections, sectionsSchema } from "./sections.ts";
 import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
@@ -10,6 +11,8 @@ export type SettingsSource = {
   readonly cwd: string;
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The agent that reads them for itself, which is there without being named in them. */
+  readonly agent?: string | undefined;
 };
 
 /** Checked settings, the file's name, and for each key that someone set, where: a variable's name or `file, line n`. */
@@ -17,17 +20,21 @@ export type Settings = {
   readonly sections: Sections;
   readonly file: string | undefined;
   readonly origins: ReadonlyMap<string, string>;
+  readonly agent: string | undefined;
 };
 
 /**
  * Reads the settings file and the environment, which wins. Rejects with `config_invalid` and one message that names place, key, what is
  * allowed and the nearest known name; no secret's value is ever in it.
  */
-export async function readSettings({ cwd, file, env }: SettingsSource): Promise<Settings> {
-  const root = keyTree(sectionsSchema);
+export async function readSettings({ cwd, file, env, agent }: SettingsSource): Promise<Settings> {
+  const schema = keyTree(sectionsSchema);
   const read = await readSettingsFile(cwd, file ?? (env[configFileVariable] || undefined));
+  if (read !== undefined) checkKeys(read.table, schema, [], read);
+  const own = agent === undefined ? [] : [["agents", agent]];
+  const named = withTables(schema, [...tablesOf(read?.table ?? {}), ...own]);
+  const root = withTables(named, tablesNamedIn(env, named));
   const { entries, unknown } = readEnvironment(env, root);
-  if (read !== undefined) checkKeys(read.table, root, [], read);
   if (unknown[0] !== undefined) throw unknownVariable(unknown[0], root);
 
   const merged = withoutEmpty(read?.table ?? {});
@@ -37,10 +44,37 @@ export async function readSettings({ cwd, file, env }: SettingsSource): Promise<
     setAt(merged, path, value);
     origins.set(path.join("."), variable);
   }
+  if (agent !== undefined && valueAt(merged, ["agents", agent]) === undefined) setAt(merged, ["agents", agent], {});
   const parsed = sectionsSchema.safeParse(merged);
-  if (parsed.success) return { sections: parsed.data, file: read?.name, origins };
+  if (parsed.success) return { sections: withPorts(parsed.data), file: read?.name, origins, agent };
   const path = keyWithOrigin((parsed.error.issues[0]?.path ?? []).map(String), origins);
-  throw badValue(path, valueAt(merged, path), origins.get(path.join(".")) ?? "settings", root);
+  throw badValue(path, valueAt(merged, path), origins.get(path.join(".")) ?? read?.name ?? "settings", root);
+}
+
+/** The sections with a port for each agent: its own, or the next that nobody has said, whether others are switched off or not. */
+function withPorts(sections: Sections): Sections {
+  const taken = new Set([sections.gateway.port, ...Object.values(sections.agents).map(({ port }) => port)]);
+  const agents = Object.entries(sections.agents).map(([name, agent]) => {
+    let port = agent.port ?? firstFreePort;
+    while (agent.port === undefined && taken.has(port)) port++;
+    taken.add(port);
+    return [name, { ...agent, port }];
+  });
+  return { ...sections, agents: Object.fromEntries(agents) };
+}
+
+/** Where something below this path was set; undefined when nobody set anything there. */
+export function originBelow({ origins }: Pick<Settings, "origins">, path: readonly string[]): string | undefined {
+  const table = path.join(".");
+  return [...origins].find(([key]) => key === table || key.startsWith(`${table}.`))?.[1];
+}
+
+/** The tables within sections that a file has, as `[section, name]`. */
+function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
+  return Object.entries(table).flatMap(([section, value]) => {
+    const below = isTable(value) ? Object.entries(value).filter(([, one]) => isTable(one)) : [];
+    return below.map(([name]) => [section, name]);
+  });
 }
 
 /** Refuses the first key that is not known at its place. */

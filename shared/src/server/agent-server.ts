@@ -6,8 +6,8 @@ import { agentApp } from "../a2a/server/agent-app.ts";
 import { openCardKey } from "../a2a/server/card-key.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
-import type { AgentName } from "../config/agents.ts";
-import type { Config } from "../config/config.ts";
+import { agentNamed, type Config } from "../config/config.ts";
+import { instructed } from "../config/instructions.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
@@ -30,7 +30,7 @@ import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** An agent as a process: its name, and the agent, which may depend on what this machine offers. */
-export type AgentServerSpec = { readonly name: AgentName; readonly source: AgentSource };
+export type AgentServerSpec = { readonly name: string; readonly source: AgentSource };
 
 /** What an agent's server starts with. */
 type Start = {
@@ -46,7 +46,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const { config, logger, toolbox, options } = start;
   const { name } = spec;
   const { home, server } = config;
-  const agentConfig = config.agents[name];
+  const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model, cardKey } = parts;
   const face = agentConfig.serveMcp ? await import("../mcp/server/mcp-face.ts") : undefined;
@@ -116,7 +116,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 /** What is opened before the agent can be reached. */
 async function openParts({ name, source }: AgentServerSpec, { config, logger, toolbox }: Start) {
   const { home } = config;
-  const agentConfig = config.agents[name];
+  const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const engine = createEmbeddedEngine({
@@ -132,7 +132,9 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
   const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {
-    ...made,
+    ...(await instructed(made, agentConfig.instructions)),
+    // One agent of a module can be several of a system, each under a name of its own.
+    name,
     limits: { ...made.limits, ...agentConfig.limits },
     ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
     moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { restFailure } from "../a2a/server/rest.ts";
 import { AppFailure } from "../a2a/wire-error.ts";
-import type { AgentConfig } from "../config/config.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
 import { AppError } from "../core/errors.ts";
 import { limitedBody } from "../http/body-limit.ts";
 import { jsonBody } from "../http/content-type.ts";

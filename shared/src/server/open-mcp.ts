@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Logger } from "pino";
-import type { AgentConfig, Config } from "../config/config.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
+import type { Config } from "../config/config.ts";
 import { AppError } from "../core/errors.ts";
 import { createEgress } from "../machine/egress/egress.ts";
 import { createSandbox } from "../machine/sandbox/create-sandbox.ts";

@@ -2,8 +2,7 @@ import { delegateTool } from "../a2a/ask/delegate.ts";
 import { openDirectory } from "../a2a/ask/directory.ts";
 import { createPeers, type PeerAddress, type PeersOptions } from "../a2a/ask/peers.ts";
 import { insideAddress } from "../a2a/client/inside-address.ts";
-import { agentPorts } from "../config/agents.ts";
-import type { Config } from "../config/config.ts";
+import { agentNamed, type Config } from "../config/config.ts";
 
 /**
  * The agents of these names to ask, at their addresses and with the tokens the configuration tells, and the `delegate` tool for them. Undefined
@@ -11,14 +10,15 @@ import type { Config } from "../config/config.ts";
  */
 export function openPeers(
   names: readonly string[],
-  { agents, peers: elsewhere, server }: Pick<Config, "agents" | "peers" | "server">,
+  { agents, peers: elsewhere }: Pick<Config, "agents" | "peers">,
   options: Omit<PeersOptions, "headers" | "known" | "inside">,
 ) {
   if (names.length === 0) return undefined;
   const addressed = names.map((name) => {
     const peer = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
     if (peer !== undefined) return { name, url: peer.url, token: peer.token };
-    return { name, url: isAgent(name) ? agents[name].url : "", token: server.token };
+    const { url, token } = agentNamed({ agents }, name);
+    return { name, url, token };
   });
   const headers = ({ name }: PeerAddress): Record<string, string> => {
     const token = addressed.find((address) => address.name === name)?.token;
@@ -31,8 +31,4 @@ export function openPeers(
     peers,
   );
   return { peers, tool: delegateTool(directory, peers), close: () => directory.close() };
-}
-
-function isAgent(name: string): name is keyof typeof agentPorts {
-  return Object.hasOwn(agentPorts, name);
 }

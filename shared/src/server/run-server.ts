@@ -9,6 +9,8 @@ import { openLog } from "./open-log.ts";
 
 /** How a server is started besides its configuration. */
 export type ServerOptions = {
+  /** What this system calls it. */
+  readonly name: string;
   /** `--mcp-stdio`, which `manyhands mcp serve` starts an agent with: standard input and output speak MCP. */
   readonly mcpStdio: boolean;
 };
@@ -18,20 +20,24 @@ export type ServerOptions = {
  * process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
 export async function runServer(
-  name: string,
+  ownName: string,
   start: (config: Config, logger: pino.Logger, options: ServerOptions) => Promise<void>,
+  { isAgent = false }: { readonly isAgent?: boolean } = {},
 ): Promise<void> {
+  let name = ownName;
   try {
     if (import.meta.dir.includes("$bunfs"))
       throw new AppError("unsupported", "It cannot be compiled: the processes it starts need Bun and the sources.");
-    const { config: file, ...options } = serverOptions();
-    const config = await loadConfig({ cwd: process.cwd(), file, env: process.env });
+    const { config: file, mcpStdio, ...told } = serverOptions();
+    name = told.name ?? ownName;
+    const agent = isAgent ? name : undefined;
+    const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
     const stderr = pino.destination({ fd: 2, sync: false });
     await start(
       config,
       openLog(name, (line) => void stderr.write(line)),
-      options,
+      { name, mcpStdio },
     );
   } catch (error) {
     endStart(name, error);
@@ -46,10 +52,10 @@ export function endStart(name: string, error: unknown): never {
   process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
 }
 
-function serverOptions(): ServerOptions & { readonly config?: string } {
+function serverOptions() {
   try {
     const { "mcp-stdio": mcpStdio = false, ...rest } = parseArgs({
-      options: { config: { type: "string" }, "mcp-stdio": { type: "boolean" } },
+      options: { config: { type: "string" }, name: { type: "string" }, "mcp-stdio": { type: "boolean" } },
     }).values;
     return { ...rest, mcpStdio };
   } catch (error) {

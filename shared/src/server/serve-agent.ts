@@ -1,10 +1,9 @@
-import type { AgentName } from "../config/agents.ts";
 import { AppError } from "../core/errors.ts";
 import { type AgentSource, agentOf, noOffers } from "./agent-source.ts";
 
 /**
  * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a former process left, listens on PORT (or the port its
- * settings give it), and prints `ready URL`. An agent whose prompt or tools depend on what this machine offers is given as a function of that. With
+ * settings give it), and prints `ready URL`. `[agents.NAME]` of the agent's name says what is set for it, or of the name after `--name`. An agent whose prompt or tools depend on what this machine offers is given as a function of that. With
  * `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and prints nothing else. A bad agent or configuration ends
  * the process with exit code 2, anything else that keeps it from starting with 1; both say why.
  */
@@ -16,10 +15,11 @@ export async function serveAgent(source: AgentSource): Promise<void> {
   } catch (error) {
     return endStart("agent", error instanceof AppError ? error : new AppError("config_invalid", String(error)));
   }
-  await runServer(name, async (config, logger, options) => {
+  const start: Parameters<typeof runServer>[1] = async (config, logger, options) => {
     // Finding out what the machine offers waits for programs; what the server is made of is loaded meanwhile.
     const toolbox = import("./toolbox.ts").then(({ openToolbox }) => openToolbox(`${config.home}/workspaces`, config));
     const { startAgentServer } = await import("./agent-server.ts");
-    await startAgentServer({ name: name as AgentName, source }, { config, logger, toolbox: await toolbox, options });
-  });
+    await startAgentServer({ name: options.name, source }, { config, logger, toolbox: await toolbox, options });
+  };
+  await runServer(name, start, { isAgent: true });
 }

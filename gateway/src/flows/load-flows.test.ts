@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { loadConfig } from "manyhands/internal/config/config";
+import { loadFlows } from "./load-flows.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-load-flows-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const head = `
+import { defineFlow } from ${JSON.stringify(resolve(import.meta.dir, "../../../shared/src/core/flow.ts"))};
+import * as z from ${JSON.stringify(Bun.resolveSync("zod", import.meta.dir))};
+const made = (name) => defineFlow({
+  name, title: name, description: name, version: "1.0.0", skills: [], options: z.strictObject({}), example: { text: "x" },
+  perform: async () => ({ answer: "x" }),
+});
+`;
+
+let count = 0;
+async function load(source: string) {
+  const file = `flow-${++count}.ts`;
+  await writeFile(join(folder, file), `${head}${source}`);
+  await writeFile(join(folder, "manyhands.toml"), `[flows.mine]\nentry = "${file}"\n`);
+  return loadFlows(await loadConfig({ cwd: folder, env: {} }));
+}
+
+test("a module gives its default export, or the only flow among its exports, under the name of the table", async () => {
+  for (const source of [
+    'export default made("a");',
+    'export default made("a");\nexport const other = made("b");',
+    'export const a = made("a");\nexport const helper = 1;',
+    'export const a = made("a");\nexport { a as again };',
+  ]) {
+    const flows = await load(source);
+    expect(flows.at(-1)).toMatchObject({ name: "mine", title: "a" });
+    expect(flows.map(({ name }) => name)).toContain("planning");
+  }
+});
+
+test("a flow cannot be called like an agent that was registered", async () => {
+  await mkdir(join(folder, ".manyhands"));
+  const agents = [{ name: "mine", url: "http://127.0.0.1:1" }];
+  await writeFile(join(folder, ".manyhands/agents.json"), JSON.stringify({ agents }));
+  expect(await load('export const a = made("a");').catch((error) => error.message)).toContain(
+    "mine is the agent that was registered at http://127.0.0.1:1. Give the flow another name.",
+  );
+  await rm(join(folder, ".manyhands"), { recursive: true });
+});
+
+test.each([
+  ["export const helper = 1;", "exports no flow, but helper."],
+  ["", "exports no flow, but nothing."],
+  ['export const a = made("a");\nexport const b = made("b");', "exports several flows (a, b)."],
+  ['throw new Error("no such luck");', "cannot be loaded: no such luck."],
+  ["export const = 1;", "cannot be loaded: "],
+])("a module that gives none, or several, is told with what was found: %j", async (source, found) => {
+  const refused = load(source);
+  expect(refused).rejects.toThrow(found);
+  expect(refused).rejects.toThrow('manyhands.toml, line 2: flows.mine.entry cannot be "flow-');
+});

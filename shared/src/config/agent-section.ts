@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { agentDefaults } from "./agents.ts";
+import { toolFamilyNames } from "./tool-families.ts";
+
+const text = z.string().min(1);
+const port = z.int().min(0).max(65535);
+const seconds = z.number().min(0.001).max(31_536_000);
+const modelName = text.describe("the NAME of an [llm.NAME] table, or a model's name");
+/** Most characters of instructions, in the settings or in a file of theirs. */
+export const longestInstructions = 100_000;
+const instructions = text
+  .max(longestInstructions)
+  .describe(`a text of at most ${longestInstructions.toLocaleString("en")} characters`);
+const textFile = text.describe("a text file, relative to the file that names it");
+
+/** Where something is reached from here. */
+export const address = z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://");
+/** Where something is reached from outside. */
+export const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
+const entry = text.describe("a file, relative to the file that names it, or an installed package");
+
+/** Bounds of one task. `usd` needs a model with a known price. */
+export const limitsSection = z.strictObject({
+  steps: z.int().min(1).max(10_000).optional(),
+  tokens: z.int().min(1).max(10_000_000_000).optional(),
+  usd: z.number().min(0).max(1_000_000).optional(),
+  wall_seconds: seconds.optional(),
+  calls_per_turn: z.int().min(1).max(1000).optional(),
+  parallel_calls: z.int().min(1).max(1000).optional(),
+  answer_seconds: seconds.optional(),
+  result_characters: z.int().min(100).max(10_000_000).optional(),
+});
+
+/** `[agents.NAME]`; what it does not say is as in `agentDefaults`, where the name is there. */
+function agentKeys(name?: string) {
+  const own = name === undefined ? undefined : agentDefaults[name];
+  return z.strictObject({
+    enabled: z.boolean().default(true),
+    entry: own === undefined ? entry.optional() : entry.default(own.entry),
+    port: own === undefined ? port.optional() : port.default(own.port),
+    url: address.optional(),
+    token: text.optional(),
+    public_url: publicAddress.optional(),
+    instructions: instructions.optional(),
+    instructions_file: textFile.optional(),
+    extra_instructions: instructions.optional(),
+    extra_instructions_file: textFile.optional(),
+    model: modelName.optional(),
+    limits: limitsSection.prefault({}),
+    tool_choice: z.enum(["auto", "required", "none"]).optional(),
+    tools: z
+      .array(z.enum(toolFamilyNames))
+      .describe(`a list of ${toolFamilyNames.join(", ")}`)
+      .optional(),
+    delegates: z
+      .array(text)
+      .describe('a list of agents of this system and of [peers.NAME] tables, or ["*"] for all others of this system')
+      .default([...(own?.delegates ?? [])]),
+    approve: z.array(text).describe("a list of tool names whose calls a person has to allow").default([]),
+    risky: z.enum(["ask", "allow", "deny"]).default("ask"),
+    serve_mcp: z.boolean().default(false),
+    mcp: z
+      .array(text)
+      .describe('a list of names of servers in mcp.json, or ["*"] for all')
+      .default([...(own?.mcp ?? [])]),
+  });
+}
+
+/** `[agents]`: those of `agentDefaults`, and tables of any other name. */
+export const agentsSection = z
+  .object(Object.fromEntries(Object.keys(agentDefaults).map((name) => [name, agentKeys(name).prefault({})])))
+  .catchall(agentKeys());
+
+/** `[flows]`, whose tables are flows that are added to those there are. */
+export const flowsSection = z.object({ model: modelName.optional() }).catchall(z.strictObject({ entry }));
+
+/** One `[agents.NAME]` table as checked. */
+export type AgentSection = z.output<ReturnType<typeof agentKeys>>;

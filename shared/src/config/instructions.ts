@@ -1,0 +1,47 @@
+import type { AgentDefinition } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
+import type { AgentSection } from "./agent-section.ts";
+import { type NamedFile, readInstructions } from "./named-files.ts";
+
+/** A text of the settings, or a file that has it. */
+type Wording = { readonly text: string } | { readonly file: NamedFile };
+
+/** What the settings say of an agent's instructions: what stands in their place, and what is added to their end. */
+export type ConfiguredInstructions = { readonly instead?: Wording; readonly extra?: Wording };
+
+type Keys = Pick<AgentSection, "instructions" | "instructions_file" | "extra_instructions" | "extra_instructions_file">;
+
+/** What a table says of instructions; `named` makes what is known of the file that a key names. Throws `config_invalid` for two texts in one place. */
+export function configuredInstructions(
+  table: Keys,
+  name: string,
+  named: (key: string, file: string) => NamedFile,
+): ConfiguredInstructions {
+  const wording = (key: "instructions" | "extra_instructions"): Wording | undefined => {
+    const [text, file] = [table[key], table[`${key}_file`]];
+    if (text !== undefined && file !== undefined)
+      throw new AppError("config_invalid", `[agents.${name}] has both ${key} and ${key}_file. Only one can hold.`);
+    if (text !== undefined) return { text };
+    return file === undefined ? undefined : { file: named(`${key}_file`, file) };
+  };
+  const [instead, extra] = [wording("instructions"), wording("extra_instructions")];
+  return { ...(instead && { instead }), ...(extra && { extra }) };
+}
+
+/** The agent, told what the settings say. Rejects with `config_invalid` when a file cannot be read. */
+export async function instructed(
+  agent: AgentDefinition,
+  { instead, extra }: ConfiguredInstructions,
+): Promise<AgentDefinition> {
+  const own = instead === undefined ? agent.instructions : await textOf(instead);
+  return { ...agent, instructions: extra === undefined ? own : `${own}\n\n${await textOf(extra)}` };
+}
+
+/** Rejects with `config_invalid` when a file cannot be read. */
+export async function checkInstructions({ instead, extra }: ConfiguredInstructions): Promise<void> {
+  for (const wording of [instead, extra]) if (wording !== undefined) await textOf(wording);
+}
+
+async function textOf(wording: Wording): Promise<string> {
+  return "text" in wording ? wording.text : readInstructions(wording.file);
+}
