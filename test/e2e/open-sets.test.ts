@@ -14,23 +14,18 @@ const main = join(root, "gateway/src/cli/main.ts");
 
 /** An agent as a person outside this repository writes it. */
 const concierge = `
-import { defineAgent } from "manyhands/internal/agent/define-agent";
-import { serveAgent } from "manyhands/internal/server/serve-agent";
+import { defineAgent, serveAgent } from "manyhands";
 
-await serveAgent({
-  name: "concierge",
-  define: (_, limits) =>
-    defineAgent({
-      name: "concierge",
-      title: "Concierge",
-      description: "Plans a day out.",
-      version: "1.0.0",
-      instructions: "You plan days out.",
-      skills: [{ id: "plan-day", name: "Plan a day", description: "Plans a day out.", tags: ["travel"], examples: [] }],
-      tools: [],
-      limits,
-    }),
-});
+await serveAgent(
+  defineAgent({
+    name: "concierge",
+    title: "Concierge",
+    description: "Plans a day out.",
+    instructions: "You plan days out.",
+    skills: [{ id: "plan-day", name: "Plan a day", description: "Plans a day out.", tags: ["travel"], examples: [] }],
+    tools: [],
+  }),
+);
 `;
 
 const trip = `
@@ -138,10 +133,8 @@ async function run(name: string, body: object) {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "open-sets-"));
-  await Promise.all(
-    ["agents", "flows", "node_modules/@manyhands"].map((name) => mkdir(join(folder, name), { recursive: true })),
-  );
-  await symlink(join(root, "shared"), join(folder, "node_modules/@manyhands/shared"));
+  await Promise.all(["agents", "flows", "node_modules"].map((name) => mkdir(join(folder, name), { recursive: true })));
+  await symlink(join(root, "shared"), join(folder, "node_modules/manyhands"));
   await symlink(await realpath(join(root, "shared/node_modules/zod")), join(folder, "node_modules/zod"));
   [model, visitor] = await Promise.all([
     startScriptedModel(answer),

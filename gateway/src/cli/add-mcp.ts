@@ -1,5 +1,4 @@
 import { Argument, type Command, Option } from "commander";
-import { agentPorts } from "manyhands/internal/config/agents";
 import type { CliContext } from "./context.ts";
 import { approveServer, listServers, loginServer, testServer } from "./mcp-command.ts";
 import { addServer, removeServer } from "./mcp-file.ts";
