@@ -500,8 +500,8 @@ export const faults: readonly Fault[] = [
   {
     id: "long-name-beats-short",
     file: "shared/src/config/environment.ts",
-    find: "Number(a.variable in shortNames) - Number(b.variable in shortNames)",
-    becomes: "Number(b.variable in shortNames) - Number(a.variable in shortNames)",
+    find: "Number(a.variable in short) - Number(b.variable in short)",
+    becomes: "Number(b.variable in short) - Number(a.variable in short)",
     harm: "OPENAI_API_KEY is passed over where MANYHANDS_LLM_API_KEY is set too.",
     tests: config,
   },
