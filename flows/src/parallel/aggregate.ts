@@ -30,7 +30,7 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
     return written.trim() === "" ? concatenated(results) : written;
   }
   const parts = [...partsFor(flow, undefined), ...carriedFiles(results.map(({ files }) => files))];
-  const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts });
+  const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts }, { isAnswer: true });
   flow.handOn(outcome.files);
   if (outcome.state === "completed") return outcome.answer;
   throw new AppError("task_failed", `The results could not be put together: ${outcomeText(outcome)}`);

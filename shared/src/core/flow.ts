@@ -35,6 +35,11 @@ export type AskOptions = {
   readonly contextId?: string;
   /** A JSON Schema that the answer's data should have; agents that are not of ours may not keep to it. */
   readonly outputSchema?: AgentInput["outputSchema"];
+  /**
+   * Whether the answer is going to be the flow's own: the agent is told the form that the caller wants, its data are the flow's, and what it
+   * writes is shown as the flow's answer while it is written.
+   */
+  readonly isAnswer?: boolean;
 };
 
 /**

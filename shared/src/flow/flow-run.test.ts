@@ -245,6 +245,32 @@ test("an answer comes in the form the caller wants", async () => {
   expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });
 });
 
+test("an agent whose answer is the flow's is told the form, and nobody else has to put its answer into it", async () => {
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  const handingOn = flowOf(async (flow) => {
+    const first = await flow.ask("one", { text: "First" });
+    const { answer } = await flow.ask("two", { text: flow.goal }, { isAnswer: true });
+    return { answer, data: { first: first.answer } };
+  });
+  await using flow = await flowForTest(handingOn, {
+    agents: {
+      one: say("Not in any form."),
+      two: [{ calls: [{ name: "create_chat_completion", args: { response: { total: 7 } } }] }],
+    },
+  });
+  const { record } = await flow.run({ text: "Total?", outputSchema });
+  expect(record.output).toEqual({ answer: '{"total":7}', data: { total: 7 } });
+  expect(flow.model.requests).toEqual([]);
+});
+
+test("an answer whose text is of the form is taken as it is", async () => {
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  await using flow = await flowForTest(asking("one"), { agents: { one: say('Here:\n```json\n{"total": 7}\n```') } });
+  const { record } = await flow.run({ text: "Total?", outputSchema });
+  expect(record.output).toMatchObject({ data: { total: 7 } });
+  expect(flow.model.requests).toEqual([]);
+});
+
 test("agents that call each other in a ring come to an end", async () => {
   await using flow = await flowForTest(
     flowOf(async (flow) => {
