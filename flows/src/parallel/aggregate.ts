@@ -26,7 +26,7 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
   const text = `The task:\n${wholeGoal(flow)}${said}\n\nThe results:\n\n${evidence(results)}`;
   if (how.aggregate === "model") {
-    const written = await flow.write({ name: "aggregate", instructions: writer, text });
+    const written = await flow.write({ name: "aggregate", instructions: writer, text, isAnswer: true });
     return written.trim() === "" ? concatenated(results) : written;
   }
   const parts = [...partsFor(flow, undefined), ...carriedFiles(results.map(({ files }) => files))];

@@ -42,6 +42,14 @@ export type AskOptions = {
   readonly isAnswer?: boolean;
 };
 
+/** What the model is to write. `isAnswer`: it is going to be the flow's answer, and is shown as such while it is written. */
+export type Writing = {
+  readonly name: string;
+  readonly instructions: string;
+  readonly text: string;
+  readonly isAnswer?: boolean;
+};
+
 /**
  * What a flow's body works with: a durable run, and the verbs of a flow over it. All but `run` and the facts of the task is shared by the
  * flow's branches. Between these verbs a body is deterministic: it decides by what they answered, never by which of two branches was first.
@@ -86,7 +94,7 @@ export interface Flow {
   /** A decision of the model, in the form of a schema; see `decide`. */
   decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** A text by the model. */
-  write(writing: { readonly name: string; readonly instructions: string; readonly text: string }): Promise<string>;
+  write(writing: Writing): Promise<string>;
   /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /** Asks the person behind the task; waits as long as it takes. Only while no branch is at work. */

@@ -40,6 +40,7 @@ export async function ask(
       ...allotment,
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema }),
+      ...(isAnswer && { isAnswer }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
