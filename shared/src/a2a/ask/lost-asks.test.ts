@@ -53,7 +53,10 @@ test("what could not be called off is called off as soon as the agent is seen ag
   await using gate = gateForTest(helper.url);
   const seen = new AbortController();
   let looks = 0;
-  const retrySignal = () => (looks++, seen.signal);
+  const retrySignal = () => {
+    looks++;
+    return seen.signal;
+  };
   const body = (run: Run, peers: Peers) => askAgent(run, to(gate.url), peers);
   await using asker = await askerForTest(body, { patienceMs: 60_000 }, undefined, retrySignal);
   const id = await asker.start();
