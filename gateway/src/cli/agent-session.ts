@@ -2,12 +2,11 @@ import { join } from "node:path";
 import { type AgentName, agentPorts } from "manyhands/internal/config/agents";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
-import { isLoopback } from "manyhands/internal/http/loopback-guard";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
 import { agentEntries, agentUrls, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
-import { isUp } from "./is-up.ts";
+import { isNowhere, isUp } from "./is-up.ts";
 
 const readyTimeoutMs = 30_000;
 const graceMs = 10_000;
@@ -40,10 +39,7 @@ export async function openAgent(name: AgentName, config: Config, context: CliCon
  */
 async function startAgent(name: AgentName, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
-  for (const delegate of askable(name, config)) {
-    const { url } = config.agents[delegate];
-    if (isLoopback(new URL(url).hostname) && !(await isUp(url))) missing.push(delegate);
-  }
+  for (const delegate of askable(name, config)) if (await isNowhere(delegate, config)) missing.push(delegate);
   const placed = onFreePorts(config, missing);
   const servers: ServerProcess[] = [];
   const close = async () => void (await Promise.all(servers.map((server) => server.stop(graceMs))));

@@ -39,7 +39,8 @@ export function withPorts(config: Config): Config {
     const own = config.agents[name];
     if (own.port !== 0) return own;
     const port = freePort(host);
-    return { ...own, port, url: addressOf(host, port) };
+    // An address that was set leads elsewhere, whatever port is free here.
+    return { ...own, port, url: new URL(own.url).port === "0" ? addressOf(host, port) : own.url };
   };
   return {
     ...config,
@@ -56,7 +57,8 @@ export function withPorts(config: Config): Config {
 /** The settings with these agents on ports of loopback that were free a moment ago. */
 export function onFreePorts(config: Config, names: readonly AgentName[]): Config {
   // What leads to their addresses from outside leads to the configured ports.
-  const moved = names.map((name) => [name, { ...config.agents[name], port: 0, publicUrl: undefined }]);
+  const url = addressOf("127.0.0.1", 0);
+  const moved = names.map((name) => [name, { ...config.agents[name], port: 0, url, publicUrl: undefined }]);
   const agents = { ...config.agents, ...Object.fromEntries(moved) };
   return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1", publicUrl: undefined }, agents });
 }

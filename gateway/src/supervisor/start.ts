@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { AgentName } from "manyhands/internal/config/agents";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { describeAgent } from "../cli/agent-line.ts";
@@ -23,6 +24,8 @@ export type StartContext = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Config;
+  /** The agents to start; all of this checkout when left out. */
+  readonly agents?: readonly AgentName[];
   readonly say: (line: string) => void;
   /** Aborts when the system should drain and end. */
   readonly signal: AbortSignal;
@@ -31,15 +34,15 @@ export type StartContext = {
 };
 
 /**
- * Starts every agent of this checkout and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
+ * Starts the agents of this checkout and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
  * request. Rejects with `unavailable` when a port is taken.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
   const config = withPorts(context.config);
-  const agents = agentEntries(context.root);
-  if (agents.length === 0)
-    throw new AppError("not_found", "There is no agent in this checkout (agents/*/src/server.ts).");
+  const all = agentEntries(context.root);
+  const agents = all.filter(({ name }) => context.agents?.includes(name) ?? true);
+  if (all.length === 0) throw new AppError("not_found", "There is no agent in this checkout (agents/*/src/server.ts).");
   const gateway = gatewayEntry(context.root);
   const entries: readonly ServerEntry[] = [...agents, gateway];
   for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
@@ -64,6 +67,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
       }
     });
   };
+  if (agents.length === 0) settle();
   signal.addEventListener("abort", () => settle(), { once: true });
   const keep = (entry: ServerEntry) =>
     supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
