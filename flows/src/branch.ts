@@ -10,6 +10,8 @@ export type Branch = {
   readonly item?: string;
   readonly message: AskMessage;
   readonly deadlineMs?: number | undefined;
+  /** Whether its answer is the flow's: see `AskOptions`. */
+  readonly isAnswer?: boolean;
 };
 
 /** What came of a branch. */
@@ -29,7 +31,7 @@ export type BranchResult = {
 
 /** Does a branch's work. That a bound of the flow is reached is the branch's failure: others had their share before. */
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
-  const { name, agent, item, message, deadlineMs } = branch;
+  const { name, agent, item, message, deadlineMs, isAnswer = false } = branch;
   const about = item === undefined ? "" : ` with ${item}`;
   flow.tell({
     type: "branch-begun",
@@ -37,7 +39,7 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
     data: { branch: name, agent, begun: true },
   });
   try {
-    const asked = await flow.ask(agent, message, deadlineMs === undefined ? {} : { deadlineMs });
+    const asked = await flow.ask(agent, message, { isAnswer, ...(deadlineMs !== undefined && { deadlineMs }) });
     const { state, answer, taskId, files, error } = asked;
     const isDone = state === "completed";
     const came = { branch, answer, taskId, files, isBound: false, ...(error !== undefined && { error }) };

@@ -93,7 +93,8 @@ export const sequential = defineFlow({
     flow.expect(stages.length);
     const done: Done[] = [];
     for (const [index, stage] of stages.entries()) {
-      const outcome = await work(flow, stage, { step: index + 1, line: lineText(flow, stages, index) }, done);
+      const place = { step: index + 1, line: lineText(flow, stages, index), isLast: index === stages.length - 1 };
+      const outcome = await work(flow, stage, place, done);
       done.push({ stage, outcome });
       if (outcome.state === "completed") flow.reached(outcome.answer);
       else if (stage.onFailure === "stop")
@@ -137,7 +138,7 @@ function lineText(flow: Flow, stages: readonly Stage[], at: number): string {
 async function work(
   flow: Flow,
   { agent, instruction, settings }: Stage,
-  { step, line }: { readonly step: number; readonly line: string },
+  { step, line, isLast }: { readonly step: number; readonly line: string; readonly isLast: boolean },
   done: readonly Done[],
 ): Promise<AskOutcome> {
   const added = await flow.heard();
@@ -154,7 +155,7 @@ async function work(
   const parts = [...partsFor(flow, settings), ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
-  const outcome = await flow.ask(agent, { text: text + said, parts });
+  const outcome = await flow.ask(agent, { text: text + said, parts }, { isAnswer: isLast });
   flow.handOn(outcome.files);
   const isDone = outcome.state === "completed";
   flow.tell({

@@ -1,6 +1,7 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdir, readFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { joinNewSessionKeyring } from "../../shared/src/machine/sandbox/kernel.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
@@ -37,6 +38,26 @@ print([number for number in range(1024) if there(number)])
     const before = await ours();
     for (let start = 0; start < 5; start++) expect((await run(script)).stdout).toBe("[0, 1, 2]\n");
     expect(await ours()).toBeLessThan(before + 3);
+  });
+
+  test("what a command's environment tells the loader or the shell is told to nothing outside the sandbox", async () => {
+    // Each program that the loader starts by this leaves a file, where it can write one.
+    const place = await mkdtemp(join(tmpdir(), "loader-"));
+    await chmod(place, 0o777);
+    try {
+      const env = { LD_DEBUG: "libs", LD_DEBUG_OUTPUT: join(place, "told"), PATH: place, NAMED: "a b'\"\n$c" };
+      const argv = ["/usr/bin/env", "-0"];
+      const { stdout } = await runCommand(
+        open.sandbox,
+        { argv, workspace: open.workspace, env },
+        { signal: AbortSignal.timeout(30_000) },
+      );
+      // The command has it, and what its own loader says before.
+      for (const [name, value] of Object.entries(env)) expect(stdout).toContain(`${name}=${value}\0`);
+      expect(await readdir(place)).toEqual([]);
+    } finally {
+      await rm(place, { recursive: true });
+    }
   });
 
   test("a command started from a terminal has none, so that it neither reads from it nor types into it", async () => {

@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, mkdtempSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { freePort, startAgent } from "./manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-command-line-"));
@@ -16,9 +18,13 @@ function environment(home: string): Record<string, string | undefined> {
 }
 
 async function manyhands(home: string, ...args: string[]) {
+  return manyhandsWith({}, home, ...args);
+}
+
+async function manyhandsWith(env: Record<string, string>, home: string, ...args: string[]) {
   const child = Bun.spawn([process.execPath, main, ...args], {
     cwd: folder,
-    env: environment(home),
+    env: { ...environment(home), ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -59,6 +65,41 @@ test("a task the rehearsal model does not know fails with the ways to configure 
   expect(result).toMatchObject({ kind: "result", state: "failed" });
   expect(result.text).toContain("OPENAI_API_KEY");
 }, 60_000);
+
+test("a run that is nowhere is said to be so, and no server is started to say it", async () => {
+  for (const command of [
+    ["answer", "run-1", "Yes"],
+    ["watch", "run-1"],
+    ["cancel", "run-1"],
+  ]) {
+    for (const whose of [[], ["--agent", "swe"], ["--flow", "planning"]]) {
+      const { exitCode, said } = await manyhands("nowhere", "runs", ...command, ...whose);
+      expect(said).toContain("There is no run run-1");
+      expect(exitCode).not.toBe(0);
+    }
+  }
+  expect(existsSync(join(folder, "nowhere", "logs"))).toBe(false);
+}, 60_000);
+
+test("a system that is started for a flow has its agents where the settings say they are, and starts those that are nowhere", async () => {
+  const model = await startScriptedModel(() => ({ text: "By the one that was there." }));
+  const given = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
+  const elsewhere = join(folder, "elsewhere");
+  await mkdir(elsewhere);
+  const manus = startAgent("manus", { ...given, MANYHANDS_HOME: elsewhere, PORT: freePort() });
+  try {
+    await manus.ready;
+    const env = { ...given, MANUS_URL: manus.url };
+    const { exitCode, out } = await manyhandsWith(env, "here", "flow", "sequential", "--agents", "manus", "Who is it?");
+    expect(out).toContain("By the one that was there.");
+    expect(exitCode).toBe(0);
+    const logs = (await readdir(join(folder, "here", "logs"))).toSorted();
+    expect(logs).toEqual(["browser.log", "data-analysis.log", "gateway.log", "swe.log"]);
+  } finally {
+    await manus.stop();
+    await model.close();
+  }
+}, 90_000);
 
 test("start brings the agents up, restarts one that is killed, and drains on SIGTERM with exit code 0", async () => {
   const child = Bun.spawn([process.execPath, main, "start"], {

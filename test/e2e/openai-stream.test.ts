@@ -15,9 +15,13 @@ afterAll(async () => {
 const answer =
   "Nothing is lost, and nothing is done twice; what was asked is answered in words that come one after the other.";
 
-test("what an agent behind the gateway writes reaches a chat client while it is being written", async () => {
+const chooses = { calls: [{ name: "choose_branch", args: { branch: "manus", confidence: 1, reason: "it can" } }] };
+
+test("what an agent behind the gateway writes, alone or as a flow's answer, reaches a chat client while it is being written", async () => {
   const home = await mkdtemp(join(tmpdir(), "openai-stream-"));
-  const model = await startScriptedModel(() => ({ text: answer, deltaDelayMs: 60 }));
+  const model = await startScriptedModel(({ tools = [] }) =>
+    tools.some((tool) => tool.function.name === "choose_branch") ? chooses : { text: answer, deltaDelayMs: 60 },
+  );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: freePort() });
   cleanUp.push(
@@ -30,13 +34,15 @@ test("what an agent behind the gateway writes reaches a chat client while it is 
   cleanUp.push(() => gateway.stop());
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
   const messages = [{ role: "user" as const, content: "What holds?" }];
-  const arrivals: { text: string; at: number }[] = [];
-  for await (const { choices } of await client.chat.completions.create({ model: "manus", messages, stream: true })) {
-    const text = choices[0]?.delta.content ?? "";
-    if (text !== "") arrivals.push({ text, at: performance.now() });
+  for (const name of ["manus", "conditional"]) {
+    const arrivals: { text: string; at: number }[] = [];
+    for await (const { choices } of await client.chat.completions.create({ model: name, messages, stream: true })) {
+      const text = choices[0]?.delta.content ?? "";
+      if (text !== "") arrivals.push({ text, at: performance.now() });
+    }
+    expect(arrivals.map(({ text }) => text).join("")).toBe(answer);
+    expect(arrivals.length).toBeGreaterThan(3);
+    const [first, last] = [arrivals[0]?.at ?? 0, arrivals.at(-1)?.at ?? 0];
+    expect(last - first).toBeGreaterThan(150);
   }
-  expect(arrivals.map(({ text }) => text).join("")).toBe(answer);
-  expect(arrivals.length).toBeGreaterThan(3);
-  const [first, last] = [arrivals[0]?.at ?? 0, arrivals.at(-1)?.at ?? 0];
-  expect(last - first).toBeGreaterThan(150);
 }, 60_000);

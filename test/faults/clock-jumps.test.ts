@@ -4,16 +4,24 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
 import { gateForTest } from "manyhands/internal/a2a/ask/gate-for-test";
+import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
 
 const preload = resolve(import.meta.dir, "set-clock.fixture.ts");
 const hour = 3_600_000;
 
+/** What the agent says to everything, once it has thought for a while; as the judge of a debate it gives a verdict. */
+const verdict = { decision: "Yes", confidence: 0.9, reasons: ["It holds [1]."], dissent: "", citations: [1] };
+const replies = ({ tools = [] }: ChatRequest) =>
+  tools.some((tool) => tool.function.name === "create_chat_completion")
+    ? { calls: [{ name: "create_chat_completion", args: { response: verdict } }] }
+    : { text: "done", delayMs: 5_000 };
+
 /** A gateway whose clock can be set, and the way to its agent. */
 async function place() {
   const home = await mkdtemp(join(tmpdir(), "clock-jumps-"));
   const offset = join(home, "offset");
-  const agent = await agentServerForTest({ script: () => ({ text: "done", delayMs: 5_000 }) });
+  const agent = await agentServerForTest({ script: replies });
   const gate = gateForTest(agent.url);
   const set = (ms: number) => writeFile(offset, String(ms));
   await set(0);
@@ -67,13 +75,23 @@ for (const lives of ["one life", "two lives"])
     const start = async (flow: string, options: object) =>
       (await at.gateway().call(`/flows/${flow}`, { input: "x", ...options })).body.runId as string;
     const branches = [{ agent: "manus" }, { agent: "manus" }];
-    const parallel = await start("parallel", { options: { branches, deadlineMs: 30_000 } });
-    await until(async () => (await at.agent.tasks()).length >= 2);
+    const positions = [
+      { agent: "manus", position: "Yes" },
+      { agent: "manus", position: "No" },
+    ];
+    const runs = [
+      await start("parallel", { options: { branches, deadlineMs: 30_000 } }),
+      await start("debate", { options: { positions, rounds: 1, turnDeadlineMs: 30_000, judge: "manus" } }),
+    ];
+    await until(async () => (await at.agent.tasks()).length >= 4);
     await at.set(hour);
     if (lives === "two lives") await at.restart();
-    await until(() => isOver(at.gateway(), parallel), 20_000);
-    const { body } = await at.gateway().call(`/runs/${parallel}`);
-    expect(body.status).toBe("completed");
+    for (const run of runs) {
+      await until(() => isOver(at.gateway(), run), 40_000);
+      expect((await at.gateway().call(`/runs/${run}`)).body.status).toBe("completed");
+      const events = await (await fetch(`${at.gateway().url}/runs/${run}/events`)).text();
+      expect(events).not.toContain("debater-absent");
+    }
     const tasks = await at.agent.tasks();
     expect(tasks.map(({ status }) => status)).not.toContain("canceled");
-  }, 60_000);
+  }, 90_000);

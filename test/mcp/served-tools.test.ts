@@ -114,3 +114,9 @@ test("it is off unless it is switched on, and behind the token and the guard lik
   await using closed = await startServedAgent("serve_mcp = true", { MANYHANDS_TOKEN: "x".repeat(40) });
   expect((await post(closed.url)).status).toBe(401);
 });
+
+test("what tools used of the model without a run is in the server's metrics", async () => {
+  const metrics = await (await fetch(new URL("/metrics", agent.url))).text();
+  expect(metrics).toMatch(/^manyhands_served_tools_tokens_total\{agent="manus",direction="out"\} \d+$/m);
+  expect(metrics).toMatch(/^manyhands_served_tools_usd_total\{agent="manus"\} \d/m);
+});

@@ -117,6 +117,7 @@ async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] 
     agent,
     message: { text, parts: partsFor(flow, settings) },
     deadlineMs,
+    isAnswer: true,
   });
   flow.handOn(result.files);
   tellBranch(flow, result);

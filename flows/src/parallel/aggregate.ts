@@ -26,11 +26,11 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
   const text = `The task:\n${wholeGoal(flow)}${said}\n\nThe results:\n\n${evidence(results)}`;
   if (how.aggregate === "model") {
-    const written = await flow.write({ name: "aggregate", instructions: writer, text });
+    const written = await flow.write({ name: "aggregate", instructions: writer, text, isAnswer: true });
     return written.trim() === "" ? concatenated(results) : written;
   }
   const parts = [...partsFor(flow, undefined), ...carriedFiles(results.map(({ files }) => files))];
-  const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts });
+  const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts }, { isAnswer: true });
   flow.handOn(outcome.files);
   if (outcome.state === "completed") return outcome.answer;
   throw new AppError("task_failed", `The results could not be put together: ${outcomeText(outcome)}`);

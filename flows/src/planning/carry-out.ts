@@ -83,7 +83,7 @@ async function round(
 
 /** Tells what there is, and the error to end with. */
 async function unfinished(flow: Flow, goal: string, results: readonly StepResult[], reason: string): Promise<AppError> {
-  const { answer } = await reportResult(flow, goal, results);
+  const { answer } = await reportResult(flow, goal, results, { isAnswer: false });
   flow.reached(answer);
   return new AppError("task_failed", `The task was not done. ${reason}`);
 }

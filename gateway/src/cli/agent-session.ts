@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
-import { isLoopback } from "manyhands/internal/http/loopback-guard";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
 import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
-import { isUp } from "./is-up.ts";
+import { isNowhere, isUp } from "./is-up.ts";
 
 const readyTimeoutMs = 30_000;
 const graceMs = 10_000;
@@ -39,10 +38,7 @@ export async function openAgent(name: string, config: Config, context: CliContex
  */
 async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
-  for (const delegate of askable(name, config)) {
-    const { entry, url } = agentNamed(config, delegate);
-    if (entry !== undefined && isLoopback(new URL(url).hostname) && !(await isUp(url))) missing.push(delegate);
-  }
+  for (const delegate of askable(name, config)) if (await isNowhere(delegate, config)) missing.push(delegate);
   const placed = onFreePorts(config, missing);
   const servers: ServerProcess[] = [];
   const close = async () => void (await Promise.all(servers.map((server) => server.stop(graceMs))));

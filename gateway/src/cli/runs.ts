@@ -4,6 +4,7 @@ import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { agentKind } from "../flows/agent-flow.ts";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
+import { urlOf } from "../supervisor/server-table.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import { openStoredRuns } from "../tasks/open-stored-runs.ts";
 import type { StoredRuns } from "../tasks/stored-runs.ts";
@@ -148,14 +149,24 @@ async function withWhose(
 ): Promise<number> {
   const config = await context.configure(options.config);
   const { agent, flow } = options;
-  const whose =
-    agent === undefined && flow === undefined ? partnerOf(await storedKind(id, config), config) : { agent, flow };
+  const kind = await storedKind(id, config);
+  const whose = agent === undefined && flow === undefined ? partnerOf(kind, config) : { agent, flow };
+  // A server that is up may have a store elsewhere; one that is started has this one.
+  if (kind === undefined && !(await isUp(serverOf(whose, config))))
+    throw new AppError("not_found", `There is no run ${id} in ${config.home}, and no server is up that may have it.`);
   const session = await openSession(whose, config, context);
   try {
     return await act(session.client, { ...options, ...whose, passing: session.passing });
   } finally {
     await session.close();
   }
+}
+
+/** Where the server is that a partner is talked to at. */
+function serverOf({ agent, flow, byGateway }: Partner, config: Config): string {
+  const name = agent ?? firstAgent(config);
+  const isDirect = flow === undefined && byGateway !== true && isOwnAgent(name, config);
+  return urlOf({ name: isDirect ? name : "gateway" }, config);
 }
 
 async function storedKind(id: string, config: Config): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
 import { startAgents } from "../supervisor/start.ts";
 import type { CliContext } from "./context.ts";
-import { isUp } from "./is-up.ts";
+import { isNowhere, isUp } from "./is-up.ts";
 
 /** The gateway and its agents, perhaps started for this. */
 export interface SystemSession {
@@ -17,26 +17,30 @@ export interface SystemSession {
   close(): Promise<void>;
 }
 
-/** The gateway where the settings say it is, when it answers there; otherwise a whole system started for the duration on free ports. */
+/** The gateway where the settings say it is, when it answers there; otherwise one started for the duration on free ports, with the agents that are nowhere. */
 export async function openSystem(config: Config, context: CliContext): Promise<SystemSession> {
   const url = urlOf({ name: "gateway" }, config);
   if (await isUp(url)) return { url, config, passing: false, async close() {} };
-  return startSystem(config, context);
+  const missing = await Promise.all(
+    Object.keys(config.agents).map(async (name) => ((await isNowhere(name, config)) ? [name] : [])),
+  );
+  return startSystem(config, context, missing.flat());
 }
 
-/** All agents and the gateway, started for the duration on free ports of loopback. */
+/** The gateway and these agents, started for the duration on free ports of loopback; the others are where the settings say. */
 export async function startSystem(
   config: Config,
   { root, cwd, env }: Pick<CliContext, "root" | "cwd" | "env">,
+  names: readonly string[] = Object.keys(config.agents),
 ): Promise<SystemSession> {
   const stop = new AbortController();
   const said: string[] = [];
-  const names = Object.keys(config.agents);
   const { promise: up, resolve } = Promise.withResolvers<Config>();
   const done = startAgents({
     root,
     cwd,
     env,
+    agents: names,
     config: onFreePorts({ ...config, gateway: { ...config.gateway, port: 0, publicUrl: undefined } }, names),
     say: (line) => void said.push(line),
     signal: stop.signal,

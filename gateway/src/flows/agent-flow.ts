@@ -28,7 +28,7 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
       const outcome = await flow.ask(
         name,
         { text: flow.goal, parts: flow.files },
-        contextId === undefined ? {} : { contextId },
+        { isAnswer: true, ...(contextId !== undefined && { contextId }) },
       );
       flow.handOn(outcome.files);
       flow.reached(outcome.answer);

@@ -1,10 +1,9 @@
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { type ReadEvent, readEvent } from "manyhands/internal/core/events";
-import type { PeerWriting } from "manyhands/internal/core/progress";
+import type { PeerWriting, Progress } from "manyhands/internal/core/progress";
 import type { SseFrame } from "manyhands/internal/http/sse";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { statusLines } from "manyhands/internal/runs/status-text";
-import { agentKind } from "../flows/agent-flow.ts";
 import { completionText, usageOf } from "./completion.ts";
 import { type WrittenText, writtenText } from "./written-text.ts";
 
@@ -19,7 +18,7 @@ export type ChunkOptions = {
 
 /**
  * A run as the chunks of a completion: what it does comes as `reasoning_content`, which chat front ends show apart, and its answer or
- * question as `content`; so does what an agent writes, as it writes it. Throws what the run failed with.
+ * question as `content`; what an agent or a flow's model writes as the answer comes as it is written. Throws what the run failed with.
  */
 export async function* chunks(
   run: RunRecord,
@@ -37,12 +36,10 @@ export async function* chunks(
   });
   const lineOf = statusLines();
   const written = writtenText();
-  // Several agents write at the same time, and what they write is no part of the answer.
-  const writes = !json && run.kind.startsWith(agentKind(""));
   yield chunk({ role: "assistant", content: "" });
   for await (const item of deps.engine.follow(run.id, { after: run.lastEvent, signal })) {
     if (item.kind === "progress") {
-      const content = writes ? contentOf(item.event as PeerWriting, written) : "";
+      const content = json ? "" : contentOf(item.event as PeerWriting | Progress, written);
       if (content !== "") yield chunk({ content });
       continue;
     }
@@ -60,9 +57,11 @@ export async function* chunks(
   yield { data: "[DONE]", plain: true };
 }
 
-function contentOf(event: PeerWriting, written: WrittenText): string {
-  if (event.type === "agent-writing") return written.piece(event.text, event.at);
-  return event.type === "agent-written" ? written.reply(event.text) : "";
+/** What of the answer an event shows. Several agents may write at the same time, and what is not marked is no part of the answer. */
+function contentOf(event: PeerWriting | Progress, written: WrittenText): string {
+  if (!("isAnswer" in event) || event.isAnswer !== true) return "";
+  if (event.type === "agent-written") return written.reply(event.text);
+  return event.at === undefined ? "" : written.piece(event.text, event.at);
 }
 
 /** The steps of a plan with their marks, where an event tells a new one. */

@@ -202,7 +202,7 @@ const writing = (followed: Promise<void>): TestFlow => ({
     run.emit({ type: "step-assigned", step: "1", agent: "writer", attempt: 1, note: "It begins" });
     await followed;
     await run.step("write", async (step) => {
-      const ask = { askId: step.key };
+      const ask = { askId: step.key, isAnswer: true };
       const piece = (text: string, at: number) => step.progress({ type: "agent-writing", ...ask, text, at });
       const whole = (text: string) => step.progress({ type: "agent-written", ...ask, text });
       piece("I ", 0);
@@ -234,6 +234,45 @@ test("what an agent writes comes as it is written, and its answer once", async (
   expect(pieces).toEqual(["I ", "count.", "\n\nThere ", "are 168."]);
   const whole = await clientOf(gateway.url).chat.completions.create(request);
   expect(whole.choices[0]?.message.content).toBe("There are 168.");
+});
+
+/** A flow in which others write first, and whose model then writes the answer. */
+const reporting = (followed: Promise<void>): TestFlow => ({
+  runnable: { ...echo, name: "report", kind: "report" },
+  async execute(run) {
+    run.emit({ type: "step-assigned", step: "1", agent: "writer", attempt: 1, note: "It begins" });
+    await followed;
+    await run.step("report", async (step) => {
+      step.progress({ type: "agent-writing", askId: step.key, text: "A part.", at: 0 });
+      step.progress({ type: "text-delta", text: "Of another matter.", at: 0 });
+      const piece = (text: string, at: number) => step.progress({ type: "text-delta", text, at, isAnswer: true });
+      piece("There ", 0);
+      piece("are 168.", 6);
+      return null;
+    });
+    const answer = "There are 168.\n\nOne agent was away.";
+    run.emit({
+      type: "artifact-added",
+      artifactId: `${run.id}/answer`,
+      name: "answer",
+      parts: [{ type: "text", text: answer }],
+    });
+    return { answer };
+  },
+});
+
+test("what a flow's model writes as its answer comes as it is written, and nothing that others write", async () => {
+  const { promise: followed, resolve } = Promise.withResolvers<void>();
+  await using gateway = await startGateway({ flows: [reporting(followed)] });
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const stream = await clientOf(gateway.url).chat.completions.create({ model: "report", messages, stream: true });
+  const pieces: string[] = [];
+  for await (const { choices } of stream) {
+    const delta: { content?: string | null; reasoning_content?: string } = choices[0]?.delta ?? {};
+    if (delta.reasoning_content?.includes("It begins")) resolve();
+    if (delta.content) pieces.push(delta.content);
+  }
+  expect(pieces).toEqual(["There ", "are 168.", "\n\nOne agent was away."]);
 });
 
 test("a question that came by a stream stays open for the next message, and for a chat with this model alone", async () => {

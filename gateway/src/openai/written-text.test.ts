@@ -32,6 +32,8 @@ test("an answer that was not written as the last reply is sent at the end", () =
     "",
     "\n\n168",
   ]);
+  const replaced = writtenText();
+  expect([replaced.piece("There may", 0), replaced.answer("It is 168.")]).toEqual(["There may", "\n\nIt is 168."]);
   const cut = writtenText();
   expect([cut.piece("There are", 0), cut.answer("There are 168.")]).toEqual(["There are", " 168."]);
 });

@@ -43,9 +43,9 @@ export function writtenText(): WrittenText {
       return told;
     },
     answer(text) {
-      const rest =
-        text.startsWith(sent) && sent !== "" ? text.slice(sent.length) : text.trim() === last.trim() ? "" : text;
-      return send(rest);
+      if (sent !== "" && text.startsWith(sent)) return send(text.slice(sent.length));
+      sent = "";
+      return text.trim() === last.trim() ? "" : send(text);
     },
   };
 }

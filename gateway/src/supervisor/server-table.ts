@@ -55,7 +55,8 @@ export function withPorts(config: Config): Config {
   const agents = Object.entries(config.agents).map(([name, own]) => {
     if (own.port !== 0 || own.entry === undefined) return [name, own];
     const port = freePort(host);
-    return [name, { ...own, port, url: addressOf(host, port) }];
+    // An address that was set leads elsewhere, whatever port is free here.
+    return [name, { ...own, port, url: new URL(own.url).port === "0" ? addressOf(host, port) : own.url }];
   });
   return {
     ...config,
@@ -67,9 +68,10 @@ export function withPorts(config: Config): Config {
 /** The settings with these agents, of those that are started, on ports of loopback that were free a moment ago. */
 export function onFreePorts(config: Config, names: readonly string[]): Config {
   // What leads to their addresses from outside leads to the configured ports.
+  const url = addressOf("127.0.0.1", 0);
   const moved = Object.entries(config.agents).map(([name, own]) => [
     name,
-    names.includes(name) && own.entry !== undefined ? { ...own, port: 0, publicUrl: undefined } : own,
+    names.includes(name) && own.entry !== undefined ? { ...own, port: 0, url, publicUrl: undefined } : own,
   ]);
   const agents = Object.fromEntries(moved);
   return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1", publicUrl: undefined }, agents });

@@ -25,6 +25,8 @@ export type StartContext = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Config;
+  /** The agents to start; all of this checkout when left out. */
+  readonly agents?: readonly string[];
   readonly say: (line: string) => void;
   /** Aborts when the system should drain and end. */
   readonly signal: AbortSignal;
@@ -33,8 +35,9 @@ export type StartContext = {
 };
 
 /**
- * Starts every agent of the settings that has an entry, and the gateway, and keeps them up until `signal` aborts, then drains them. Resolves with
- * whether all ended on request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name what is not there.
+ * Starts the agents of the settings that have an entry, all or those named, and the gateway, and keeps them up until `signal` aborts, then drains
+ * them. Resolves with whether all ended on request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name what is
+ * not there.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
@@ -43,7 +46,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   await checkNamedFiles(config);
   // The gateway would find it out too, but only once the agents are up.
   await loadFlows(config);
-  const agents = agentEntries(config);
+  const agents = agentEntries(config).filter(({ name }) => context.agents?.includes(name) ?? true);
   const gateway = gatewayEntry(context.root);
   const entries: readonly ServerEntry[] = [...agents, gateway];
   requireOwnPorts(entries, config);

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { defineTool } from "../core/tool.ts";
 import { type ChatRequest, textOf } from "../models/chat-protocol.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { agentForTest } from "./agent-for-test.ts";
 import { foldMessages } from "./fold-messages.ts";
@@ -231,6 +233,28 @@ test("a result that is cut for the summary names the file that holds it whole, a
   }
   const prompt = JSON.stringify(agent.model.requests.find(({ body }) => isSummary(body))?.body.messages[1]);
   for (const [, path] of named.slice(0, 1)) expect(prompt).toContain(`the whole is in ${path}`);
+});
+
+test("a file that was viewed is named itself, and once, however often it was viewed", async () => {
+  const view = (path: string, to: number) => ({
+    calls: [{ name: "str_replace_editor", args: { command: "view", path, view_range: [1, to] } }],
+  });
+  const create = (path: string) => ({
+    calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: "a line of it\n".repeat(300) } }],
+  });
+  const turns = [create("a.md"), ...Array.from({ length: 9 }, (_, at) => view("a.md", 290 + at))];
+  let n = 0;
+  await using agent = await agentForTest({
+    script: (request) => (isSummary(request) ? { text: "SUMMARY" } : (turns[n++] ?? { text: "end" })),
+    tools: [createStrReplaceEditor(createKeyedQueue())],
+    model: small,
+    agent: { limits: { resultCharacters: 7_000 } },
+  });
+  const { events } = await agent.run("Go on.");
+  const summaries = events.filter((event) => event.type === "context-compacted").map(({ summary }) => summary);
+  expect(summaries.length).toBeGreaterThan(1);
+  const named = (summaries.at(-1) ?? "").split("\n").filter((line) => line.startsWith("- "));
+  expect(named).toEqual(["- a.md: as it is now"]);
 });
 
 test("a summary is summed up again whole, also a long one, and never less than it was where no model can sum up", async () => {

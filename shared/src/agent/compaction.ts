@@ -110,7 +110,10 @@ function withFiles(summary: string, older: readonly TaskMessage[], files: readon
   const before = older.flatMap((message) =>
     message.role === "summary" ? (message.text.split(`${filesHeading}\n- `)[1]?.split("\n- ") ?? []) : [],
   );
-  const all = [...before, ...files].slice(-mostFiles);
+  const pathOf = (line: string) => line.split(": ")[0];
+  const all = [...before, ...files]
+    .filter((line, at, lines) => !lines.slice(at + 1).some((later) => pathOf(later) === pathOf(line)))
+    .slice(-mostFiles);
   const [own = ""] = summary.split(filesHeading);
   return all.length === 0 ? summary : [`${own.trimEnd()}\n\n${filesHeading}`, ...all].join("\n- ");
 }

@@ -1,4 +1,6 @@
+import * as z from "zod";
 import type { Workspace } from "../core/workspace.ts";
+import { parseArguments } from "../models/arguments.ts";
 import { estimateText } from "../models/tokens.ts";
 import { boundText } from "./bound-text.ts";
 import { isUsers } from "./pinned.ts";
@@ -40,12 +42,17 @@ export async function transcript(
   const limit = Math.max(shortestEntry, evenLimit(rest, left - taken - separator.length) - separator.length);
   const entries: string[] = [];
   const files: string[] = [];
+  const viewed = viewedFiles(older);
   for (const [n, message] of older.entries()) {
     const whole = wholes[n] ?? "";
     const bound = message.role === "summary" ? before : limit;
     if (whole.length <= bound) entries.push(whole);
     else if (message.role === "summary" || message.role === "assistant") entries.push(await cut(whole, bound));
-    else {
+    else if (message.role === "tool" && viewed.has(message.callId)) {
+      const path = viewed.get(message.callId) ?? "";
+      files.push(`${path}: as it is now`);
+      entries.push(await boundText(whole, limit, async () => path));
+    } else {
       const path =
         message.role === "user"
           ? await spill("message.txt", whole)
@@ -85,6 +92,19 @@ export async function listing(messages: readonly TaskMessage[]): Promise<string>
 function ownWords(summary: string): string {
   return (summary.split(filesHeading)[0] ?? "").trimEnd();
 }
+
+/** By the id of the call, the file that a result shows: itself what there is to open again. */
+function viewedFiles(messages: readonly TaskMessage[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  return new Map(
+    calls.flatMap((call) => {
+      const input = call.name === "str_replace_editor" ? viewing.safeParse(parseArguments(call.arguments)) : undefined;
+      return input?.success === true ? [[call.id, input.data.value.path] as const] : [];
+    }),
+  );
+}
+
+const viewing = z.object({ value: z.looseObject({ command: z.literal("view"), path: z.string().min(1) }) });
 
 /** The file that a result was kept in when it came, being too long. */
 function wholeIn({ text }: Extract<TaskMessage, { role: "tool" }>): string | undefined {

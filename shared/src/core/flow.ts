@@ -35,6 +35,19 @@ export type AskOptions = {
   readonly contextId?: string;
   /** A JSON Schema that the answer's data should have; agents that are not of ours may not keep to it. */
   readonly outputSchema?: AgentInput["outputSchema"];
+  /**
+   * Whether the answer is going to be the flow's own: the agent is told the form that the caller wants, its data are the flow's, and what it
+   * writes is shown as the flow's answer while it is written.
+   */
+  readonly isAnswer?: boolean;
+};
+
+/** What the model is to write. `isAnswer`: it is going to be the flow's answer, and is shown as such while it is written. */
+export type Writing = {
+  readonly name: string;
+  readonly instructions: string;
+  readonly text: string;
+  readonly isAnswer?: boolean;
 };
 
 /**
@@ -81,7 +94,7 @@ export interface Flow {
   /** A decision of the model, in the form of a schema; see `decide`. */
   decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** A text by the model. */
-  write(writing: { readonly name: string; readonly instructions: string; readonly text: string }): Promise<string>;
+  write(writing: Writing): Promise<string>;
   /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /** Asks the person behind the task; waits as long as it takes. Only while no branch is at work. */

@@ -42,7 +42,7 @@ async function ask(...replies: readonly string[]) {
 test("an agent that does not know forms is told in words, and its JSON is found in what it says", async () => {
   const { answer, told } = await ask('Gladly:\n```json\n{"total": 0}\n```\nThat is it.');
   expect(answer).toBe("0");
-  expect(told[0].parts[0].text).toContain('"total":{"type":"number"}');
+  expect(told[0].parts[1].text).toContain('"total":{"type":"number"}');
 });
 
 test("what does not fit goes back with what is wrong, in the same conversation", async () => {

@@ -2,8 +2,9 @@ import * as z from "zod";
 import type { AskOutcome } from "../core/ask-outcome.ts";
 import type { AskMessage, AskOptions, Flow } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
-import { parseArguments } from "../models/arguments.ts";
+
 import { outcomeText } from "./ask.ts";
+import { writtenObject } from "./written-object.ts";
 
 /** The form of an agent's answer, and what is wrong with one of the right form; undefined when nothing is. */
 export type AnswerForm<Value> = {
@@ -29,14 +30,13 @@ export async function askInForm<Value>(
   options: Omit<AskOptions, "outputSchema"> = {},
 ): Promise<FormedAnswer<Value>> {
   const outputSchema = formSchema(form.schema);
-  const wanted = `Answer with one JSON object that fits this JSON Schema:\n${JSON.stringify(outputSchema)}`;
-  let outcome = await flow.ask(agent, { text: `${text}\n\n${wanted}`, parts }, { ...options, outputSchema });
+  let outcome = await flow.ask(agent, { text, parts }, { ...options, outputSchema });
   for (let repairs = 0; ; repairs++) {
     if (outcome.state !== "completed") return { outcome, fault: outcomeText(outcome) };
     const read = readAnswer(outcome, form);
     if ("value" in read) return { outcome, value: read.value };
     if (repairs === mostRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
-    const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole. ${wanted}`;
+    const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole.`;
     const { contextId } = outcome;
     outcome = await flow.ask(
       agent,
@@ -62,11 +62,7 @@ function readAnswer<Value>(
   { data, answer }: AskOutcome,
   { schema, check }: AnswerForm<Value>,
 ): { value: Value } | { fault: string } {
-  const written = /\{.*\}/s.exec(answer)?.[0];
-  const inText = written === undefined ? undefined : parseArguments(written);
-  const fits = [data, inText?.ok ? inText.value : undefined].flatMap((one) =>
-    one === undefined ? [] : [schema.safeParse(one)],
-  );
+  const fits = [data, writtenObject(answer)].flatMap((one) => (one === undefined ? [] : [schema.safeParse(one)]));
   const fit = fits.find(({ success }) => success) ?? fits[0];
   if (fit === undefined) return { fault: "it holds no JSON object." };
   if (!fit.success) return { fault: z.prettifyError(fit.error) };

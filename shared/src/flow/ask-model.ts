@@ -11,6 +11,9 @@ import { type FlowState, spend, workedMs } from "./flow-state.ts";
 /** The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses when left out. */
 export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
 
+/** What the model is asked. `isAnswer`: its text is going to be the flow's answer. */
+type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice"> & { readonly isAnswer?: boolean };
+
 /**
  * One model call of the flow's own, in one durable step: a reply that was recorded is never paid for again. Rejects with the error of a
  * bound that the call would pass.
@@ -19,7 +22,7 @@ export async function askModel(
   run: Run,
   state: FlowState,
   name: string,
-  request: Pick<ModelRequest, "messages" | "tools" | "toolChoice">,
+  { isAnswer = false, ...request }: FlowModelRequest,
   { model, modelPauses }: ModelDeps,
 ): Promise<RecordedReply> {
   const waiting = {
@@ -33,10 +36,18 @@ export async function askModel(
     const account = accountOf(state, step);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
-    return recordReply(account, { ...request, maxOutputTokens }, model, step);
+    return recordReply(account, { ...request, maxOutputTokens }, model, isAnswer ? showingAnswer(step) : step);
   });
   spend(state, usageOfAnswers(reply));
   return reply;
+}
+
+/** The step, its live text marked as the flow's answer. */
+function showingAnswer(step: StepContext): StepContext {
+  return {
+    ...step,
+    progress: (event) => step.progress(event.type === "text-delta" ? { ...event, isAnswer: true } : event),
+  };
 }
 
 /** The flow's budget as a task's: what is set aside for agents at work counts as gone. */

@@ -25,7 +25,7 @@ export async function ask(
   state: FlowState,
   reference: string,
   { text, parts = [] }: AskMessage,
-  { deadlineMs, contextId, outputSchema }: AskOptions,
+  { deadlineMs, contextId, isAnswer = false, outputSchema = isAnswer ? state.outputSchema : undefined }: AskOptions,
   deps: AskDeps,
 ): Promise<AskOutcome> {
   const agent = await meant(run, state, reference, deps);
@@ -40,10 +40,12 @@ export async function ask(
       ...allotment,
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema }),
+      ...(isAnswer && { isAnswer }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
     spend(state, outcome.usage);
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
+    if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;
     if (!mayPass(outcome) || attempt === retries) return outcome;
     await run.sleep(pauseMs);
   }

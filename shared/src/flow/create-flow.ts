@@ -1,6 +1,6 @@
 import { cancelOpen } from "../a2a/ask/cancel-open.ts";
 import type { JournalEvent } from "../core/events.ts";
-import type { Flow } from "../core/flow.ts";
+import type { Flow, Writing } from "../core/flow.ts";
 import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import type { StoredFile } from "../core/workspace.ts";
@@ -113,14 +113,15 @@ async function all<T>(
 async function write(
   run: Run,
   state: FlowState,
-  { name, instructions, text }: Parameters<Flow["write"]>[0],
+  { name, instructions, text, isAnswer = false }: Writing,
   deps: ModelDeps,
 ): Promise<string> {
   const messages = [
     { role: "system" as const, text: instructions },
     { role: "user" as const, parts: [{ type: "text" as const, text }] },
   ];
-  const reply = await askModel(run, state, name, { messages, tools: [], toolChoice: "none" }, deps);
+  const request = { messages, tools: [], toolChoice: "none" as const, isAnswer };
+  const reply = await askModel(run, state, name, request, deps);
   if (reply.finish === "length") {
     const notice = "The model's text was cut off by the output limit.";
     run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies JournalEvent);

@@ -245,6 +245,59 @@ test("an answer comes in the form the caller wants", async () => {
   expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });
 });
 
+test("an agent whose answer is the flow's is told the form, and nobody else has to put its answer into it", async () => {
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  const handingOn = flowOf(async (flow) => {
+    const first = await flow.ask("one", { text: "First" });
+    const { answer } = await flow.ask("two", { text: flow.goal }, { isAnswer: true });
+    return { answer, data: { first: first.answer } };
+  });
+  await using flow = await flowForTest(handingOn, {
+    agents: {
+      one: say("Not in any form."),
+      two: [{ calls: [{ name: "create_chat_completion", args: { response: { total: 7 } } }] }],
+    },
+  });
+  const { record } = await flow.run({ text: "Total?", outputSchema });
+  expect(record.output).toEqual({ answer: '{"total":7}', data: { total: 7 } });
+  expect(flow.model.requests).toEqual([]);
+});
+
+test("an answer whose text is of the form is taken as it is", async () => {
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  await using flow = await flowForTest(asking("one"), { agents: { one: say('Here:\n```json\n{"total": 7}\n```') } });
+  const { record } = await flow.run({ text: "Total?", outputSchema });
+  expect(record.output).toMatchObject({ data: { total: 7 } });
+  expect(flow.model.requests).toEqual([]);
+});
+
+test("what becomes the flow's answer is marked as such while it is written, by an agent or by the flow's model; nothing else is", async () => {
+  const putTogether = flowOf(async (flow) => {
+    await flow.ask("one", { text: "Part" });
+    await flow.write({ name: "aside", instructions: "Write.", text: "Aside" });
+    await flow.ask("two", { text: "Whole" }, { isAnswer: true });
+    return { answer: await flow.write({ name: "end", instructions: "Write.", text: "End", isAnswer: true }) };
+  });
+  const slowly = (text: string) => () => ({ text, deltaDelayMs: 40 });
+  await using flow = await flowForTest(putTogether, {
+    agents: { one: slowly("a part of it"), two: slowly("the whole of it") },
+    model: [
+      { text: "an aside", deltaDelayMs: 10 },
+      { text: "the end", deltaDelayMs: 10 },
+    ],
+  });
+  const id = await flow.start({ text: "Go" });
+  const written = { agent: "", model: "", rest: "" };
+  for await (const item of flow.engine.follow(id, { after: 0, signal: AbortSignal.timeout(20_000) })) {
+    if (item.kind !== "progress") continue;
+    const { type, text = "", isAnswer = false } = item.event as { type: string; text?: string; isAnswer?: boolean };
+    if (type === "agent-writing") written[isAnswer ? "agent" : "rest"] += text;
+    if (type === "text-delta") written[isAnswer ? "model" : "rest"] += text;
+  }
+  expect([written.agent, written.model]).toEqual(["the whole of it", "the end"]);
+  expect(written.rest).toContain("an aside");
+});
+
 test("agents that call each other in a ring come to an end", async () => {
   await using flow = await flowForTest(
     flowOf(async (flow) => {

@@ -11,7 +11,8 @@ import { chooseAgents } from "./choose-agents.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierTasks } from "./earlier.ts";
 import { flowRequest } from "./flow-request.ts";
-import { type Begun, type FlowLimits, newState } from "./flow-state.ts";
+import { type Begun, type FlowLimits, type FlowState, newState } from "./flow-state.ts";
+import { writtenObject } from "./written-object.ts";
 
 /** What a flow needs of the process it runs in; `limits` where they are other than the default. */
 export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
@@ -35,7 +36,7 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
   const state = newState(begun, input);
   const flow = createFlow(run, state, deps);
   try {
-    const result = await inForm(flow, await definition.perform(flow, begun.options), input.outputSchema);
+    const result = await inForm(flow, await definition.perform(flow, begun.options), state);
     const { answer, data } = result;
     const parts = data === undefined ? [] : [{ type: "data" as const, data }];
     flow.artifact("answer", [{ type: "text", text: answer }, ...parts]);
@@ -79,11 +80,16 @@ function unheld(usd: number, model: string) {
   return { type: "notice-given", kind: "budget", text } satisfies JournalEvent;
 }
 
-/** The result with data of the form that the caller wants, made of its answer where the flow gives no such data. */
-async function inForm(flow: Flow, result: FlowResult, wanted: AgentInput["outputSchema"]): Promise<FlowResult> {
-  if (wanted === undefined) return result;
-  const schema = z.fromJSONSchema(wanted as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<Json | undefined>;
-  if (schema.safeParse(result.data).success) return result;
+/** The result with data of the form that the caller wants: the agent's, the flow's own, what the answer says as JSON, or what the model makes of the answer. */
+async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
+  if (outputSchema === undefined) return result;
+  const schema = z.fromJSONSchema(outputSchema as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<
+    Json | undefined
+  >;
+  for (const given of [answerData, result.data, writtenObject(result.answer)]) {
+    const fitting = schema.safeParse(given);
+    if (fitting.success && fitting.data !== undefined) return { answer: result.answer, data: fitting.data };
+  }
   const { data } = await flow.decide({
     name: "give_data",
     description: "Gives the answer in the form that was asked for.",

@@ -1,4 +1,5 @@
 import type { AgentEntry } from "../core/agents.ts";
+import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
 import type { StepContext } from "../core/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
@@ -57,6 +58,9 @@ export type FlowState = {
   /** Milliseconds spent waiting for a person. */
   pausedMs: number;
   reached: string;
+  /** The form the caller wants the answer in, and what the agent whose answer is the flow's gave as data. */
+  readonly outputSchema: AgentInput["outputSchema"];
+  answerData: Json | undefined;
   /** What the caller said that the body has not heard yet. */
   readonly inbox: string[];
   /** Files that the caller sent since. */
@@ -66,7 +70,7 @@ export type FlowState = {
 /** The state of a flow that has just begun. */
 export function newState(
   begun: Begun,
-  { hops, said = [], budget, takenIn }: Pick<AgentInput, "hops" | "said" | "budget" | "takenIn">,
+  { hops, said = [], budget, takenIn, outputSchema }: Omit<AgentInput, "message">,
 ): FlowState {
   const brought = takenInAtStart({ hops, ...(takenIn && { takenIn }) });
   return {
@@ -84,6 +88,8 @@ export function newState(
     ownCalls: false,
     pausedMs: 0,
     reached: "",
+    outputSchema,
+    answerData: undefined,
     inbox: [],
     added: [],
   };

@@ -1,4 +1,5 @@
 import { type Engine, runStatuses } from "../core/engine.ts";
+import type { TaskUsage } from "../core/usage.ts";
 
 /** Counts what a server answers, and tells it with the state of its runs. */
 export type Metrics = {
@@ -10,11 +11,15 @@ export type Metrics = {
   text(): Promise<string>;
 };
 
-/** Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of notifications, by their kinds. */
+/**
+ * Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of notifications, by their kinds. `served` is what
+ * tools that are called without a run have had of the model.
+ */
 export function createMetrics(
   agent: string,
   engine: Pick<Engine, "list">,
   kinds: () => { readonly runs: readonly string[]; readonly deliveries: readonly string[] },
+  served?: () => TaskUsage,
 ): Metrics {
   const answers = new Map<string, number>();
   let failures = 0;
@@ -56,10 +61,24 @@ export function createMetrics(
         ...family("manyhands_internal_failures_total", "counter", "Failures that were no expected errors.", [
           `manyhands_internal_failures_total{${label}} ${failures}`,
         ]),
+        ...(served === undefined ? [] : servedUsage(served(), label)),
         "",
       ].join("\n");
     },
   };
+}
+
+function servedUsage({ tokens, outputTokens = 0, usd }: TaskUsage, label: string): string[] {
+  const name = "manyhands_served_tools_tokens_total";
+  const samples = [
+    `${name}{${label},direction="in"} ${tokens - outputTokens}`,
+    `${name}{${label},direction="out"} ${outputTokens}`,
+  ];
+  const cost = "manyhands_served_tools_usd_total";
+  return [
+    ...family(name, "counter", "Tokens of the model for tools that were called over MCP, without a run.", samples),
+    ...family(cost, "counter", "What they cost, as far as prices are known.", [`${cost}{${label}} ${usd}`]),
+  ];
 }
 
 function family(name: string, type: "counter" | "gauge", help: string, samples: readonly string[]): string[] {

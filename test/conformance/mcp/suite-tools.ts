@@ -1,5 +1,6 @@
 import { inputRequired } from "@modelcontextprotocol/server";
 import { AppError } from "manyhands/internal/core/errors";
+import { noUsage } from "manyhands/internal/core/usage";
 import type { Given } from "../../../shared/src/mcp/server/asking.ts";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp/server/direct-tools.ts";
 import { invalidParams } from "../../../shared/src/mcp/server/invalid-params.ts";
@@ -123,6 +124,7 @@ const schemas: Readonly<Record<string, ReturnType<DirectTools["list"]>[number]["
 
 /** The tools that the suite calls by name. */
 export const suiteTools: DirectTools = {
+  used: () => noUsage,
   list: () =>
     Object.keys(work).map((name) => ({
       name,

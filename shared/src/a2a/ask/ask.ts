@@ -13,6 +13,8 @@ export type AskRequest = {
   /** What its task may spend, and the form its answer has to fit; agents that are not of ours may not keep to either. */
   readonly budget?: NonNullable<AgentInput["budget"]>;
   readonly outputSchema?: NonNullable<AgentInput["outputSchema"]>;
+  /** Whether its answer becomes that of the asking run. */
+  readonly isAnswer?: boolean;
   /** What the user said, apart from what the asking agent writes. */
   readonly said?: readonly string[];
   /** Addresses in the message that the asking agent was free to open itself. */

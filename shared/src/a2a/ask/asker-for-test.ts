@@ -27,11 +27,12 @@ export type AskerForTest = AsyncDisposable & {
   say(id: string, text: string): Promise<void>;
 };
 
-/** Makes one whose runs do `body`; `known` tells where agents are now. */
+/** Makes one whose runs do `body`; `known` tells where agents are now, `retrySignal` when one is worth asking again. */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,
   bounds: Partial<AskBounds> = {},
   known?: (name: string) => PeerAddress | undefined,
+  retrySignal?: () => AbortSignal,
 ): Promise<AskerForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -41,6 +42,7 @@ export async function askerForTest(
     artifacts,
     bounds: { patienceMs: 300, ...bounds },
     ...(known && { known }),
+    ...(retrySignal && { retrySignal }),
   });
   const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
   own.work([recalling(definition, peers), recallRun("asker", peers)]);

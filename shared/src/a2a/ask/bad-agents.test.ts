@@ -33,6 +33,20 @@ test("an agent of another make is polled, and what it says is its answer", async
   expect(agent.count("SendMessage")).toBe(1);
 });
 
+test("an agent of another make is told in words which form its answer should have", async () => {
+  using agent = badAgentForTest({}, { SendMessage: () => ({ task: done }) });
+  const outputSchema = { type: "object", required: ["total"] };
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0, outputSchema }, peers),
+  );
+  await asker.run();
+  const [sent] = agent.calls;
+  expect(sent?.params.message.parts.map(({ text }: { text: string }) => text)).toEqual([
+    "Do it.",
+    'Answer with JSON that fits this JSON Schema, and nothing else:\n{"type":"object","required":["total"]}',
+  ]);
+});
+
 test("an agent of A2A 0.3 is asked in its own version", async () => {
   const task = { kind: "task", id: "t1", contextId: "k1", status: { state: "working" } };
   const artifacts = [{ artifactId: "a", parts: [{ kind: "text", text: "as ever" }] }];

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/message.ts";
+import type { Run } from "../../core/run.ts";
 import { agentServerForTest } from "./agent-server-for-test.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
@@ -7,6 +8,7 @@ import { type AskerForTest, askerForTest } from "./asker-for-test.ts";
 import { badAgentForTest, badTask } from "./bad-agent-for-test.ts";
 import { cancelOpen } from "./cancel-open.ts";
 import { gateForTest } from "./gate-for-test.ts";
+import type { Peers } from "./peers.ts";
 
 const parts: Part[] = [{ type: "text", text: "Pay the bill." }];
 const never = { text: "never ending", stallAfter: 1 } as const;
@@ -45,6 +47,33 @@ test("runs canceled while their agent was away begin nothing when it comes back"
   expect((await helper.tasks()).map(({ status }) => status)).toEqual(Array(5).fill("canceled"));
   expect(helper.model.requests).toHaveLength(0);
 });
+
+test("what could not be called off is called off as soon as the agent is seen again, however long the pause had become", async () => {
+  await using helper = await agentServerForTest({ script: () => never });
+  await using gate = gateForTest(helper.url);
+  const seen = new AbortController();
+  let looks = 0;
+  const retrySignal = () => {
+    looks++;
+    return seen.signal;
+  };
+  const body = (run: Run, peers: Peers) => askAgent(run, to(gate.url), peers);
+  await using asker = await askerForTest(body, { patienceMs: 60_000 }, undefined, retrySignal);
+  const id = await asker.start();
+  await eventually(() => helper.model.requests.length === 1);
+  await gate.close();
+  const before = looks;
+  await asker.engine.cancel(id);
+  // Its pauses double: after so many looks the next one is 6 seconds long.
+  await eventually(() => looks >= before + 7);
+  await Bun.sleep(1_000);
+  gate.open();
+  const from = performance.now();
+  seen.abort();
+  await recalled(asker);
+  expect(performance.now() - from).toBeLessThan(3_000);
+  expect((await helper.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
+}, 30_000);
 
 test("a run canceled while its message's answer is lost: the task it began is canceled, and no other is begun", async () => {
   await using helper = await agentServerForTest({ script: () => never });

@@ -53,13 +53,18 @@ export type Notes = {
 };
 
 /** Notes for one step: few lines as events of the step, and what is said live as progress of it. */
-export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldLines, step: StepContext): Notes {
+export function childNotes(
+  { askId, agent: { name: agent }, isAnswer = false }: Ask,
+  before: ToldLines,
+  step: StepContext,
+): Notes {
   const due = new AbortController();
   let count = before.told;
   let last = before.line ?? "";
   let line = "";
   let used: TaskUsage | undefined;
   let shown = 0;
+  const whose = { askId, ...(isAnswer && { isAnswer }) };
   const show = (text: string) => {
     shown += text.length;
     if (shown > mostOutput || text.trim() === "") return;
@@ -88,11 +93,11 @@ export function childNotes({ askId, agent: { name: agent } }: Ask, before: ToldL
         const event = update.journal && readEvent(update.journal.event);
         if (event !== undefined && telling[event.type]) say(update.text);
         if (event?.type === "model-replied")
-          step.progress({ type: "agent-written", askId, text: event.text } satisfies PeerWriting);
+          step.progress({ type: "agent-written", ...whose, text: event.text } satisfies PeerWriting);
       }
       if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
       const { text, at } = update.progress;
-      if (at !== undefined) step.progress({ type: "agent-writing", askId, text, at } satisfies PeerWriting);
+      if (at !== undefined) step.progress({ type: "agent-writing", ...whose, text, at } satisfies PeerWriting);
       line += update.progress.text;
       const end = line.length > longestOutput ? line.length : line.lastIndexOf("\n") + 1;
       if (end === 0) return;

@@ -1,11 +1,11 @@
 import { type Engine, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import type { Run, RunDefinition, StepContext } from "../../core/run.ts";
 import { callOff } from "./call-off.ts";
 import { cancelOpen } from "./cancel-open.ts";
 import { openAsks } from "./open-asks.ts";
-import type { Peers } from "./peers.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";
 
 /** How long agents that cannot be reached are tried again, and the longest pause between two tries. Milliseconds. */
@@ -79,13 +79,20 @@ export function recallRun(kind: string, peers: Peers): RunDefinition {
     async execute(run, input) {
       const { runId, why } = input as RecallInput;
       if (why === "canceled") await run.step("cancel", () => cancelIfOpen(peers.engine, runId));
-      for (let waited = 0, pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        const left = await run.step("recall", ({ signal }) => recall(runId, peers, signal));
+      let since: number | undefined;
+      let away: readonly PeerAddress[] = [];
+      for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        // Taken before the try, so that no moment between it and the pause is missed; an agent that is away stays away from the first try on.
+        const until = AbortSignal.any(away.flatMap((agent) => peers.retrySignal(agent) ?? []));
+        const tried: Recalled | number = await run.step("recall", (step) => recall(runId, peers, step));
+        // Once, how many were left was all that was recorded.
+        const { left, at, ...still } = typeof tried === "number" ? { left: tried, away, at: since ?? 0 } : tried;
         if (left === 0) return null;
-        if (waited > patienceMs)
+        away = still.away;
+        since ??= typeof tried === "number" ? undefined : at;
+        if (at - (since ?? at) > patienceMs)
           throw new AppError("unavailable", `${left} tasks at other agents could not be cancelled.`);
-        await run.sleep(pauseMs);
-        waited += pauseMs;
+        await run.sleep(pauseMs, { until });
       }
     },
   };
@@ -114,11 +121,15 @@ async function cancelIfOpen(engine: Pick<Engine, "cancel">, runId: string): Prom
   return null;
 }
 
-/** Cancels what a run left open at other agents; how many could not be told, or 1 while the run itself has not ended. */
-async function recall(runId: string, { engine, ...peers }: Peers, signal: AbortSignal): Promise<number> {
-  const run = await engine.get(runId);
-  if (run !== undefined && !terminalStatuses.includes(run.status)) return 1;
-  const open = openAsks((await engine.events(runId)).map(({ event }) => event));
-  const calledOff = await Promise.all(open.map((ask) => callOff(ask, { engine, ...peers }, signal)));
-  return calledOff.filter(({ done }) => !done).length;
+/** What a try came to: how many could not be told, at which agents, and when it was. */
+type Recalled = { readonly left: number; readonly away: readonly PeerAddress[]; readonly at: number };
+
+/** Cancels what a run left open at other agents. While the run itself has not ended, that is what is left. */
+async function recall(runId: string, peers: Peers, { signal, now }: StepContext): Promise<Recalled> {
+  const run = await peers.engine.get(runId);
+  if (run !== undefined && !terminalStatuses.includes(run.status)) return { left: 1, away: [], at: now() };
+  const open = openAsks((await peers.engine.events(runId)).map(({ event }) => event));
+  const calledOff = await Promise.all(open.map((ask) => callOff(ask, peers, signal)));
+  const away = open.flatMap(({ agent }, index) => (calledOff[index]?.done === true ? [] : [agent]));
+  return { left: away.length, away, at: now() };
 }

@@ -31,7 +31,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
           const client = await peers.client(ask.agent, signal);
           const message = {
             messageId: ask.askId,
-            parts: await outgoingParts(ask.parts, peers.artifacts),
+            parts: await outgoingParts(partsFor(ask, met), peers.artifacts),
             hops: ask.hops + 1,
             ...(contextId !== undefined && { contextId }),
             ...(ask.said && { said: ask.said }),
@@ -72,6 +72,13 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
       { effect: ours ? "idempotent" : "once" },
     );
   return ours ? patiently(run, ask, peers, attempt) : attempt();
+}
+
+/** The parts of an ask. An agent that is not of ours knows nothing of our extension for the form of an answer: it is told in words. */
+function partsFor({ parts, outputSchema }: Ask, { ours }: Met): readonly Part[] {
+  if (ours || outputSchema === undefined) return parts;
+  const wanted = `Answer with JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(outputSchema)}`;
+  return [...parts, { type: "text", text: wanted }];
 }
 
 function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {

@@ -5,6 +5,7 @@ import type { AgentProfile } from "../../core/agent.ts";
 import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { UserMessage } from "../../core/message.ts";
+import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
@@ -40,6 +41,8 @@ export type AgentAppDeps = {
   readonly report: (bug: unknown) => void;
   /** Answers below `/mcp`. */
   readonly mcp?: Hono;
+  /** What tools that were called there without a run have had of the model, for the metrics. */
+  readonly served?: () => TaskUsage;
   /** The way to receivers of notifications, which a `pushRun` tells; none are taken when left out. */
   readonly webhooks?: Webhooks;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
@@ -55,7 +58,7 @@ export type AgentAppDeps = {
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
   const { kind = definition.name } = deps;
-  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }));
+  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
   const report = (bug: unknown) => {
     metrics.failed();
     deps.report(bug);

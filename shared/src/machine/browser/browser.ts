@@ -72,12 +72,15 @@ export interface Browsers {
   close(): Promise<void>;
 }
 
+/** How a page is rendered. */
+export type RenderOptions = ActOptions & { read?(page: Page): Promise<string> };
+
 /** The browser as the server has it, which can do more than tools are given. */
 export interface BrowserHost extends Browsers {
   /**
-   * Loads a page as anybody would see it, in a context that is thrown away. Rejects as `Browsing.act` does, and with `too_large` for a
-   * document of more than 10 million characters.
+   * Loads a page as anybody would see it, in a context that is thrown away; its HTML is all of it, or what `read` takes. Rejects as
+   * `Browsing.act` and `read` do, and with `too_large` for a document of more than 10 million characters.
    */
-  render(url: string, options: ActOptions): Promise<RenderedPage>;
+  render(url: string, options: RenderOptions): Promise<RenderedPage>;
   describe(): BrowserDescription;
 }

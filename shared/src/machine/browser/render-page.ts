@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import type { ActOptions, RenderedPage } from "./browser.ts";
+import type { RenderedPage, RenderOptions } from "./browser.ts";
 import { openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";
 import type { BrowserSettings } from "./settings.ts";
@@ -13,7 +13,7 @@ const longestHtml = 10_000_000;
 /** Loads pages in contexts that are thrown away, one after the other: each costs the memory of a whole context. */
 export interface PageRenderer {
   /** As `BrowserHost.render`. */
-  render(url: string, options: ActOptions): Promise<RenderedPage>;
+  render(url: string, options: RenderOptions): Promise<RenderedPage>;
   busy(): boolean;
 }
 
@@ -40,7 +40,7 @@ async function renderPage(
   browser: BrowserAndProxy,
   settings: BrowserSettings,
   url: string,
-  { signal, timeoutMs }: ActOptions,
+  { signal, timeoutMs, read = (page) => page.content() }: RenderOptions,
 ): Promise<RenderedPage> {
   const opening = openBrowsing({
     ...browser,
@@ -57,7 +57,7 @@ async function renderPage(
         await within(Math.min(settleMs, timeoutMs / 2), page.waitForLoadState("networkidle"));
         const length = Number(await page.evaluate("document.documentElement.outerHTML.length"));
         if (length > longestHtml) throw new AppError("too_large", `The page has become ${length} characters long.`);
-        return { url: page.url(), html: await page.content() };
+        return { url: page.url(), html: await read(page) };
       },
       { signal, timeoutMs },
     );

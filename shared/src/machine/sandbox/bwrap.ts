@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
+import { sandboxPath } from "./environment.ts";
 import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
 import { admitView } from "./made-view.ts";
@@ -11,6 +12,7 @@ import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 import type { SandboxProxy } from "./sandbox.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "./step-down.ts";
 import { namespaceFilter } from "./syscall-filter.ts";
+import { tellArguments } from "./tell-arguments.ts";
 
 /**
  * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
@@ -45,15 +47,16 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
           ...openWay,
           ...stepDown,
           bwrap,
-          ...["--info-fd", "3", "--seccomp", "4"],
+          ...["--info-fd", "3", "--seccomp", "4", "--args", "5"],
           ...profile,
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...bridge.inner,
           ...command.argv,
         ],
-        env: { ...bridge.env, ...command.env },
-        pipes: 2,
-        async admit([info = -1, filterEnd = -1]) {
+        env: { PATH: sandboxPath },
+        pipes: 3,
+        async admit([info = -1, filterEnd = -1, argsEnd = -1]) {
+          await tellArguments(argsEnd, environmentArgv({ ...bridge.env, ...command.env }));
           first = await admitView({ info, filterEnd, filter }, ordered);
           return first !== undefined;
         },
@@ -71,6 +74,14 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
 }
 
 const noBridge: ProxyBridge = { mounts: [], moved: [], inner: [], env: {} };
+
+/**
+ * The command's environment, which is made inside: variables of the loader or the shell in it are no matter of ours, nor of bwrap's. In a pipe, since
+ * everybody can read a command line.
+ */
+function environmentArgv(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
+}
 
 function pathMounts(paths: ConfinedCommand["paths"]): string[] {
   const read = paths?.read.flatMap((path) => ["--ro-bind", path, path]) ?? [];

@@ -1,5 +1,5 @@
 /** Where programs are looked for inside every sandbox; never the server's own PATH. */
-const sandboxPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+export const sandboxPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /** The whole environment of a confined process: built from nothing, so that no key of the server can be in it. */
 export function sandboxEnvironment(

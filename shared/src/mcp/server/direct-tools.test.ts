@@ -110,6 +110,33 @@ test("with `deny` it is never made, whoever says yes; with `allow` nobody is ask
   expect(made).toMatchObject({ result: { isError: false } });
 });
 
+test("what a call's tool asked the model is told with its result and counted, also where the tool failed", async () => {
+  const asks: Tool = {
+    ...say,
+    async call(_, { ask }) {
+      const said = await ask({ instructions: "Say.", text: "x" });
+      return { text: said, isError: true };
+    },
+  };
+  const priced = { name: "scripted", baseUrl: scripted.url, price: { inputPerMillion: 1, outputPerMillion: 2 } };
+  const tools = toolsOf(
+    [say, asks].map((tool, n) => ({ ...tool, name: `tool_${n}` })),
+    {
+      model: createModel(modelConfigSchema.parse(priced)),
+    },
+  );
+  const plain = await tools.call("tool_0", { what: "a" }, call);
+  expect("result" in plain && plain.result._meta).toBeUndefined();
+  const usages = [];
+  for (let n = 0; n < 2; n++) {
+    const outcome = await tools.call("tool_1", { what: "a" }, call);
+    usages.push("result" in outcome ? outcome.result._meta?.["manyhands/usage"] : undefined);
+  }
+  const [usage] = usages as { tokens: number; outputTokens: number; usd: number }[];
+  expect(usage?.tokens).toBeGreaterThan(usage?.outputTokens ?? Number.POSITIVE_INFINITY);
+  expect(tools.used()).toMatchObject({ tokens: 2 * (usage?.tokens ?? 0), usd: 2 * (usage?.usd ?? 0) });
+});
+
 test("long texts go to a file, and images come as images", async () => {
   const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
   const show: Tool = { ...say, call: async () => ({ text: "x".repeat(2000), isError: false, images: [image] }) };

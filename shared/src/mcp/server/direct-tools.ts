@@ -7,13 +7,17 @@ import { type Account, timeLimit, workDeadline } from "../../agent/spending.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
-import { failure, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { type Asks, asksPeople, type Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
 import { decision, personsDecision } from "./questions.ts";
 import { noteTakenIn, takenInByCalls } from "./taken-in-by-calls.ts";
+
+/** As A2A tasks tell theirs. */
+const usageKey = "manyhands/usage";
 
 /** What calls of an agent's own tools need. */
 export type DirectToolsDeps = {
@@ -38,12 +42,18 @@ export interface DirectTools {
    * asked. Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
    */
   call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
+  /** What all calls since the start have had of the model. They are in no journal. */
+  used(): TaskUsage;
 }
 
 /** The tools that can be called apart from a task: all but those that wait for a person or an agent, and the one that ends a task. */
 export function directTools(deps: DirectToolsDeps): DirectTools {
   const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.name !== "terminate");
   const inTurn = createKeyedQueue();
+  let used = noUsage;
+  const spend = (usage: TaskUsage) => {
+    used = addUsage(used, usage);
+  };
   return {
     list: () => tools.map(listed),
     has: (name) => tools.some((tool) => tool.name === name),
@@ -52,10 +62,11 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
       if (tool === undefined) return told(failure(`There is no tool named ${JSON.stringify(name)}.`));
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
-      const make = () => guarded(tool, input, place, { deps, given, ...call });
+      const make = () => guarded(tool, input, place, { deps, given, spend, ...call });
       const beside = tool.parallel ?? tool.effect(input) === "pure";
       return beside ? make() : inTurn(workspace.root, make);
     },
+    used: () => used,
   };
 }
 
@@ -69,6 +80,7 @@ type Place = { readonly principal: string; readonly contextId: string; readonly 
 type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
   readonly given: Given;
+  readonly spend: (usage: TaskUsage) => void;
 };
 
 async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
@@ -83,14 +95,14 @@ async function guarded(tool: Tool, input: unknown, place: Place, making: Making)
   const { approval } = planCall(call, tool, deps.approval, known);
   const why = risk === undefined ? "" : ` It would: ${risk}`;
   if (approval === "deny") return told(failure(`Not allowed by the configuration of this agent.${why}`));
-  if (approval !== "ask") return told(await made(tool, input, place, making));
+  if (approval !== "ask") return made(tool, input, place, making);
   const code = codeOf(call.name, call.arguments, risk, place);
   if (given.state !== undefined && given.state !== code)
     throw invalidParams("The requestState is not that of this call.");
   const allowed = given.state === undefined ? undefined : personsDecision(given);
   if (allowed === undefined) return ask(call, risk, code, making);
   if (!allowed) return told(failure("The person did not allow the call; it was not made."));
-  return told(await made(tool, input, place, making));
+  return made(tool, input, place, making);
 }
 
 function ask(call: ToolCall, risk: string | undefined, code: string, { client }: Making): DirectOutcome {
@@ -104,16 +116,33 @@ function ask(call: ToolCall, risk: string | undefined, code: string, { client }:
   );
 }
 
-async function made(tool: Tool, input: unknown, { workspace }: Place, making: Making): Promise<ToolResult> {
-  const { deps, progress } = making;
-  const { limits } = deps.definition;
-  const account = accountOf(limits, deps.model);
-  const { signal, passed } = workDeadline(account, making.signal);
+async function made(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
+  const { deps, spend } = making;
+  const account = accountOf(deps.definition.limits, deps.model);
   const key = crypto.randomUUID();
   const pending = { tokens: 0, usd: 0 };
   const inquiries = answerInquiries(key, { task: account, pending }, deps.model, { emit: () => undefined });
+  const usage = () => inquiries.usage.reduce((sum, each) => addUsage(sum, usageOfAnswers({ usage: each })), noUsage);
   try {
-    const ask = (inquiry: Parameters<typeof inquiries.ask>[0]) => inquiries.ask(inquiry, signal);
+    const result = await performed(tool, input, place, { ...making, account, key, ask: inquiries.ask });
+    return told(result, inquiries.usage.length > 0 ? usage() : undefined);
+  } finally {
+    spend(usage());
+  }
+}
+
+type Performing = Making & {
+  readonly account: Account;
+  readonly key: string;
+  readonly ask: ReturnType<typeof answerInquiries>["ask"];
+};
+
+async function performed(tool: Tool, input: unknown, { workspace }: Place, making: Performing): Promise<ToolResult> {
+  const { deps, progress, account, key } = making;
+  const { limits } = deps.definition;
+  const { signal, passed } = workDeadline(account, making.signal);
+  try {
+    const ask = (inquiry: Inquiry) => making.ask(inquiry, signal);
     const result = await tool.call(input, {
       signal,
       workspace,
@@ -154,7 +183,9 @@ function listed({ name, description, inputSchema }: Tool): McpTool {
   return { name, description, inputSchema } as McpTool;
 }
 
-function told({ text, images = [], isError }: ToolResult): DirectOutcome {
+/** The result; where the model was asked, with what that used, since no run tells it. */
+function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): DirectOutcome {
   const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
-  return { result: { content: [{ type: "text", text }, ...shown], isError } };
+  const content = [{ type: "text" as const, text }, ...shown];
+  return { result: { content, isError, ...(usage && { _meta: { [usageKey]: usage } }) } };
 }

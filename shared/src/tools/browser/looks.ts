@@ -14,6 +14,14 @@ export type SeenOutline = {
   readonly nodes: readonly (string | AriaNode)[];
 };
 
+/** What was read on the page that was looked at last: its facts, not what can be done there. */
+export type ReadPage = {
+  readonly tab: number;
+  readonly url: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+};
+
 /** What is remembered of one conversation's looks at its pages. */
 export type Looks = {
   readonly refs: Refs;
@@ -21,6 +29,9 @@ export type Looks = {
   newest: SeenLines | undefined;
   /** The lines told in results, which the conversation keeps. */
   told: SeenLines | undefined;
+  /** What was read at the newest look and, of all pages, the lines of it that results have told and the conversation keeps. */
+  read: ReadPage | undefined;
+  readonly keptLines: Set<string>;
   /** What happened by itself and no tool result has told of yet. */
   untold: readonly string[];
   /** Whether something was done to the page after the newest look, so that it may still be about to change. */
@@ -49,6 +60,8 @@ export function createLookBook(): LookBook {
         refs: createRefs(),
         newest: undefined,
         told: undefined,
+        read: undefined,
+        keptLines: new Set(),
         untold: [],
         lists: new Map(),
         outlines: new WeakMap(),

@@ -167,6 +167,36 @@ test.skipIf(Bun.which("prove") === null || Bun.which("node") === null)(
   },
 );
 
+test.skipIf(Bun.which("node") === null)(
+  "of TAP the failing tests come with message and place, without the passing ones, blocks of them, and the runner's own frames",
+  async () => {
+    const js = `import { test, describe, it } from "node:test";
+import assert from "node:assert";
+for (let n = 0; n < 40; n++) test("holds " + n, () => {});
+test("prints", () => console.log("seen on the way"));
+describe("sums", () => { it("adds", () => { assert.deepStrictEqual({ a: [1, 2] }, { a: [1, 3] }); }); });
+test("throws", () => { const inner = () => { throw new TypeError("bad thing"); }; inner(); });
+`;
+    const workspace = await place.project({ "a.test.mjs": js });
+    const command = "node --test --test-reporter=tap a.test.mjs";
+    const { text } = await callIn(workspace)(runTestsTool(place), { command });
+    expect(text).toMatch(/^2 of 43 tests failed\./);
+    for (const told of [
+      "bad thing",
+      "deep-equal",
+      "a.test.mjs:5",
+      "a.test.mjs:6",
+      "inner (",
+      "seen on the way",
+      "# tests 4",
+    ])
+      expect(text).toContain(told);
+    for (const noise of ["ok 1 - holds", "duration_ms:", "node:internal", "subtestsFailed", "# Subtest", "operator:"])
+      expect(text).not.toContain(noise);
+    expect(text.length).toBeLessThan(2_000);
+  },
+);
+
 test("what unittest prints as it goes is not passed on", async () => {
   const workspace = await place.project({ "test_sums.py": cases });
   const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest test_sums.py" });

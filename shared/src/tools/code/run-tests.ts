@@ -7,6 +7,7 @@ import { detectTests } from "./detect-tests.ts";
 import { listCodeFiles } from "./list-code-files.ts";
 import type { TestReport } from "./read-tap.ts";
 import { relativePath } from "./relative-path.ts";
+import { shortenTap } from "./shorten-tap.ts";
 import { readTestReport, withoutProgress } from "./test-report.ts";
 
 const mostFailures = 30;
@@ -64,7 +65,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       verdict(report, ended),
       ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
-      clipped(withoutProgress(Bun.stripANSI(await output.text()))),
+      clipped(shortenTap(withoutProgress(Bun.stripANSI(await output.text())))),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
     ];
     const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);

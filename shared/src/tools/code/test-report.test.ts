@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { shortenTap } from "./shorten-tap.ts";
 import { readTestReport } from "./test-report.ts";
 
 test("a report is read in time that grows with its length, whatever it is made of", () => {
@@ -20,6 +21,8 @@ test("a report is read in time that grows with its length, whatever it is made o
     "● ",
     "# pass ",
     "--- FAIL: ",
+    "---\n",
+    "---\n...\n",
     "test a ",
     "Ran 1 test",
     "FAILED (",
@@ -34,6 +37,7 @@ test("a report is read in time that grows with its length, whatever it is made o
     const output = piece.repeat(long / piece.length);
     const begun = performance.now();
     readTestReport(output);
+    shortenTap(`TAP version 13\nnot ok 1\n${output}`);
     readTestReport(
       `${output}\n\nTests: 1 failed\n 1 pass\n 1 fail\ntest result: x\n# pass 1\n=== 1 failed in 1.0s\n${output}`,
     );

@@ -2,6 +2,7 @@ import type { Browsing } from "../../../machine/browser/browser.ts";
 import { asData } from "../../web/as-data.ts";
 import type { Changes } from "../in-page/watch-changes.ts";
 import { tellNotices } from "../looks.ts";
+import { digestOfLeft } from "../observe/left-page.ts";
 import type { Hand } from "./browser-tool.ts";
 
 /** Where a browsing is. */
@@ -36,7 +37,7 @@ export async function followUp(
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");
   if (said.length === 0 && notices.length === 0 && changes?.changed === false)
     said.push("Nothing in the page changed.");
-  return [...said, ...notices];
+  return [...said, ...notices, ...digestOfLeft(looks, now)];
 }
 
 /** An address as it is told: not longer than a line. */

@@ -2,6 +2,7 @@ import { estimateText } from "../../../models/tokens.ts";
 import { asData } from "../../web/as-data.ts";
 import type { Looks } from "../looks.ts";
 import { chooseLines } from "./choose-lines.ts";
+import { noteRead } from "./left-page.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { linesText, type Novelty } from "./lines-text.ts";
 import type { Look } from "./look.ts";
@@ -15,6 +16,7 @@ export function bodyOf(
   looks: Looks,
   { tokens, kept }: { readonly tokens: number; readonly kept: boolean },
 ): string {
+  noteRead(look, looks, kept);
   const lines = linesOfLook(look, tokens);
   const hashes = lines.map(({ text }) => Bun.hash(text));
   const document = `${look.tab.id} ${look.measure.origin}`;

@@ -1,3 +1,5 @@
+import { removeHidden } from "./remove-hidden.ts";
+
 type HtmlRequest = { readonly kind: "html"; readonly html: string; readonly url: string; readonly whole?: boolean };
 
 /** What a page worker is asked: HTML as text or a PDF as bytes. `whole` keeps all of a page rather than its main part. */
@@ -25,6 +27,8 @@ const everything = {
 async function extractHtml({ html, url, whole }: HtmlRequest): Promise<Extract> {
   const [{ parseHTML }, { Defuddle }] = await Promise.all([import("linkedom"), import("defuddle/node")]);
   const { document } = parseHTML(completed(html));
+  // The whole of a page is what a browser shows, which knows better what is seen.
+  if (whole !== true) removeHidden(document);
   // Without `useAsync: false` it would ask other services about the page, past the egress policy.
   const { content, title } = await Defuddle(document, url, {
     markdown: true,

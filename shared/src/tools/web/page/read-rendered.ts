@@ -1,5 +1,8 @@
+import type { Page as BrowserPage } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import type { BrowserHost } from "../../../machine/browser/browser.ts";
+import { copyVisible } from "../../browser/extract/copy-visible.ts";
+import { unseenTextOf } from "../../browser/observe/unseen-text.ts";
 import { extractApart } from "./extract-apart.ts";
 
 /** A document of the web as a model can read it. */
@@ -42,7 +45,7 @@ export async function readRendered(
   if (browser === undefined)
     return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
   try {
-    const { url, html } = await browser.render(plain.url, { timeoutMs, signal });
+    const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read: readSeen });
     const rendered = await extractApart({ kind: "html", html, url }, timeoutMs, signal);
     if (render !== true && rendered.text.length <= plain.text.length) return plain;
     return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
@@ -51,4 +54,9 @@ export async function readRendered(
     if (render === true || !(error instanceof AppError)) throw error;
     return { ...plain, note: `The page may make its text by scripts, and no browser could show it: ${error.message}` };
   }
+}
+
+/** The page's HTML without what a person could not see there. */
+async function readSeen(page: BrowserPage): Promise<string> {
+  return (await page.evaluate(copyVisible, await unseenTextOf(page))).html;
 }

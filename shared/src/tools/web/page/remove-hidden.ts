@@ -1,0 +1,117 @@
+/** What is read of a parsed document. */
+type Style = { getPropertyValue(property: string): string };
+type Rule = {
+  readonly selectorText?: string;
+  readonly style?: Style;
+  readonly media?: { readonly mediaText: string };
+  readonly cssRules?: ArrayLike<Rule>;
+};
+type Element = {
+  readonly tagName: string;
+  readonly style: Style;
+  readonly textContent: string | null;
+  readonly sheet?: { readonly cssRules: ArrayLike<Rule> } | null;
+  matches(selector: string): boolean;
+  remove(): void;
+};
+type ParsedDocument = { querySelectorAll(selector: string): Iterable<Element> };
+
+/** Hidden whatever the styles say: by its nature, or by the names that sites give to text for screen readers alone. */
+const byName =
+  "[hidden]:not([hidden=until-found]), dialog:not([open]), .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .screen-reader-only";
+
+/** Characters of one style sheet that are read. */
+const longestSheet = 500_000;
+
+/** The value that one declaration block gives to a property, empty where it gives none. */
+type Values = (property: string) => string;
+
+const isFar = (value: string) => Number.parseFloat(value) <= -900 || Number.parseFloat(value) >= 9_000;
+const isAway = (side: string) => (of: Values) => isFar(of(side));
+const isFlat = (side: string) => (of: Values) =>
+  /^[01](?:px)?$/.test(of(side)) && /hidden|clip/.test(of("overflow") + of(`overflow-${side === "width" ? "x" : "y"}`));
+
+/** Whether a block keeps text from everybody's eyes, by the property that does it. */
+const hiders: Readonly<Record<string, (of: Values) => boolean>> = {
+  display: (of) => of("display") === "none",
+  visibility: (of) => /^(?:hidden|collapse)$/.test(of("visibility")),
+  opacity: (of) => Number.parseFloat(of("opacity")) < 0.05,
+  "font-size": (of) => /^(?:0[a-z%]*|[01](?:\.\d+)?px)$/.test(of("font-size")),
+  "text-indent": isAway("text-indent"),
+  "margin-left": isAway("margin-left"),
+  left: isAway("left"),
+  right: isAway("right"),
+  top: isAway("top"),
+  bottom: isAway("bottom"),
+  width: isFlat("width"),
+  height: isFlat("height"),
+  "max-height": isFlat("max-height"),
+  clip: (of) => /^rect\(\s*(?:[01](?:px)?[\s,]*){4}\)$/.test(of("clip")),
+  "clip-path": (of) => /^(?:inset\(\s*(?:50|100)%|circle\(\s*0)/.test(of("clip-path")),
+  transform: (of) =>
+    /^scale[xy]?\(\s*0\s*[,)]/.test(of("transform")) ||
+    [...of("transform").matchAll(/translate\w*\(([^)]*)\)/g)].some(([, by = ""]) => by.split(",").some(isFar)),
+  color: (of) =>
+    ["transparent", of("background-color"), of("background")].includes(of("color")) &&
+    !/text/.test(of("background-clip") + of("-webkit-background-clip")),
+};
+
+/** What a block of declarations does to its elements: the properties by which it hides them, and those of the kind that it sets otherwise. */
+type Effect = { readonly hiding: readonly string[]; readonly showing: readonly string[] };
+
+/**
+ * Removes what nobody would see on the page: a known way to speak to a model behind its user's back. Only inline styles and the page's own
+ * style sheets are known here. An element that one rule hides and another shows by the same property, whichever of them wins, stays.
+ */
+export function removeHidden(document: ParsedDocument): void {
+  const rules = Array.from(document.querySelectorAll("style")).flatMap(rulesOf);
+  const hidden = new Set<Element>(document.querySelectorAll(byName));
+  for (const element of document.querySelectorAll("[style]")) {
+    if (effectOf(element.style).hiding.length > 0) hidden.add(element);
+  }
+  for (const { selector, hiding } of rules.filter((rule) => rule.hiding.length > 0)) {
+    const others = rules.filter(({ showing }) => showing.some((property) => hiding.includes(property)));
+    for (const element of answered(() => Array.from(document.querySelectorAll(selector)), [])) {
+      const shown = others.filter((other) => answered(() => element.matches(other.selector), false));
+      const showing = [effectOf(element.style), ...shown].flatMap((one) => one.showing);
+      if (hiding.some((property) => !showing.includes(property))) hidden.add(element);
+    }
+  }
+  for (const element of hidden) {
+    // A page is often hidden as a whole until its scripts have run.
+    if (!/^(?:HTML|HEAD|BODY)$/i.test(element.tagName)) element.remove();
+  }
+}
+
+type SheetRule = Effect & { readonly selector: string };
+
+/** The rules of a style sheet that hide or show something. Those for some screens only, or for print, never hide. */
+function rulesOf({ textContent, sheet }: Element): SheetRule[] {
+  if ((textContent ?? "").length > longestSheet) return [];
+  const read = (rules: ArrayLike<Rule>, mayHide: boolean): SheetRule[] =>
+    Array.from(rules).flatMap(({ selectorText, style, cssRules, media }) => {
+      if (cssRules !== undefined) return read(cssRules, mayHide && /^(?:all|screen)?$/.test(media?.mediaText ?? "not"));
+      if (selectorText === undefined || style === undefined) return [];
+      const { hiding, showing } = effectOf(style);
+      return hiding.length + showing.length === 0
+        ? []
+        : [{ selector: selectorText, showing, hiding: mayHide ? hiding : [] }];
+    });
+  return read(answered(() => sheet?.cssRules, undefined) ?? [], true);
+}
+
+function effectOf(style: Style): Effect {
+  const of: Values = (property) => (style.getPropertyValue(property) ?? "").trim().toLowerCase();
+  const set = Object.keys(hiders).filter((property) => of(property) !== "");
+  const hiding = set.filter((property) => hiders[property]?.(of));
+  return { hiding, showing: set.filter((property) => !hiding.includes(property)) };
+}
+
+/** What was asked, or `otherwise` where the parser does not know this selector or style sheet: nothing is hidden by what cannot be read. */
+function answered<Value>(ask: () => Value, otherwise: Value): Value {
+  try {
+    return ask();
+  } catch {
+    return otherwise;
+  }
+}
