@@ -14,6 +14,7 @@ import { createBrowsers } from "../../shared/src/machine/browser/create-browsers
 import { browserDefaults } from "../../shared/src/machine/browser/settings.ts";
 import { createArtifactStore } from "../../shared/src/machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
+import { openMachine } from "../../shared/src/server/open-machine.ts";
 import { openToolbox, type Toolbox } from "../../shared/src/server/toolbox.ts";
 import { browserTools } from "../../shared/src/tools/browser/browser-tools.ts";
 import { extractContent } from "../../shared/src/tools/browser/extract/extract-content.ts";
@@ -34,7 +35,8 @@ let toolbox: Toolbox;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
   await chmod(home, 0o711);
-  toolbox = await openToolbox(join(home, "workspaces"), await loadConfig({ cwd: home, env: {} }));
+  const config = await loadConfig({ cwd: home, env: {} });
+  toolbox = await openToolbox(config, await openMachine(join(home, "workspaces"), config.sandbox));
 });
 afterAll(async () => {
   await toolbox.close();

@@ -1,4 +1,4 @@
-import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai/error";
 import { type FailureKind, ModelFailure } from "./model-failure.ts";
 import { redactKeys } from "./redact.ts";
 

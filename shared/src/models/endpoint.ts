@@ -1,6 +1,5 @@
-import OpenAI, { AzureOpenAI } from "openai";
+import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
-import { Stream } from "openai/streaming";
 import type { ModelConfig } from "./config.ts";
 
 /** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
@@ -11,22 +10,27 @@ export interface Endpoint {
 
 /** The endpoint a configuration names. Reads nothing from the environment. */
 export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fetch): Endpoint {
-  const client = createClient(config, fetch);
+  // A quarter of all modules a server is made of, and needed only once it has a task.
+  let client: Promise<OpenAI> | undefined;
   return {
     async open(params, signal) {
-      if (params.stream !== true) return only(await client.chat.completions.create(params, { signal }));
-      const { data, response } = await client.chat.completions.create(params, { signal }).withResponse();
+      client ??= createClient(config, fetch);
+      const { chat } = await client;
+      if (params.stream !== true) return only(await chat.completions.create(params, { signal }));
+      const { data, response } = await chat.completions.create(params, { signal }).withResponse();
       const type = response.headers.get("content-type") ?? "";
       if (type.includes("text/event-stream")) return data;
       // A server that does not know `stream` answers with the whole completion, and a simple one does not say which it sends.
       const text = await response.text();
       if (text.trimStart().startsWith("{")) return only(JSON.parse(text));
+      const { Stream } = await import("openai/streaming");
       return Stream.fromSSEResponse(new Response(text), new AbortController());
     },
   };
 }
 
-function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): OpenAI {
+async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): Promise<OpenAI> {
+  const { AzureOpenAI, OpenAI } = await import("openai");
   const options = {
     apiKey: config.apiKey ?? "none",
     adminAPIKey: null,

@@ -1,6 +1,11 @@
-import { calcPrice } from "@pydantic/genai-prices";
+import { createRequire } from "node:module";
 import type { Usage } from "../core/model.ts";
 import type { ModelConfig } from "./config.ts";
+
+type Prices = typeof import("@pydantic/genai-prices");
+
+/** Loaded when a price is first asked for: the list is a fifth of all code that a server would read before it listens. */
+const prices = () => createRequire(import.meta.url)("@pydantic/genai-prices") as Prices;
 
 /**
  * US dollars that a call costs: by the configured price, else by the list price of the provider that `baseUrl` belongs to, else
@@ -20,7 +25,7 @@ export function costOf(
       usage.outputTokens * price.outputPerMillion;
     return dollars / 1_000_000;
   }
-  const listed = calcPrice(
+  const listed = prices().calcPrice(
     {
       input_tokens: usage.inputTokens,
       cache_read_tokens: usage.cachedInputTokens,

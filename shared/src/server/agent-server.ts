@@ -23,8 +23,6 @@ import { mountKey } from "./mount-key.ts";
 import { offersOf, openAgent } from "./open-agent.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
-import { openPeers } from "./open-peers.ts";
-import { openServedTools } from "./open-served-tools.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -49,7 +47,9 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model, cardKey } = parts;
+  // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents never do.
   const face = agentConfig.serveMcp ? await import("../mcp/server/mcp-face.ts") : undefined;
+  const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
   const port = server.port ?? agentConfig.port;
   const served = serve(
@@ -72,7 +72,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     risky: agentConfig.risky,
     fetch: toolFetch(toolbox.egress),
   };
-  const tools = openServedTools({ definition, ...deps, engine: released, publicUrl, report });
+  const tools = ownTools?.openServedTools({ definition, ...deps, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
     mcp: mcpApp({
@@ -83,7 +83,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       identify,
       report,
       log: logger,
-      face: face?.mcpFace({ ...tools, identify }),
+      face: tools && face?.mcpFace({ ...tools, identify }),
     }),
     ...(tools.tools && { served: tools.tools.used }),
     facts: {
@@ -107,7 +107,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
   for (const said of [...config.notes, ...toolbox.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
-  if (options.mcpStdio) {
+  if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
 }
@@ -127,9 +127,11 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
   const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
-  const asking = openPeers(agentConfig.delegates, config, { engine, artifacts });
-  const machine = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const { tools: chosen, delegates } = agentConfig;
+  // An agent that asks no other loads nothing for it.
+  const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
+  const asking = peering?.openPeers(delegates, config, { engine, artifacts });
+  const machine = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
   const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
   const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {

@@ -2,7 +2,6 @@ import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelDeps } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/image-fit.ts";
-import { rehearsalConfig, startRehearsalModel } from "../models/rehearsal/start-rehearsal-model.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
 /** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */
@@ -13,6 +12,7 @@ export async function openModel(
   const shrinkImage: ShrinkImage = (content, size, signal) => showImage(content, signal, size);
   const all = { shrinkImage, ...deps };
   if (config !== undefined) return { model: createModel(config, all), close: async () => undefined };
+  const { rehearsalConfig, startRehearsalModel } = await import("../models/rehearsal/start-rehearsal-model.ts");
   const rehearsal = await startRehearsalModel();
   return { model: createModel(rehearsalConfig(rehearsal.url), all), close: () => rehearsal.close() };
 }

@@ -16,10 +16,14 @@ export async function serveAgent(source: AgentSource): Promise<void> {
     return endStart("agent", error instanceof AppError ? error : new AppError("config_invalid", String(error)));
   }
   const start: Parameters<typeof runServer>[1] = async (config, logger, options) => {
-    // Finding out what the machine offers waits for programs; what the server is made of is loaded meanwhile.
-    const toolbox = import("./toolbox.ts").then(({ openToolbox }) => openToolbox(`${config.home}/workspaces`, config));
-    const { startAgentServer } = await import("./agent-server.ts");
-    await startAgentServer({ name: options.name, source }, { config, logger, toolbox: await toolbox, options });
+    const { openMachine } = await import("./open-machine.ts");
+    const machine = await openMachine(`${config.home}/workspaces`, config.sandbox);
+    const [{ openToolbox }, { startAgentServer }] = await Promise.all([
+      import("./toolbox.ts"),
+      import("./agent-server.ts"),
+    ]);
+    const toolbox = await openToolbox(config, machine);
+    await startAgentServer({ name: options.name, source }, { config, logger, toolbox, options });
   };
   await runServer(name, start, { isAgent: true });
 }

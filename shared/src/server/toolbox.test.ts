@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import { openMachine } from "./open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-toolbox-"));
@@ -11,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** What the tools that run commands say of themselves on this machine, and the tier they run in. */
 async function shellTold(env: Record<string, string>) {
   const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", ...env } });
-  const toolbox = await openToolbox(join(folder, "workspaces"), config);
+  const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
   await toolbox.close();
   const limits = toolbox.shell.map(
     ({ inputSchema }) => (inputSchema.properties as { timeout: { default: unknown } }).timeout.default,

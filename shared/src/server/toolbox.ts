@@ -1,14 +1,14 @@
 import type { Config } from "../config/config.ts";
-import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createDatabases } from "../tools/data/databases.ts";
-import { findPython, type Python } from "../tools/python/find-python.ts";
+import type { Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import type { MachineParts } from "./open-agent.ts";
 import { openBrowser } from "./open-browser.ts";
 import { openBrowsing } from "./open-browsing.ts";
 import { openDesktop } from "./open-desktop.ts";
+import type { Machine } from "./open-machine.ts";
 import { openEgress, openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
@@ -24,21 +24,17 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
   close(): Promise<void>;
 };
 
-/** Finds out how commands can be confined here, below `folder`, and makes the tools that run them and those that read the web and browse it. */
+/** Makes the tools that run commands on this machine, and those that read the web and browse it. Closing it closes the sandbox. */
 export async function openToolbox(
-  folder: string,
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
+  machine: Machine,
 ): Promise<Toolbox> {
-  const { tier, memoryBytes, timeoutMs, allowDomains } = config.sandbox;
+  const { sandbox } = machine;
+  const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const { browsers, missing } = await openBrowser(config);
   const { web, browsing, guarded } = openBrowsing(browsers, missing, openWeb(config, egress, browsers), config.browser);
-  const sandbox = await createSandbox({
-    mode: tier,
-    folder,
-    network: { allow: allowDomains },
-    limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
-  });
+  const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
@@ -50,7 +46,6 @@ export async function openToolbox(
   }
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
-  const python = await findPython(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
     ...always,

@@ -40,16 +40,19 @@ type Candidate = { readonly name: string; open(): Promise<Confinement> };
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { path, note } = await findProbeFolder(options.folder);
   const reasons = note === undefined ? [] : [note];
+  const limits = { ...defaultLimits, ...options.limits };
   for (const { name, open } of candidates(options)) {
     try {
       const confinement = await open();
       try {
-        if (confinement.tier !== "off") reasons.unshift(...(await probe(confinement, path)));
+        const trial = confinement.tier === "off" ? [] : probe(confinement, path);
+        const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
+        reasons.unshift(...notes);
+        return sandboxOf(confinement, { limits, groups }, reasons);
       } catch (error) {
         await confinement.close();
         throw error;
       }
-      return await sandboxOf(confinement, { ...defaultLimits, ...options.limits }, reasons);
     } catch (error) {
       reasons.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -73,14 +76,11 @@ function candidates({ mode, network }: SandboxOptions): Candidate[] {
   return [{ name: "srt", open: needless }, ...confining.slice(1)];
 }
 
-async function sandboxOf(
-  confinement: Confinement,
-  limits: SandboxLimits,
-  reasons: readonly string[],
-): Promise<Sandbox> {
+type Bounds = { readonly limits: SandboxLimits; readonly groups: ControlGroups | undefined };
+
+function sandboxOf(confinement: Confinement, { limits, groups }: Bounds, reasons: readonly string[]): Sandbox {
   const preparing = new Set<Promise<SandboxProcess>>();
   const running = new Set<SandboxProcess>();
-  const groups = await openControlGroups(limits);
   const memory: MemoryBounds = { groups, watch: createConversationWatch(limits.memoryBytes) };
   let closed = false;
   const spawnOne = async (command: SandboxCommand) => {

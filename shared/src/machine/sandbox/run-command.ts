@@ -23,6 +23,12 @@ export type CommandOutcome = {
 /** After its process has ended a pipe is at its end, unless something outlived the process. */
 const drainMs = 500;
 
+type CommandOptions = {
+  readonly signal: AbortSignal;
+  readonly onOutput?: OutputListener;
+  readonly input?: string;
+};
+
 /**
  * Runs a command to its end, with `input` on its standard input and that closed. An abort kills everything it started and rejects
  * with the signal's reason; `onOutput` has seen the output up to then. Bounds that are hit are a result, not an error.
@@ -30,12 +36,20 @@ const drainMs = 500;
 export async function runCommand(
   sandbox: Sandbox,
   command: SandboxCommand,
-  options: { readonly signal: AbortSignal; readonly onOutput?: OutputListener; readonly input?: string },
+  options: CommandOptions,
 ): Promise<CommandOutcome> {
-  const { signal, onOutput, input } = options;
-  signal.throwIfAborted();
+  options.signal.throwIfAborted();
   const started = performance.now();
   const process = await sandbox.spawn(command);
+  return outcomeOf(process, options, started);
+}
+
+/** What becomes of a process that was just started, as `runCommand` tells it. `started` is when that was asked for. */
+export async function outcomeOf(
+  process: SandboxProcess,
+  { signal, onOutput, input }: CommandOptions,
+  started = performance.now(),
+): Promise<CommandOutcome> {
   const { limits } = process;
   const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
   let stopped: string | undefined;

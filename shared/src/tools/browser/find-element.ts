@@ -50,7 +50,8 @@ type Present = Pick<FoundElement, "handle" | "self" | "seen">;
 
 /** The element, when it is still in the document it was in. */
 async function stillThere(page: Page, seen: SeenElement): Promise<Present | undefined> {
-  const [handle, self] = await Promise.all([handleOf(page, seen), selfOf(page, seen)]);
+  const handle = await handleOf(page, seen);
+  const self = await handle?.evaluate(describeElement).catch(() => undefined);
   if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin) return undefined;
   return { handle, self, seen };
 }
@@ -74,15 +75,6 @@ async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHand
     return (found?.asElement() ?? null) as ElementHandle | null;
   }
   return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
-}
-
-/** What the element says of itself, asked for at the same time: a ref of an outline names one node or none. */
-async function selfOf(page: Page, { where }: SeenElement): Promise<ElementSelf | undefined> {
-  if (where.by === "outline") return await page.$eval(`aria-ref=${where.ref}`, describeElement).catch(() => undefined);
-  const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
-  return await (found?.asElement() as ElementHandle | null | undefined)
-    ?.evaluate(describeElement)
-    .catch(() => undefined);
 }
 
 const outlineMs = 5_000;

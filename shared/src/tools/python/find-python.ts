@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
-import { runCommand } from "../../machine/sandbox/run-command.ts";
+import { type CommandOutcome, outcomeOf } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 const deadlineMs = 10_000;
@@ -19,24 +19,42 @@ import json, platform
 from importlib.util import find_spec
 print(json.dumps({"version": platform.python_version(), "libraries": [n for n in ${JSON.stringify(wellKnown)} if find_spec(n)]}))`;
 
-const found = z.object({ version: z.string(), libraries: z.array(z.string()) });
+const answer = z.object({ version: z.string(), libraries: z.array(z.string()) });
 
 /** The Python that commands see, and which of the well-known libraries it has. */
-export type Python = z.output<typeof found>;
+export type Python = z.output<typeof answer>;
 
-/** The Python that commands of this sandbox see; undefined when there is none, and no Python tool then. */
+/** What comes of a look for a Python: undefined when there is none, and no Python tool then. */
+export type PythonLook = { readonly found: Promise<Python | undefined> };
+
+/** The Python that commands of this sandbox see. */
 export async function findPython(sandbox: Sandbox): Promise<Python | undefined> {
-  if (sandbox.tier === "none") return undefined;
+  const { found } = await lookForPython(sandbox);
+  return found;
+}
+
+/** Looks for that Python. Resolves once the look is under way: from there on it needs nothing of this process, which may load its code meanwhile. */
+export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
+  if (sandbox.tier === "none") return { found: Promise.resolve(undefined) };
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-python");
-  const workspace = join(folder, "workspace");
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
+    const workspace = join(folder, "workspace");
     await mkdir(workspace);
     if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
     const argv = ["python3", "-I", "-c", script];
+    const process = await sandbox.spawn({ argv, workspace, limits: { wallMs: deadlineMs } });
     const signal = AbortSignal.timeout(2 * deadlineMs);
-    const outcome = await runCommand(sandbox, { argv, workspace, limits: { wallMs: deadlineMs } }, { signal });
-    return outcome.exitCode === 0 ? found.parse(JSON.parse(outcome.stdout)) : undefined;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    const found = outcomeOf(process, { signal }).then(pythonOf).finally(removeFolder);
+    // Whoever waits for it is told.
+    found.catch(() => undefined);
+    return { found };
+  } catch (error) {
+    await removeFolder();
+    throw error;
   }
+}
+
+function pythonOf({ exitCode, stdout }: CommandOutcome): Python | undefined {
+  return exitCode === 0 ? answer.parse(JSON.parse(stdout)) : undefined;
 }

@@ -36,7 +36,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .describe("Keys held down meanwhile: Control adds to what is chosen in a list."),
       }),
       run: ({ ref, text, clicks, button, holding }, hand) =>
-        perform(hand, { refs: [ref] }, async (_, [element], say) => {
+        perform(hand, { refs: [ref] }, async (page, [element], say) => {
           say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
           const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
           if (text !== undefined && position === undefined)
@@ -45,7 +45,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
               `${element?.label} does not hold the words ${JSON.stringify(text)}. Look again.`,
             );
           if (element === undefined) return;
-          await press(element.handle, {
+          await press(page, element.handle, {
             button,
             clickCount: clicks,
             modifiers: holding,

@@ -1,7 +1,8 @@
-import type { ElementHandle } from "playwright";
-import { bringNear } from "../in-page/bring-near.ts";
+import type { ElementHandle, Page } from "playwright";
+import { bringNear, type Near } from "../in-page/bring-near.ts";
 import { describeCover } from "../in-page/describe-cover.ts";
 import { actMs } from "./perform.ts";
+import type { Point } from "./point.ts";
 
 type Press = NonNullable<Parameters<ElementHandle["click"]>[0]>;
 type Where = Pick<Press, "position" | "modifiers">;
@@ -13,13 +14,14 @@ const restMs = 1_500;
  * Clicks an element as a hand does: the mouse is on it first, so that what a page changes under the mouse is done before the button goes down. An
  * element that never rests is clicked where it is.
  */
-export async function press(handle: ElementHandle, how: Press): Promise<void> {
+export async function press(page: Page, handle: ElementHandle, how: Press): Promise<void> {
   const { position, modifiers } = how;
-  if (!(await handle.evaluate(bringNear))) {
-    const move = await wayOnto(handle, position);
+  const { moves, box } = await handle.evaluate(bringNear);
+  if (!moves) {
+    const at = middleOf(box ?? (await handle.boundingBox()), position);
     try {
       // The mouse is there before the click, which first waits for two frames in which the element rests.
-      await Promise.all([move(), handle.click({ ...how, timeout: actMs })]);
+      await Promise.all([at && page.mouse.move(at.x, at.y), handle.click({ ...how, timeout: actMs })]);
       return;
     } catch (error) {
       if (!isRestless(error)) throw error;
@@ -29,12 +31,11 @@ export async function press(handle: ElementHandle, how: Press): Promise<void> {
   await handle.click({ ...how, force: !rests, timeout: actMs - restMs });
 }
 
-/** What moves the mouse to where an element will be clicked. */
-async function wayOnto(handle: ElementHandle, position: Press["position"]): Promise<() => Promise<void>> {
-  const [box, frame] = await Promise.all([handle.boundingBox(), handle.ownerFrame()]);
-  if (box === null || frame === null) return async () => undefined;
+/** Where an element will be clicked; undefined when it has no box. */
+function middleOf(box: Near["box"] | null, position: Press["position"]): Point | undefined {
+  if (!box) return undefined;
   const { x, y } = position ?? { x: box.width / 2, y: box.height / 2 };
-  return () => frame.page().mouse.move(box.x + x, box.y + y);
+  return { x: box.x + x, y: box.y + y };
 }
 
 /** Whether this says that the element was not clicked since it moved all the time. */

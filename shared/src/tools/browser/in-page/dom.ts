@@ -112,6 +112,7 @@ export interface PageDocument extends PageRoot {
 }
 
 export interface PageWindow {
+  readonly top: unknown;
   readonly innerWidth: number;
   readonly innerHeight: number;
   readonly scrollX: number;
