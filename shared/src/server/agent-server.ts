@@ -85,7 +85,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       log: logger,
       face: tools && face?.mcpFace({ ...tools, identify }),
     }),
-    ...(tools.tools && { served: tools.tools.used }),
+    ...(tools?.tools && { served: tools.tools.used }),
     facts: {
       publicUrl,
       model: { name: model.name, provider: model.provider },
