@@ -46,7 +46,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const { home, server } = config;
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
-  const { engine, artifacts, mcp, asking, definition, open, model, cardKey } = parts;
+  const { engine, artifacts, mcp, asking, definition, open, model } = parts;
   // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents never do.
   const face = agentConfig.serveMcp ? await import("../mcp/server/mcp-face.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
@@ -86,14 +86,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       face: tools && face?.mcpFace({ ...tools, identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: {
-      publicUrl,
-      model: { name: model.name, provider: model.provider },
-      sandbox: toolbox.sandbox.tier,
-      mcp: () => mcp.health(),
-      sign: cardKey.sign,
-      ...(server.token !== undefined && { security: bearerSecurity }),
-    },
+    facts: { publicUrl, ...cardFacts(parts, toolbox), ...(server.token !== undefined && { security: bearerSecurity }) },
     cardStyle: server.card,
     engine: released,
     artifacts,
@@ -156,6 +149,16 @@ async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: T
     await mcp.close();
     await Promise.all([toolbox.close(), closeModel()]);
   }
+}
+
+/** What the card tells beside the definition. */
+function cardFacts({ model, mcp, cardKey }: Parts, { sandbox }: Toolbox) {
+  return {
+    model: { name: model.name, provider: model.provider },
+    sandbox: sandbox.tier,
+    mcp: () => mcp.health(),
+    sign: cardKey.sign,
+  };
 }
 
 function factsOf({ sandbox, browsing }: Toolbox) {
