@@ -452,7 +452,7 @@ export const faults: readonly Fault[] = [
   {
     id: "recall-without-a-pause",
     file: "shared/src/a2a/ask/recall.ts",
-    find: "        await run.sleep(pauseMs);\n",
+    find: "        await run.sleep(pauseMs, { until });\n",
     becomes: "",
     harm: "An agent that is away is asked to cancel a task as often as the machine can, for a day.",
     tests: asking,
@@ -642,8 +642,8 @@ export const faults: readonly Fault[] = [
   {
     id: "files-of-earlier-summaries",
     file: "shared/src/agent/compaction.ts",
-    find: "[...before, ...files].slice(-mostFiles)",
-    becomes: "files.slice(-mostFiles)",
+    find: "const all = [...before, ...files]",
+    becomes: "const all = [...files]",
     harm: "After a second compaction the agent does not know any more where cut results are whole.",
     tests: agent,
   },
