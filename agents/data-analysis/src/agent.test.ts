@@ -8,8 +8,11 @@ import { dataAnalysis } from "./agent.ts";
 const databases = createDatabases();
 afterAll(() => databases.close());
 
-const shell = ["bash", "python_execute"].map((name) =>
-  defineTool({ name, description: name, input: z.strictObject({}), effect: "once", run: async () => "" }),
+const shell = [
+  { name: "bash", family: "shell" },
+  { name: "python_execute", family: "python" },
+].map(({ name, family }) =>
+  defineTool({ name, family, description: name, input: z.strictObject({}), effect: "once", run: async () => "" }),
 );
 const names = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 

@@ -6,6 +6,7 @@ import { manus } from "./agent.ts";
 
 const bash = defineTool({
   name: "bash",
+  family: "shell",
   description: "A shell.",
   input: z.strictObject({ command: z.string() }),
   effect: "once",

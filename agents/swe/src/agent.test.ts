@@ -11,6 +11,7 @@ import { swe } from "./agent.ts";
 
 const bash = defineTool({
   name: "bash",
+  family: "shell",
   description: "A shell.",
   input: z.strictObject({ command: z.string() }),
   effect: "once",

@@ -2,6 +2,7 @@ import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { Model, Usage } from "../core/model.ts";
 import type { Run, StepContext } from "../core/run.ts";
+import { sourcesOf } from "../core/taken-in.ts";
 import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../core/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
 import { parseArguments } from "../models/arguments.ts";
@@ -34,6 +35,7 @@ export type CalledTool = {
   /** Of each time the tool asked the model. */
   readonly usage?: readonly Usage[];
   readonly images?: readonly StoredFile[];
+  /** What it brings into the task; left out by earlier versions where the tool's name said it. */
   readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
   readonly end?: NonNullable<ToolResult["end"]>;
   /** The call has no result yet: it is made again with the person's answer to this. */
@@ -64,12 +66,13 @@ export async function callTool(
   const { id: callId, name } = call;
   if (answer === undefined) run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
   const tool = turn.tools.get(name);
+  const brought = sourcesOf(tool ?? { name });
   const parsed = parseArguments(call.arguments);
   const waits = call.way === "waiting" || call.way === "waiting-together";
   if (waits && tool?.callDurably !== undefined && parsed.ok) {
     if (call.way === "waiting") await collectMessages(turn.task);
     const result = await tool.callDurably(parsed.value, run, durableContext(run, turn.task, deps));
-    const { isError, end, takenIn } = result;
+    const { isError, end, takenIn = brought } = result;
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
     return told(run, {
       callId,
@@ -77,7 +80,7 @@ export async function callTool(
       text,
       isError,
       milliseconds: 0,
-      ...(takenIn && { takenIn }),
+      takenIn,
       ...(end && { end }),
     });
   }
@@ -94,7 +97,10 @@ export async function callTool(
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
         const result = parsed.ok ? await resultOf(call, parsed.value, turn, within) : failure(parsed.error);
         const { limits } = turn.task;
-        const called = await bounded(result, { callId, name, workspace, limits, artifacts: deps.artifacts });
+        const called = await bounded(
+          { ...result, takenIn: result.takenIn ?? brought },
+          { callId, name, workspace, limits, artifacts: deps.artifacts },
+        );
         const { usage } = inquiries;
         const milliseconds = Math.ceil(performance.now() - started);
         const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage }) };
@@ -106,7 +112,7 @@ export async function callTool(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
-    return told(run, { callId, name, text, isError: true, milliseconds: 0 });
+    return told(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
   }
 }
 
@@ -143,7 +149,7 @@ async function resultOf(
       return unknownTool(call.name, [...new Set([...tools.keys(), ...others.map(({ name }) => name)])]);
     const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
     if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
-    return await tool.call(input, {
+    const result = await tool.call(input, {
       signal,
       workspace,
       key: step.key,
@@ -153,6 +159,7 @@ async function resultOf(
       ask: (inquiry) => ask(inquiry, signal),
       ...(answer && { answer }),
     });
+    return { ...result, takenIn: result.takenIn ?? sourcesOf(tool) };
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);

@@ -1,11 +1,11 @@
 import type { AgentDefinition } from "../core/agent.ts";
 import { askPerson } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
-import { sourceOf } from "../core/taken-in.ts";
 import { type CalledTool, callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { collectMessages } from "./hear-user.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import type { Act } from "./react.ts";
+import { recordedSources } from "./recorded-sources.ts";
 import { spend } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 import { toolsNow } from "./tools-now.ts";
@@ -55,8 +55,8 @@ async function answered(
 }
 
 function take(called: CalledTool, task: TaskState): void {
-  const { callId, name, text, isError, images, end, usage = [], takenIn = sourceOf(name) } = called;
-  for (const source of takenIn) task.takenIn.add(source);
+  const { callId, name, text, isError, images, end, usage = [] } = called;
+  for (const source of recordedSources(called)) task.takenIn.add(source);
   // Its time is within the call's.
   for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
   task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });

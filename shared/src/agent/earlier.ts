@@ -1,8 +1,9 @@
 import { type Engine, terminalStatuses } from "../core/engine.ts";
 import { type ReadEvent, readEvent } from "../core/events.ts";
 import type { Run } from "../core/run.ts";
-import { sourceOf, sourcesIn, type TakenIn } from "../core/taken-in.ts";
+import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import { foldMessages } from "./fold-messages.ts";
+import { recordedSources } from "./recorded-sources.ts";
 import type { TaskMessage } from "./task-state.ts";
 
 /** The ids of the tasks of this conversation that ended before now, oldest first: what they told never changes any more. */
@@ -45,7 +46,7 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
     case "message-received":
       return sourcesIn(event.parts);
     case "tool-ended":
-      return event.takenIn ?? sourceOf(event.name);
+      return recordedSources(event);
     case "message-heard":
     case "artifact-added":
       return event.takenIn ?? [];

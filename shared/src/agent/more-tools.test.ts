@@ -9,6 +9,7 @@ const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>
 const more = (list: () => readonly Tool[]): MoreTools => ({
   list: async () => ({ tools: list(), missing: [] }),
   offer: (tools) => tools,
+  mayHave: () => true,
   release: async () => undefined,
 });
 const namesIn = (request: { body: { tools?: readonly { function: { name: string } }[] | undefined } }) =>
@@ -71,6 +72,7 @@ test("tools that are not there are told to the person with the reason, and to th
           return { tools: [], missing };
         },
         offer: (tools) => tools,
+        mayHave: () => true,
         release: async () => undefined,
       },
     },

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool, type RiskContext, type Tool } from "../core/tool.ts";
+import { defineTool, type RiskContext, type Tool, type ToolResult } from "../core/tool.ts";
 import { workspaceForTest } from "../machine/workspace/workspace-for-test.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
 import { readEarlier } from "./earlier.ts";
 import { judgeRisk } from "./judge-risk.ts";
 
-const named = (name: string, takenIn?: readonly string[]): Tool =>
+const named = (name: string, { takenIn, brings }: Pick<ToolResult, "takenIn"> & Pick<Tool, "brings"> = {}): Tool =>
   defineTool({
     name,
+    ...(brings && { brings }),
     description: "Reads.",
     input: z.looseObject({}),
     effect: "pure",
@@ -20,7 +21,7 @@ const named = (name: string, takenIn?: readonly string[]): Tool =>
 function watcher() {
   const seen: RiskContext[] = [];
   const risk: Tool["risk"] = async (_, context) => void seen.push(context);
-  return { tool: { ...named("planning"), name: "planning", risk } as Tool, newest: () => seen.at(-1)?.takenIn };
+  return { tool: { ...named("planning", { brings: [] }), risk } as Tool, newest: () => seen.at(-1)?.takenIn };
 }
 const watch = { calls: [{ name: "planning", args: {} }] };
 const reading = (...names: string[]) => ({ calls: names.map((name) => ({ name, args: {} })) });
@@ -37,24 +38,29 @@ async function file(agent: AgentForTest, name: string) {
   } as const;
 }
 
-test("results of tools are taken in by name, those that only tell what is known are not", async () => {
-  const tools = ["bash", "web_fetch", "web__fetch", "str_replace_editor"].map((name) => named(name));
+test("results are taken in as their tool or they themselves say, and by the tool's name where neither does", async () => {
+  const tools = [
+    ...["bash", "web__fetch", "browser_of_others"].map((name) => named(name)),
+    named("web_fetch", { brings: ["web"] }),
+    named("str_replace_editor", { brings: [] }),
+    named("own", { takenIn: ["notes.example", "web"], brings: ["else"] }),
+  ];
   const script = [
     watch,
     reading("str_replace_editor"),
     watch,
     reading("web_fetch"),
     watch,
-    reading("bash", "web__fetch", "own"),
+    reading("bash", "web__fetch", "own", "browser_of_others"),
     watch,
   ];
   const seen: (readonly string[] | undefined)[] = [];
-  const made = await agentThat([...script, { text: "done" }], ...tools, named("own", ["notes.example", "web"]));
+  const made = await agentThat([...script, { text: "done" }], ...tools);
   await using agent = made.agent;
   const done = made.newest;
   await agent.run("Go.");
   seen.push(done());
-  expect(seen).toEqual([["web", "bash", "web__fetch", "notes.example"]]);
+  expect(seen).toEqual([["web", "bash", "web__fetch", "notes.example", "browser_of_others"]]);
 });
 
 test("nothing is taken in by a user's words alone", async () => {
@@ -115,9 +121,19 @@ test("tasks that told no answer, and those of before this was told, are read by 
     { type: "message-heard", messageId: "m", as: "message", takenIn: ["swe"] },
     { type: "tool-ended", callId: "c", name: "sql_query", text: "", isError: false, milliseconds: 1 },
     { type: "tool-ended", callId: "d", name: "ask_human", text: "", isError: false, milliseconds: 1 },
+    { type: "tool-ended", callId: "e", name: "browser_hover", text: "", isError: false, milliseconds: 1 },
+    { type: "tool-ended", callId: "f", name: "find_tools", text: "", isError: false, milliseconds: 1 },
+    { type: "tool-ended", callId: "g", name: "web__x", text: "", isError: false, milliseconds: 1, takenIn: [] },
+    { type: "tool-ended", callId: "h", name: "new", text: "", isError: false, milliseconds: 1, takenIn: ["web", "a"] },
     { type: "run-ended", status: "canceled" },
   ].map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
-  expect((await readEarlier(["r"], { events: async () => events })).takenIn).toEqual(["data", "swe", "sql_query"]);
+  expect((await readEarlier(["r"], { events: async () => events })).takenIn).toEqual([
+    "data",
+    "swe",
+    "sql_query",
+    "web",
+    "a",
+  ]);
 });
 
 test("what cannot be judged in time is a risk", async () => {

@@ -19,6 +19,8 @@ export interface MoreTools {
   list(principal: string, signal: AbortSignal, tell?: (waiting: string) => void): Promise<ToolsListed>;
   /** Of those, what the model is told of, by what it has read in this task: where there are too many, what it found among them. */
   offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
+  /** Whether a tool of this name may be among them at some time. */
+  mayHave(name: string): boolean;
   /** Ends what is kept for this conversation between calls. */
   release(workspace: Workspace): Promise<void>;
 }

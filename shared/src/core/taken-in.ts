@@ -1,4 +1,3 @@
-import { askHumanName, terminateName } from "./control-calls.ts";
 import type { Part } from "./message.ts";
 
 /**
@@ -14,21 +13,9 @@ export const openWeb = "web";
 /** What a task of an agent or flow that does not tell what it has taken in is called. */
 export const foreignTask = "task";
 
-/** Tools that tell the model what it wrote itself, what the conversation already held, or the user's own words. */
-const bringNothing = new Set([
-  askHumanName,
-  terminateName,
-  "create_chat_completion",
-  "planning",
-  "str_replace_editor",
-  "see_image",
-  "find_tools",
-]);
-
-/** What a result of this tool is, where it does not tell itself. */
-export function sourceOf(tool: string): TakenIn {
-  if (bringNothing.has(tool)) return [];
-  return [/^(?:browser_|web_)/.test(tool) && !tool.includes("__") ? openWeb : tool.slice(0, longestName)];
+/** What a result of this tool brings, where it does not tell itself. */
+export function sourcesOf({ name, brings }: { readonly name: string; readonly brings?: TakenIn | undefined }): TakenIn {
+  return brings ?? [name.slice(0, longestName)];
 }
 
 /** What parts of a message bring beside its words. */

@@ -78,3 +78,16 @@ function booleanOf(text: string): boolean | string {
   const word = text.trim().toLowerCase();
   return word === "true" || (word === "false" ? false : text);
 }
+
+/** A function of a tool's input for any input: of one that does not fit, with which no call is made, it answers `otherwise`. */
+export function onInput<Input extends z.ZodObject, Rest extends readonly unknown[], Answer>(
+  tool: string,
+  schema: Input,
+  of: (input: z.output<Input>, ...rest: Rest) => Answer,
+  otherwise: NoInfer<Answer>,
+): (raw: unknown, ...rest: Rest) => Answer {
+  return (raw, ...rest) => {
+    const parsed = parseInput(tool, schema, raw);
+    return parsed.ok ? of(parsed.data, ...rest) : otherwise;
+  };
+}

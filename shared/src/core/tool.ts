@@ -3,9 +3,10 @@ import { AppError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Part, UserMessage } from "./message.ts";
 import type { ImagePart, JsonSchema } from "./model.ts";
+import { type Reach, reachOfAny } from "./reach.ts";
 import type { Effect, Run } from "./run.ts";
 import type { TakenIn } from "./taken-in.ts";
-import { inputSchemaOf, parseInput } from "./tool-input.ts";
+import { inputSchemaOf, onInput, parseInput } from "./tool-input.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What a tool gives back. A failure is a result too: the model reads it and goes on. */
@@ -13,7 +14,7 @@ export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
-  /** What it brings into the task, where the tool's name alone does not say. */
+  /** What it brings into the task, where that is not what its tool `brings`. */
   readonly takenIn?: TakenIn;
   /** Ends the task with this outcome once the calls of the turn are done. `data` is a structured answer. */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
@@ -149,6 +150,15 @@ export interface Tool {
    * in a page's or a model's words alone. Asked when the model wants the call and again right before it is made. Bad input may be given.
    */
   risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
+  /** What its calls reach outside; nothing when left out. */
+  readonly reach?: Reach;
+  /**
+   * What its results bring into the task, where they do not tell: nothing (`[]`) for words of the model, the user or this server, `["web"]` for what
+   * anybody can read on the web. When left out, the tool's name: what it tells may hold orders of somebody else, and what not everybody may know.
+   */
+  readonly brings?: TakenIn;
+  /** Whether calls may change files of the workspace, or which ones: checkpoints undo that, and checkers look at those that are named. */
+  readonly edits?: true | ((input: unknown) => readonly string[]);
   /** Bad input and thrown errors come back as results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**
@@ -173,23 +183,25 @@ export function defineTool<Input extends z.ZodObject>(
     readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
     /** As `Tool.risk`, with the input as its schema lets it through. */
     readonly risk?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
+    /** As `Tool.reach`, with the input as its schema lets it through. */
+    readonly reach?: Reach<z.output<Input>>;
+    /** As `Tool.edits`, with the input as its schema lets it through. */
+    readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
     /** In place of `run` where a run can wait: as `Tool.callDurably`, with the input as its schema lets it through. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
-  } & Pick<Tool, "family" | "parallel" | "endsTask" | "release">,
+  } & Pick<Tool, "family" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
-  const { name, description, input, effect, run, risk, runDurably, ...rest } = spec;
+  const { name, description, input, effect, run, risk, reach, edits, runDurably, ...rest } = spec;
   return {
     ...rest,
-    ...(risk && { risk: judged(name, input, risk) }),
+    ...(risk && { risk: onInput(name, input, risk, Promise.resolve(undefined)) }),
+    ...(reach && { reach: reachOfAny(name, input, reach) }),
+    ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
     ...(runDurably && { callDurably: waiting(name, input, runDurably) }),
     name,
     description,
     inputSchema: inputSchemaOf(input),
-    effect(raw) {
-      if (typeof effect === "string") return effect;
-      const parsed = parseInput(name, input, raw);
-      return parsed.ok ? effect(parsed.data) : "pure";
-    },
+    effect: typeof effect === "string" ? () => effect : onInput(name, input, effect, "pure"),
     async call(raw, context) {
       context.signal.throwIfAborted();
       const parsed = parseInput(name, input, raw);
@@ -201,17 +213,6 @@ export function defineTool<Input extends z.ZodObject>(
         return failure(error instanceof Error ? error.message : String(error));
       }
     },
-  };
-}
-
-function judged<Input extends z.ZodObject>(
-  name: string,
-  input: Input,
-  risk: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>,
-): NonNullable<Tool["risk"]> {
-  return async (raw, context) => {
-    const parsed = parseInput(name, input, raw);
-    return parsed.ok ? risk(parsed.data, context) : undefined;
   };
 }
 

@@ -5,6 +5,7 @@ export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
 export type { Part, UserMessage } from "../core/message.ts";
 export type { ImagePart, JsonSchema } from "../core/model.ts";
+export type { Reach } from "../core/reach.ts";
 export type { Effect, Run, StepContext } from "../core/run.ts";
 export {
   type DurableContext,

@@ -124,7 +124,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   // An agent that asks no other loads nothing for it.
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
   const asking = peering?.openPeers(delegates, config, { engine, artifacts });
-  const machine = { ...toolbox, delegate: asking === undefined ? [] : [toolbox.guarded(asking.tool)] };
+  const machine = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
   const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
   const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {

@@ -6,16 +6,27 @@ import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/tool-families.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
+import { createBrowsers } from "../machine/browser/create-browsers.ts";
+import { browserDefaults } from "../machine/browser/settings.ts";
+import { createEgress } from "../machine/egress/egress.ts";
 import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { browserTools } from "../tools/browser/browser-tools.ts";
+import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { createLookBook } from "../tools/browser/looks.ts";
 import { contextForTest } from "../tools/context-for-test.ts";
 import { createDatabases } from "../tools/data/databases.ts";
-import { families, shell } from "../tools/families.ts";
+import { computerUse } from "../tools/desktop/computer-use.ts";
+import { createDisplays } from "../tools/desktop/display-session.ts";
+import { editor, families, images, shell } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import { offersOf, openAgent } from "./open-agent.ts";
+import { createRobots } from "../tools/web/page/robots.ts";
+import { webFetch } from "../tools/web/web-fetch.ts";
+import { webSearch } from "../tools/web/web-search.ts";
+import { type MachineParts, offersOf, openAgent } from "./open-agent.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -28,8 +39,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const tool = (name: string) =>
-  defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
+const tool = (name: string, family?: string) =>
+  defineTool({
+    name,
+    ...(family && { family }),
+    description: "A tool.",
+    input: z.strictObject({}),
+    effect: "pure",
+    run: async () => "",
+  });
 const own = { ...createPlanning(), family: "planning" };
 const agent = defineAgent<Tool | ToolFamily>({
   name: "tester",
@@ -43,7 +61,7 @@ const agent = defineAgent<Tool | ToolFamily>({
 const databases = createDatabases();
 const deps = () => ({
   sandbox,
-  shell: [tool("bash"), tool("python_execute")],
+  shell: [tool("bash", "shell"), tool("python_execute", "python")],
   web: [tool("web_search")],
   desktop: [tool("computer_use")],
   egress: undefined,
@@ -121,4 +139,45 @@ test("an agent's prompt counts only on what it is going to have", () => {
 
 test("the families that can be named are those there are", () => {
   expect(families.map(({ family }) => family).toSorted()).toEqual([...toolFamilyNames].toSorted());
+});
+
+test("every tool that reaches outside is judged, those the agent brings itself too, before checkpoints are made", () => {
+  const reaching = { ...tool("weather"), reach: { opens: "named" } } as const;
+  const guarded = (own: Tool) => (own.reach === undefined ? own : { ...own, risk: async () => "It reaches outside." });
+  const { tools } = openAgent({ ...agent, tools: [...agent.tools, reaching] }, { ...deps(), guarded }, undefined);
+  expect(tools.filter(({ risk }) => risk !== undefined).map(({ name }) => name)).toEqual(["weather"]);
+});
+
+test("families say all names their tools can have", async () => {
+  const browsers = createBrowsers({ ...browserDefaults, folder, policy: { allow: [], deny: [], only: [] } });
+  const egress = createEgress({ allow: [], deny: [], only: [] });
+  const looks = createLookBook();
+  const page = { egress, robots: createRobots(egress) };
+  const size = { width: 1, height: 1 };
+  const machine: MachineParts = {
+    ...deps(),
+    egress,
+    web: [webSearch({ ...page, engines: [], lang: "en", country: "us" }), webFetch(page)],
+    desktop: [computerUse({ displays: createDisplays(sandbox, size), size })],
+    browsing: {
+      tools: [
+        ...browserTools({ browsers, looks, search: async () => [] }),
+        extractContent({ browsers, pieceCharacters: 1 }),
+      ],
+      look: async () => undefined,
+      missing: undefined,
+    },
+  };
+  for (const family of [...families, editor(), images()]) {
+    const { tools } = openAgent(
+      { ...agent, tools: [family] },
+      { ...machine, delegate: family.family === "delegate" ? machine.delegate : [] },
+      undefined,
+    );
+    expect([family.family, tools.map(({ name }) => name).toSorted()]).toEqual([
+      family.family,
+      [...family.toolNames].toSorted(),
+    ]);
+  }
+  await browsers.close();
 });

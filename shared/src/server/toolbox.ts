@@ -33,12 +33,13 @@ export async function openToolbox(
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const { browsers, missing } = await openBrowser(config);
-  const { web, browsing, guarded } = openBrowsing(browsers, missing, openWeb(config, egress, browsers), config.browser);
+  const web = openWeb(config, egress, browsers);
+  const { browsing, guarded } = openBrowsing(browsers, missing, web.search, config.browser);
   const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
-  const always = { sandbox, web, browsing, guarded, egress, databases, notes };
+  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, notes };
   const closeApart = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") {
     const close = async () => void (await Promise.all([closeApart(), sandbox.close()]));

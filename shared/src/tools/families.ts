@@ -6,30 +6,34 @@ import { createStrReplaceEditor } from "./files/str-replace-editor.ts";
 import { askHuman } from "./human/ask-human.ts";
 import { createPlanning } from "./planning/planning.ts";
 
-function family(name: string, tools: (machine: Machine) => readonly Tool[]): ToolFamily {
-  return { family: name, open: (machine) => ({ tools: tools(machine) }) };
+function family(name: string, toolNames: readonly string[], tools: (machine: Machine) => readonly Tool[]): ToolFamily {
+  return { family: name, toolNames, open: (machine) => ({ tools: tools(machine) }) };
 }
 
 /** `planning`: plans of steps that the agent keeps and marks. */
-export const planning = (): ToolFamily => family("planning", () => [createPlanning()]);
+export const planning = (): ToolFamily => family("planning", ["planning"], () => [createPlanning()]);
 
 /** `bash`, in the sandbox. */
-export const shell = (): ToolFamily => family("shell", ({ shell: tools }) => tools.filter(isShell));
+export const shell = (): ToolFamily =>
+  family("shell", ["bash"], ({ shell: tools }) => tools.filter(({ family }) => family === "shell"));
 
 /** `python_execute`, in the sandbox, where the machine has a Python. */
-export const python = (): ToolFamily => family("python", ({ shell: tools }) => tools.filter(isPython));
+export const python = (): ToolFamily =>
+  family("python", ["python_execute"], ({ shell: tools }) => tools.filter(isPython));
 
 /** `str_replace_editor` and `see_image`, over the files of the conversation. */
-export const files = (): ToolFamily => family("files", ({ edits }) => [createStrReplaceEditor(edits), seeImage]);
+export const files = (): ToolFamily =>
+  family("files", ["str_replace_editor", "see_image"], ({ edits }) => [createStrReplaceEditor(edits), seeImage]);
 
 /** `str_replace_editor` alone. */
-export const editor = (): ToolFamily => family("files", ({ edits }) => [createStrReplaceEditor(edits)]);
+export const editor = (): ToolFamily =>
+  family("files", ["str_replace_editor"], ({ edits }) => [createStrReplaceEditor(edits)]);
 
 /** `see_image` alone. */
-export const images = (): ToolFamily => family("files", () => [seeImage]);
+export const images = (): ToolFamily => family("files", ["see_image"], () => [seeImage]);
 
 /** `web_search` and `web_fetch`. */
-export const web = (): ToolFamily => family("web", (machine) => machine.web);
+export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
 
 /**
  * The `browser_*` tools over a browser of the agent's own, and with them the sight of the open page, shown anew before each turn. `sight` makes
@@ -38,37 +42,74 @@ export const web = (): ToolFamily => family("web", (machine) => machine.web);
 export function browser({ sight }: { readonly sight?: (look: Look) => Look } = {}): ToolFamily {
   return {
     family: "browser",
+    toolNames: browserToolNames,
     open({ browsing: { tools, look } }) {
       return { tools, look: look && sight !== undefined ? sight(look) : look };
     },
   };
 }
 
+const browserToolNames = [
+  "browser_snapshot",
+  "browser_go_to_url",
+  "browser_go_back",
+  "browser_go_forward",
+  "browser_refresh",
+  "browser_web_search",
+  "browser_click_element",
+  "browser_click_at",
+  "browser_hover",
+  "browser_drag",
+  "browser_input_text",
+  "browser_fill_form",
+  "browser_send_keys",
+  "browser_get_dropdown_options",
+  "browser_select_dropdown_option",
+  "browser_scroll_down",
+  "browser_scroll_up",
+  "browser_scroll_to_text",
+  "browser_wait",
+  "browser_open_tab",
+  "browser_switch_tab",
+  "browser_close_tab",
+  "browser_handle_dialog",
+  "browser_upload",
+  "browser_download",
+  "browser_screenshot",
+  "browser_pdf",
+  "browser_extract_content",
+];
+
 /** `computer_use`: a screen with programs, where that is enabled. */
-export const desktop = (): ToolFamily => family("desktop", (machine) => machine.desktop);
+export const desktop = (): ToolFamily => family("desktop", ["computer_use"], (machine) => machine.desktop);
 
 /** SQL over the conversation's files, charts and reports. */
 export const data = (): ToolFamily =>
-  family("data", ({ shell: tools, databases }) => dataTools({ databases, python: tools.find(isPython) }));
+  family(
+    "data",
+    ["sql_query", "describe_data", "visualization_preparation", "data_visualization", "write_report"],
+    ({ shell: tools, databases }) => dataTools({ databases, python: tools.find(isPython) }),
+  );
 
 /**
  * Patches, tests, a map of the code, clones, checkpoints. With it every tool that changes files is undone by checkpoints, and what an edit breaks is
  * told.
  */
-export const code = (): ToolFamily => family("code", (machine) => machine.code?.tools ?? []);
+export const code = (): ToolFamily =>
+  family(
+    "code",
+    ["unpack", "clone_repository", "repo_map", "search", "glob", "apply_patch", "run_tests", "checkpoints"],
+    (machine) => machine.code?.tools ?? [],
+  );
 
 /** `ask_human`. */
-export const human = (): ToolFamily => family("human", () => [askHuman()]);
+export const human = (): ToolFamily => family("human", ["ask_human"], () => [askHuman()]);
 
 /** `delegate`: gives a part of the task to another agent, where this one may ask any. */
-export const delegate = (): ToolFamily => family("delegate", (machine) => machine.delegate);
+export const delegate = (): ToolFamily => family("delegate", ["delegate"], (machine) => machine.delegate);
 
-function isShell({ name }: Tool): boolean {
-  return name === "bash";
-}
-
-function isPython({ name }: Tool): boolean {
-  return name === "python_execute";
+function isPython({ family }: Tool): boolean {
+  return family === "python";
 }
 
 /** Every family that `[agents.NAME] tools` can name: the one list. */

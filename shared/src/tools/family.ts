@@ -30,8 +30,6 @@ export type Machine = {
   readonly egress: Egress | undefined;
   /** The databases of the conversations, each in a process of its own. */
   readonly databases: Databases;
-  /** The tool, its calls judged by where they send data. */
-  guarded(tool: Tool): Tool;
   /** The tools for code, where the agent has them, and what keeps edits of one file apart. */
   readonly code: CodeTools | undefined;
   readonly edits: KeyedQueue;
@@ -47,6 +45,8 @@ export type OpenedFamily = { readonly tools: readonly Tool[]; readonly look?: Lo
 export interface ToolFamily {
   /** Its name in `[agents.NAME] tools`. */
   readonly family: string;
+  /** The names of all tools it can come to, also of those that this machine lacks: what `[agents.NAME] approve` may name. */
+  readonly toolNames: readonly string[];
   open(machine: Machine): OpenedFamily;
 }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { AskOutcome, Exchange } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
 import { inWords, type Part } from "../../core/message.ts";
+import { reachOfAny } from "../../core/reach.ts";
 import { openWeb } from "../../core/taken-in.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tool.ts";
 import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
@@ -40,6 +41,8 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
     inputSchema: inputSchemaOf(input),
     effect: () => "once",
     parallel: true,
+    // Where another agent is sent, this one goes.
+    reach: reachOfAny(name, input, { opens: ({ task }) => addressesNamedIn(task), reads: true }),
     call: async () => failure(`${name} works only in a run that can wait for an answer.`),
     async callDurably(raw, run, context) {
       const parsed = parseInput(name, input, raw);

@@ -4,12 +4,13 @@ import type { MoreTools, ToolsListed } from "../../core/more-tools.ts";
 import type { Tool } from "../../core/tool.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
-import { findTools, foundTools } from "./find-tools.ts";
+import { findTools, findToolsName, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
 import { createPins } from "./pins.ts";
 import { rememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { openServerList, type ServerListOptions } from "./server-list.ts";
+import { isMountedName } from "./tool-name.ts";
 
 /** How the servers do, for people. */
 export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };
@@ -98,6 +99,7 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
         const tokens = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);
         return tokens <= options.definitionTokens ? tools : [findTools(tools), ...foundTools(tools, told)];
       },
+      mayHave: (name) => name === findToolsName || isMountedName(name),
       async release({ root }) {
         for (const one of mounted.values()) one.release(root);
       },

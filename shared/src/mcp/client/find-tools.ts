@@ -3,7 +3,8 @@ import type { ToldResult } from "../../core/more-tools.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { neutralLine } from "./neutral-text.ts";
 
-const findToolsName = "find_tools";
+/** The tool by which a model finds those it is not told of. */
+export const findToolsName = "find_tools";
 
 const input = z.strictObject({
   query: z.string().min(1).describe("What the tool should do, in a few words."),
@@ -18,6 +19,7 @@ export function findTools(tools: readonly Tool[]): Tool {
     description: `Finds tools among ${tools.length} more that are not shown, of the MCP servers ${servers.join(", ").slice(0, 1_000)}. What it finds you can call from your next turn on.`,
     input,
     effect: "pure",
+    brings: [],
     run: async ({ query, count }) => {
       const found = search(tools, query).slice(0, count);
       if (found.length === 0) return `No tool fits ${JSON.stringify(query)}. Try other words, or do without.`;

@@ -29,6 +29,7 @@ export function mountTool(definition: Definition, connection: Connection, held: 
     description: `[MCP server ${server.name}] ${neutral(description).slice(0, longestDescription).toWellFormed()}`,
     inputSchema,
     effect: () => effectOf(annotations),
+    reach: { opens: "named" },
     ...(risk !== undefined && { risk: async () => risk }),
     async call(input, context) {
       const args = object.safeParse(input ?? {});

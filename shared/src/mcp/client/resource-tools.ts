@@ -19,6 +19,7 @@ export function readResourceTool(connection: Connection): Tool {
       uri: z.string().min(1).optional().describe("Which resource, as it was listed or linked."),
     }),
     effect: "pure",
+    reach: { opens: "named" },
     run: ({ uri }, context) =>
       using(connection, context, async (client, signal) => {
         if (uri === undefined) {
@@ -51,6 +52,7 @@ export function getPromptTool(connection: Connection): Tool {
       arguments: z.record(z.string(), z.string()).default({}).describe("What the prompt wants filled in."),
     }),
     effect: "pure",
+    reach: { opens: "named" },
     run: ({ name, arguments: args }, context) =>
       using(connection, context, async (client, signal) => {
         if (name === undefined) {

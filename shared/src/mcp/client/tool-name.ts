@@ -29,3 +29,8 @@ export function mountedName(server: string, tool: string): string {
   const front = room > 0 ? `${id.slice(0, room).replace(/_+$/, "")}__` : "";
   return `${front}${own.slice(0, longest - front.length - 1 - hash.length)}_${hash}`;
 }
+
+/** Whether a name has the form of a mounted tool's. */
+export function isMountedName(name: string): boolean {
+  return name.includes("__");
+}

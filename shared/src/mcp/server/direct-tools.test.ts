@@ -197,7 +197,7 @@ test("what a tool asks of a person is an error, and an abort is no result", asyn
 
 test("tools of a task are not there", async () => {
   const waits: Tool = { ...say, name: "waits", callDurably: async () => ({ text: "", isError: false }) };
-  const tools = toolsOf([say, waits, { ...say, name: "terminate" }]);
+  const tools = toolsOf([say, waits, { ...say, name: "terminate", endsTask: true }]);
   expect(tools.list().map(({ name }) => name)).toEqual(["say"]);
   expect([tools.has("say"), tools.has("waits"), tools.has("terminate")]).toEqual([true, false, false]);
 });
@@ -205,7 +205,7 @@ test("tools of a task are not there", async () => {
 test("what calls have taken in counts for the next ones of their caller, also in the next process, and for no other", async () => {
   const seen: (readonly string[])[] = [];
   const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
-  const tools = [watcher, { ...say, name: "bash" }, { ...say, name: "web_fetch" }];
+  const tools = [watcher, { ...say, name: "bash" }, { ...say, name: "web_fetch", brings: ["web"] }];
   const make = (name: string, contextId = "taken") => toolsOf(tools).call(name, { what: "x" }, { ...call, contextId });
   for (const name of ["say", "web_fetch", "bash"]) await make(name);
   await make("say");

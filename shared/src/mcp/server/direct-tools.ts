@@ -48,7 +48,7 @@ export interface DirectTools {
 
 /** The tools that can be called apart from a task: all but those that wait for a person or an agent, and the one that ends a task. */
 export function directTools(deps: DirectToolsDeps): DirectTools {
-  const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.name !== "terminate");
+  const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.endsTask !== true);
   const inTurn = createKeyedQueue();
   let used = noUsage;
   const spend = (usage: TaskUsage) => {
@@ -152,7 +152,7 @@ async function performed(tool: Tool, input: unknown, { workspace }: Place, makin
       ask,
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
     });
-    await noteTakenIn(workspace, tool.name, result);
+    await noteTakenIn(workspace, tool, result);
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
     const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);

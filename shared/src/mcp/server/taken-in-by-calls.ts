@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { foreignTask, sourceOf, type TakenIn } from "../../core/taken-in.ts";
-import type { ToolResult } from "../../core/tool.ts";
+import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
+import type { Tool, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 const stored = z.array(z.string());
@@ -14,9 +14,9 @@ export async function takenInByCalls(workspace: Workspace): Promise<TakenIn> {
 }
 
 /** Notes what a call's result brought. */
-export async function noteTakenIn(workspace: Workspace, tool: string, { takenIn }: ToolResult): Promise<void> {
+export async function noteTakenIn(workspace: Workspace, tool: Tool, { takenIn }: ToolResult): Promise<void> {
   const known = await takenInByCalls(workspace);
-  const all = [...new Set([...known, ...(takenIn ?? sourceOf(tool))])];
+  const all = [...new Set([...known, ...(takenIn ?? sourcesOf(tool))])];
   if (all.length > known.length) await Bun.write(fileOf(workspace), JSON.stringify(all));
 }
 

@@ -7,6 +7,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import type { Place } from "../../machine/workspace/workspace-file.ts";
 import { type Edit, type EditHistory, openEditHistory } from "../files/edit-history.ts";
 import { readForEdit } from "../files/read-for-edit.ts";
+import { parsePatch } from "./parse-patch.ts";
 import type { FilePatch } from "./patch.ts";
 import { type PlannedFile, placesOf, planFile } from "./plan-patch.ts";
 
@@ -29,6 +30,7 @@ export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool 
     description: description.replaceAll("\n", " "),
     input,
     effect: "idempotent",
+    edits: ({ patch }) => pathsIn(patch),
     async run({ patch }, context) {
       const files = await placesOf(context.workspace, patch);
       if (files.size > mostFiles) throw new AppError("invalid_input", `A patch may touch ${mostFiles} files at most.`);
@@ -36,6 +38,16 @@ export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool 
       return await heldAll(queue, keys, () => apply([...files.values()], context));
     },
   });
+}
+
+/** The paths that a patch is about; none for what is no patch, which the call itself will say. */
+function pathsIn(patch: string): string[] {
+  try {
+    return parsePatch(patch).map(({ path }) => path);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
 }
 
 /** Waits for its turn at every file, in one order for all, so that two patches cannot wait for each other. */

@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { type SourceAddress, sourceAddress } from "./archive/archive-address.ts";
+import { isOnForge, type SourceAddress, sourceAddress } from "./archive/archive-address.ts";
 import { downloadArchive } from "./archive/download-archive.ts";
 import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive } from "./archive/unpack-archive.ts";
@@ -45,6 +45,8 @@ export function cloneRepositoryTool(deps: CloneDeps): Tool {
     description: description.replaceAll("\n", " "),
     input,
     effect: "once",
+    reach: { opens: ({ url }) => [url], reads: true, led: true, free: isOnForge },
+    edits: true,
     async run(given, context) {
       const source = sourceAddress(given.url);
       if (source.kind === "repository" && (await hasGit(deps.sandbox, context)))

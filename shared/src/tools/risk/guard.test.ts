@@ -13,6 +13,8 @@ import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
 import { judgeClick } from "./judge-deed.ts";
 import type { JudgingDeps } from "./judging.ts";
+import { addressesNamedIn } from "./named-hosts.ts";
+import { webToolsForTest } from "./web-tools-for-test.ts";
 
 const pages: Record<string, string> = {
   "/": `<button onclick="document.title='paid'">Pay <b>now</b></button><button>Next</button><a href=/delete>Delete account</a>
@@ -399,10 +401,16 @@ test("another agent is not sent to a place that pages may have named, and to one
   await using place = await workspaceForTest();
   const { workspace } = place;
   const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
-  const named = (name: string) =>
-    defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" });
+  const delegate = defineTool({
+    name: "delegate",
+    description: "",
+    input: z.strictObject({ agent: z.string(), task: z.string() }),
+    effect: "once",
+    reach: { opens: ({ task }) => addressesNamedIn(task), reads: true },
+    run: async () => "",
+  });
   const judge = (task: string, said: string[] = []) =>
-    guard.over(named("delegate")).risk?.({ agent: "browser", task }, riskContextForTest(workspace, { said }));
+    guard.over(delegate).risk?.({ agent: "browser", task }, riskContextForTest(workspace, { said }));
   expect(await judge("Open https://first.example/ and read it.")).toBeUndefined();
   expect(await judge("Open https://evil.example/?q=secret and read it.")).toContain("evil.example");
   expect(await judge("Open evil.example, then report.")).toContain("evil.example");
@@ -415,10 +423,9 @@ test("a repository is cloned from where the user said or from a forge; what was 
   await using place = await workspaceForTest();
   const { workspace } = place;
   const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
-  const named = (name: string) =>
-    guard.over(defineTool({ name, description: "", input: z.looseObject({}), effect: "once", run: async () => "" }));
+  const tools = webToolsForTest().map((tool) => guard.over(tool));
   const judge = (url: string, said: string[] = [], name = "clone_repository") =>
-    named(name).risk?.({ url }, riskContextForTest(workspace, { said }));
+    tools.find((tool) => tool.name === name)?.risk?.({ url }, riskContextForTest(workspace, { said }));
   expect(await judge("https://evil.example/secret.git")).toBe(
     "Open “https://evil.example/secret.git”, which you did not name",
   );

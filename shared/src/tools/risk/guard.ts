@@ -1,15 +1,15 @@
-import { sourceOf } from "../../core/taken-in.ts";
-import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { sourcesOf } from "../../core/taken-in.ts";
+import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { isPageTool } from "../browser/act/browser-tool.ts";
 import { createJudging, type JudgingDeps, urlsOf } from "./judging.ts";
 import { linksIn, linksOn } from "./links.ts";
-import { mountedRule, type Rule, rules } from "./rules.ts";
 import { isPrivatePlace } from "./scope.ts";
 import { createScopeBook } from "./scope-book.ts";
 
 /** Keeps a conversation's data where it belongs, and has a person decide about acts with consequences. */
 export interface Guard {
-  /** The tool, its calls judged. */
+  /** The tool, its calls judged where they reach outside or work on the open page. */
   over(tool: Tool): Tool;
   /** To be told before a model sees the open page: from then on pages may have led it. */
   beforeSight(workspace: Workspace): Promise<void>;
@@ -22,16 +22,17 @@ export function createGuard(deps: JudgingDeps): Guard {
   const judging = createJudging(book, deps);
   const pagesOf = (workspace: Workspace): URL[] =>
     (browsers?.peek(workspace)?.tabs() ?? []).flatMap(({ page }) => urlOfWeb(page.url()) ?? []);
-  const call = async (tool: Tool, rule: Rule, input: unknown, context: ToolContext): Promise<ToolResult> => {
+  const call = async (tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult> => {
     const { workspace } = context;
-    const result = await judging.make(tool, rule, input, context);
-    const opened = urlsOf(rule, input);
+    const opened = openedBy(tool, input);
+    if ("isError" in opened) return opened;
+    const result = await judging.make(tool, input, context);
     for (const url of opened) await book.opened(workspace, url);
     const pages = pagesOf(workspace);
-    if (/^(?:browser_)?web_/.test(tool.name)) await book.read(workspace, linksIn(result.text));
+    if (tool.reach?.finds === true) await book.read(workspace, linksIn(result.text));
     // A result tells of the page too, which may be gone again when the model next looks.
     else if (pages.length > 0) await book.read(workspace, []);
-    const places = tool.name.startsWith("browser_") ? [...opened, ...pages] : tool.name === "web_fetch" ? opened : [];
+    const places = isPageTool(tool) ? [...opened, ...pages] : opened;
     return withFew(result, tool, await forFew(workspace, places));
   };
   /** Hosts whose pages are not for everybody: of private networks, and where the agent has signed in. */
@@ -43,19 +44,17 @@ export function createGuard(deps: JudgingDeps): Guard {
   };
   return {
     over(tool) {
-      const rule = rules[tool.name] ?? (tool.name.includes("__") ? mountedRule : undefined);
-      const guarded: Tool = {
+      if (tool.reach === undefined && !isPageTool(tool)) return tool;
+      return {
         ...tool,
         // May change, when it tells of other agents.
         get description() {
           return tool.description;
         },
-        call: (input, context) => call(tool, rule ?? {}, input, context),
+        risk: async (input: unknown, context: RiskContext) =>
+          (await judging.judge(tool, input, context)) ?? tool.risk?.(input, context),
+        call: (input, context) => call(tool, input, context),
       };
-      if (rule === undefined) return guarded;
-      const risk = async (input: unknown, context: RiskContext) =>
-        (await judging.judge(rule, tool.name, input, context)) ?? tool.risk?.(input, context);
-      return Object.assign(guarded, { risk });
     },
     async beforeSight(workspace) {
       const browsing = browsers?.peek(workspace);
@@ -65,8 +64,17 @@ export function createGuard(deps: JudgingDeps): Guard {
   };
 }
 
-function withFew(result: ToolResult, { name }: Tool, few: readonly string[]): ToolResult {
-  return few.length === 0 ? result : { ...result, takenIn: [...sourceOf(name), ...few] };
+/** The addresses that a call opens; a failure where its tool could not tell them. */
+function openedBy(tool: Tool, input: unknown): readonly URL[] | ToolResult {
+  try {
+    return urlsOf(tool, input);
+  } catch (error) {
+    return failure(`What ${tool.name} would open could not be told: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function withFew(result: ToolResult, tool: Tool, few: readonly string[]): ToolResult {
+  return few.length === 0 ? result : { ...result, takenIn: [...(result.takenIn ?? sourcesOf(tool)), ...few] };
 }
 
 function urlOfWeb(text: string): URL | undefined {

@@ -2,10 +2,10 @@ import { holdsPrivate } from "../../core/taken-in.ts";
 import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
+import { isPageTool } from "../browser/act/browser-tool.ts";
 import type { LookBook } from "../browser/looks.ts";
-import { isOnForge } from "../code/archive/archive-address.ts";
 import type { Judgement } from "./acts.ts";
-import { judgeGoing, judgePrices, type Rule, rules } from "./rules.ts";
+import { addressesOf, judgeGoing, judgePrices } from "./going.ts";
 import type { Scope } from "./scope.ts";
 import type { ScopeBook } from "./scope-book.ts";
 import { createSentBook, type SentBook } from "./sent-book.ts";
@@ -21,9 +21,9 @@ export type JudgingDeps = {
 /** Judges calls, and makes them with what was found. */
 export interface Judging {
   /** Why a person should decide about a call. */
-  judge(rule: Rule, name: string, input: unknown, context: RiskContext): Promise<string | undefined>;
+  judge(tool: Tool, input: unknown, context: RiskContext): Promise<string | undefined>;
   /** Makes a call that was judged right before: what it tells sites is told then, and what its press makes the page send is remembered. */
-  make(tool: Tool, rule: Rule, input: unknown, context: ToolContext): Promise<ToolResult>;
+  make(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
 /** Judging over a scope book. */
@@ -31,31 +31,33 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
   const sentBookOf = createSentBooks();
   const findings = new Map<string, Judgement>();
   return {
-    async judge(rule, name, input, { workspace, said, given, takenIn }) {
+    async judge(tool, input, { workspace, said, given, takenIn }) {
+      const { reach = {} } = tool;
+      const { judge, answersDialog = false } = isPageTool(tool) ? tool.onPage : {};
       const known = await book.of(workspace);
-      const led = known.read || takenIn.length > 0 || rule.led === true;
+      const led = known.read || takenIn.length > 0 || reach.led === true;
       const scope: Scope | undefined =
         mode === "open" ? undefined : { ...known, said, given, led, private: holdsPrivate(takenIn) };
-      const going = judgeGoing(rule, input, scope, isOnForge);
+      const going = judgeGoing(reach, input, scope);
       if (going.risk !== undefined) return going.risk;
       // Before anything was read the agent's own choice says where it works; noted here, since what it chose together is judged again one by one.
-      if (!led) for (const url of urlsOf(rule, input)) await book.choose(workspace, url);
-      if (rule.reads === true) await book.read(workspace, []);
+      if (!led) for (const url of urlsOf(tool, input)) await book.choose(workspace, url);
+      if (reach.reads === true) await book.read(workspace, []);
       const browsing = browsers?.peek(workspace);
-      if (rule.judge !== undefined && browsing?.dialog() !== undefined && rule !== rules.browser_handle_dialog)
+      if (judge !== undefined && browsing?.dialog() !== undefined && !answersDialog)
         return "Act on a page while its dialog is open, which closes the dialog; what the act would do cannot be seen";
       const open = browsing && { browsing, looks: looks.of(browsing), sent: sentBookOf(browsing) };
-      const act = (await rule.judge?.(input, { scope, words: { said, trusted }, browsing: open })) ?? {};
+      const act = (await judge?.(input, { scope, words: { said, trusted }, browsing: open })) ?? {};
       const prices = [...(going.prices ?? []), ...(act.prices ?? [])];
-      keep(findings, keyOf(workspace, name, input), { ...act, prices });
+      keep(findings, keyOf(workspace, tool, input), { ...act, prices });
       return act.risk ?? judgePrices(prices, scope);
     },
-    async make(tool, rule, input, context) {
+    async make(tool, input, context) {
       const { workspace } = context;
-      const key = keyOf(workspace, tool.name, input);
+      const key = keyOf(workspace, tool, input);
       const { prices = [], pressed, secretAt } = findings.get(key) ?? {};
       findings.delete(key);
-      await book.wrote(workspace, rule.writes?.(input) ?? "");
+      await book.wrote(workspace, tool.reach?.writes?.(input) ?? "");
       await book.spend(workspace, prices);
       if (secretAt !== undefined) await book.signIn(workspace, secretAt);
       const browsing = browsers?.peek(workspace);
@@ -66,8 +68,8 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
 }
 
 /** The addresses that a call opens. */
-export function urlsOf(rule: Rule, input: unknown): URL[] {
-  return (rule.opens?.(input) ?? []).flatMap((text) => URL.parse(text) ?? []);
+export function urlsOf({ reach = {} }: Tool, input: unknown): URL[] {
+  return addressesOf(reach, input).flatMap((text) => URL.parse(text) ?? []);
 }
 
 function createSentBooks(): (browsing: Browsing) => SentBook {
@@ -88,6 +90,6 @@ function keep(findings: Map<string, Judgement>, key: string, finding: Judgement)
   if (findings.size > mostFindings && oldest !== undefined) findings.delete(oldest);
 }
 
-function keyOf({ root }: Workspace, name: string, input: unknown): string {
+function keyOf({ root }: Workspace, { name }: Tool, input: unknown): string {
   return JSON.stringify([root, name, input ?? null]);
 }

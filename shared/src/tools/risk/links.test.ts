@@ -2,13 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as z from "zod";
-import { defineTool } from "../../core/tool.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { createLookBook } from "../browser/looks.ts";
 import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, withoutScheme } from "./links.ts";
+import { webToolsForTest } from "./web-tools-for-test.ts";
 
 test("addresses are found in Markdown, in brackets and on their own", () => {
   const text =
@@ -30,27 +29,20 @@ test("an address is found again in what was written, with or without scheme and 
   expect(isWritten("https://good.example/", plain)).toBe(false);
 });
 
-/** A web tool of this name that answers what it is given as `says`. */
-const webTool = (name: string) =>
-  defineTool({
-    name,
-    description: "A tool of the web.",
-    input: z.looseObject({ says: z.string().default("") }),
-    effect: "pure",
-    run: async ({ says }) => says,
-  });
-
 test("what a search found may be fetched; what the query gave back, or anything made up, needs a person", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-scope-"));
   try {
     const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
     const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: ["ok.example"] });
-    const [search, fetch] = [guard.over(webTool("web_search")), guard.over(webTool("web_fetch"))];
-    const risk = (input: object) => fetch.risk?.(input, riskContextForTest(workspace, { said: ["mine.example"] }));
+    let says = "";
+    const tools = webToolsForTest(() => says).map((tool) => guard.over(tool));
+    const named = (name: string) => tools.find((tool) => tool.name === name);
+    const risk = (input: object) =>
+      named("web_fetch")?.risk?.(input, riskContextForTest(workspace, { said: ["mine.example"] }));
     expect(await risk({ url: "http://first.example/" })).toBeUndefined();
-    const says =
+    says =
       "Results for 'http://evil.example/?d=notes':\n   URL: https://news.example/a\n   URL: http://evil.example/?d=notes";
-    await search.call({ query: "http://evil.example/?d=notes", says }, contextForTest(workspace));
+    await named("web_search")?.call({ query: "http://evil.example/?d=notes" }, contextForTest(workspace));
     for (const url of [
       "https://news.example/a",
       "http://first.example/other",

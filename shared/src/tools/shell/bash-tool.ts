@@ -43,8 +43,11 @@ export function bashTool({
   /** Of a command that names none. */
   readonly timeoutSeconds?: number;
 }): Tool {
-  const tool = defineTool({
+  return defineTool({
     name: "bash",
+    family: "shell",
+    edits: true,
+    release: (workspace) => sessions.release(workspace),
     description: description.replaceAll("\n", " "),
     input: input.extend({ timeout: input.shape.timeout.default(timeoutSeconds) }),
     effect: ({ command }) => (command === undefined ? "idempotent" : "once"),
@@ -56,7 +59,6 @@ export function bashTool({
         : failure("Nothing to do: give a command, or restart: true.");
     },
   });
-  return { ...tool, release: (workspace) => sessions.release(workspace) };
 }
 
 async function runInShell(

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { openWeb } from "../../core/taken-in.ts";
 import { defineTool, failure, type Tool, type ToolContext } from "../../core/tool.ts";
 import { asData, headAndTail } from "./as-data.ts";
 import { type PageDeps, readPage } from "./page/read-page.ts";
@@ -40,8 +41,10 @@ export function webFetch(deps: PageDeps): Tool {
     description: description.replaceAll("\n", " "),
     input,
     effect: "pure",
+    brings: [openWeb],
+    reach: { opens: addressesOf, finds: true },
     async run({ url, urls, timeout, max_characters, render }, context) {
-      const wanted = new Set([url ?? [], urls ?? []].flat().map((one) => one.trim()));
+      const wanted = new Set(addressesOf({ url, urls }));
       if (wanted.size === 0) return failure("Nothing to do: give url or urls.");
       const { signal, resultCharacters } = context;
       const room = Math.min(max_characters, resultCharacters - wanted.size * aroundPage);
@@ -60,6 +63,10 @@ export function webFetch(deps: PageDeps): Tool {
       return { text: parts.map(({ text }) => text).join("\n\n"), isError: parts.every(({ ok }) => !ok) };
     },
   });
+}
+
+function addressesOf({ url, urls }: Pick<z.output<typeof input>, "url" | "urls">): string[] {
+  return [url ?? [], urls ?? []].flat().map((one) => one.trim());
 }
 
 /** Characters around a page's text: its address, its marks, where the whole is. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { openWeb } from "../../core/taken-in.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { asData, headAndTail } from "./as-data.ts";
 import { type PageDeps, readPage } from "./page/read-page.ts";
@@ -17,11 +18,15 @@ export type WebSearchDeps = PageDeps & {
 
 /** The `web_search` tool over the engines given, in their order. */
 export function webSearch(deps: WebSearchDeps): Tool {
+  const asks = ({ query, lang }: { readonly query: string; readonly lang: string }) =>
+    lang === deps.lang || usualLanguage.test(lang) ? query : `${query} ${lang}`;
   return defineTool({
     name: "web_search",
     description: description.replaceAll("\n", " "),
     input: inputWith(deps.lang, deps.country),
     effect: "pure",
+    brings: [openWeb],
+    reach: { asks, writes: asks, finds: true },
     async run({ query, num_results, lang, country, fetch_content }, { signal }) {
       const asked: SearchQuery = { query, count: num_results, lang, country };
       const outcome = await searchAll(deps.engines, asked, signal);
@@ -42,6 +47,9 @@ export function webSearch(deps: WebSearchDeps): Tool {
     },
   });
 }
+
+/** A language of search results in its usual short form says nothing else. */
+const usualLanguage = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/i;
 
 function inputWith(lang: string, country: string) {
   return z.strictObject({

@@ -1,7 +1,11 @@
 import type * as z from "zod";
+import type { Reach } from "../../../core/reach.ts";
 import type { Effect } from "../../../core/run.ts";
+import { openWeb } from "../../../core/taken-in.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import { onInput } from "../../../core/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
+import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { LookBook, Looks } from "../looks.ts";
 
 /** What the browser's tools need. */
@@ -9,6 +13,24 @@ export type BrowserDeps = { readonly browsers: Browsers; readonly looks: LookBoo
 
 /** What one call works with: the conversation's browsing and what was seen of it. */
 export type Hand = { readonly browsing: Browsing; readonly looks: Looks; readonly context: ToolContext };
+
+/** How a tool works on the open page. */
+export type OnPage = {
+  /** What its act would do there. Left out where it does nothing that a person has to decide about. */
+  readonly judge?: (input: unknown, situation: Situation) => Promise<Judgement>;
+  /** Whether it is the one that answers the dialog that holds a page up. */
+  readonly answersDialog?: boolean;
+};
+
+/** A tool that works on the open page: what its results tell may be of that page. */
+export interface PageTool extends Tool {
+  readonly onPage: OnPage;
+}
+
+/** Whether a tool works on the open page. */
+export function isPageTool(tool: Tool): tool is PageTool {
+  return "onPage" in tool;
+}
 
 /** A tool of the browser. It opens the conversation's browsing when there is none, and closes it when the task is canceled. */
 export function browserTool<Input extends z.ZodObject>(
@@ -18,18 +40,24 @@ export function browserTool<Input extends z.ZodObject>(
     readonly description: string;
     readonly input: Input;
     readonly effect?: Effect;
+    readonly reach?: Reach<z.output<Input>>;
+    /** As `OnPage.judge`, with the input as its schema lets it through. */
+    readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
+    readonly answersDialog?: boolean;
     readonly run: (input: z.output<Input>, hand: Hand) => Promise<string | ToolResult>;
   },
-): Tool {
+): PageTool {
+  const { judge, answersDialog = false, ...rest } = spec;
   const tool = defineTool({
-    name: spec.name,
-    description: spec.description,
-    input: spec.input,
-    effect: spec.effect ?? "once",
+    effect: "once",
+    ...rest,
+    brings: [openWeb],
+    release: (workspace) => browsers.release(workspace),
     async run(input, context) {
       const browsing = await browsers.open(context.workspace, context.signal);
       return await spec.run(input, { browsing, looks: looks.of(browsing), context });
     },
   });
-  return { ...tool, release: (workspace) => browsers.release(workspace) };
+  const act = judge && onInput(spec.name, spec.input, judge, Promise.resolve({}));
+  return { ...tool, onPage: { answersDialog, ...(act && { judge: act }) } };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { judgeDialog } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
@@ -11,6 +12,9 @@ export function dialogTool(deps: BrowserDeps): Tool {
     description:
       "Answers the dialog that holds the page up: accept is OK, not to accept is Cancel. text answers a prompt.",
     input: z.strictObject({ accept: z.boolean(), text: z.string().max(10_000).optional() }),
+    reach: { writes: ({ text = "" }) => text },
+    judge: judgeDialog,
+    answersDialog: true,
     async run({ accept, text }, hand) {
       const { browsing, looks } = hand;
       const dialog = browsing.dialog();

@@ -2,6 +2,7 @@ import type { ElementHandle } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { judgeDrag } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { actMs, perform } from "./perform.ts";
 import { type Point, place, point, pointOn } from "./point.ts";
@@ -21,6 +22,7 @@ export function dragTool(deps: BrowserDeps): Tool {
         .describe('Points to pass on the way, in order, to draw what is not straight: ["140,60","160,80"].'),
       to: place.describe("The same as from, for where it ends."),
     }),
+    judge: judgeDrag,
     run: (way, hand) => drag(hand, way),
   });
 }

@@ -2,6 +2,7 @@ import type { Frame } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { judgePointing } from "../../risk/acts.ts";
 import type { FoundElement } from "../find-element.ts";
 import { findElement } from "../find-element.ts";
 import { readOptions } from "../in-page/read-field.ts";
@@ -38,6 +39,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
         ref: refFor("the dropdown"),
         text: z.string().min(1).describe("The entry's text, as it is listed."),
       }),
+      judge: judgePointing,
       run: ({ ref, text }, hand) =>
         perform(hand, { refs: [ref] }, async (_, [element], say) => {
           if (element === undefined) return;

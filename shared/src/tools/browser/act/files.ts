@@ -5,6 +5,7 @@ import type { Tool } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
+import { judgeUpload } from "../../risk/acts.ts";
 import { readLink } from "../in-page/read-field.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
@@ -26,6 +27,7 @@ export function fileTools(deps: BrowserDeps): Tool[] {
         ref: refFor("the file field or button"),
         paths: z.array(z.string().min(1)).min(1).max(20).describe("Paths in the workspace."),
       }),
+      judge: judgeUpload,
       async run({ ref, paths }, hand) {
         const files = await readFiles(hand.context.workspace, paths);
         return await perform(hand, { refs: [ref], timeoutMs: transferMs }, async (page, [element], say) => {
@@ -50,6 +52,7 @@ export function fileTools(deps: BrowserDeps): Tool[] {
       description:
         "Downloads what a link leads to, what a button gives, or an address, into the workspace, even where the browser would show it.",
       input: z.strictObject({ ref: refFor("the link or button").optional(), url: pageAddress.optional() }),
+      reach: { opens: ({ url }) => (url === undefined ? [] : [url]) },
       async run({ ref, url }, hand) {
         if ((ref === undefined) === (url === undefined)) throw new AppError("invalid_input", "Give either ref or url.");
         return await perform(

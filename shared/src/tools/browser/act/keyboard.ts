@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { refFor } from "./input.ts";
@@ -21,6 +22,8 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
         clear: z.boolean().default(true).describe("false: types behind what is in the field."),
         submit: z.boolean().default(false).describe("Presses Enter afterwards."),
       }),
+      reach: { writes: ({ text }) => text },
+      judge: judgeInput,
       run: ({ ref, text, clear, submit }, hand) =>
         perform(
           hand,
@@ -46,6 +49,8 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
           .min(1)
           .max(50),
       }),
+      reach: { writes: ({ fields }) => fields.map(({ value }) => String(value)).join("\n") },
+      judge: judgeForm,
       run: ({ fields }, hand) => fillForm(hand, fields),
     }),
     browserTool(deps, {
@@ -53,6 +58,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
       description:
         'Presses keys where the focus is: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several with blanks between them ("Tab Tab Enter").',
       input: z.strictObject({ keys: z.string().trim().min(1).max(500) }),
+      judge: judgeKeys,
       run: ({ keys }, hand) =>
         perform(hand, {}, async (page, _, say) => {
           const chords = keys.split(/\s+/);

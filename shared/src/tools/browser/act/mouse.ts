@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { judgeClickAt, judgeClickOn, judgePointing } from "../../risk/acts.ts";
 import { findWords } from "../in-page/find-words.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { dragTool } from "./drag.ts";
@@ -35,6 +36,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .default([])
           .describe("Keys held down meanwhile: Control adds to what is chosen in a list."),
       }),
+      judge: judgeClickOn,
       run: ({ ref, text, clicks, button, holding }, hand) =>
         perform(hand, { refs: [ref] }, async (page, [element], say) => {
           say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
@@ -58,6 +60,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
       description:
         "Clicks at a point of the window, for what has no ref, such as a drawing or a map. The point is that of the newest screenshot.",
       input: z.strictObject({ x: pixel, y: pixel, clicks, button }),
+      judge: judgeClickAt,
       run: ({ x, y, clicks, button }, hand) =>
         perform(hand, {}, async (page, _, say) => {
           const at = pointOn(hand, page, { x, y });
@@ -65,24 +68,29 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           await page.mouse.click(at.x, at.y, { button, clickCount: clicks });
         }),
     }),
-    browserTool(deps, {
-      name: "browser_hover",
-      description: "Moves the mouse onto an element or a point, which opens menus and hints of some pages.",
-      input: z.strictObject({
-        ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
-      }),
-      run: ({ ref }, hand) =>
-        perform(hand, { refs: typeof ref === "string" ? [ref] : [] }, async (page, [element], say) => {
-          if (typeof ref === "string") {
-            say(`The mouse is on ${element?.label}.`);
-            if (element !== undefined) await moveOnto(element.handle);
-            return;
-          }
-          const at = pointOn(hand, page, ref);
-          say(`The mouse is at ${ref.x},${ref.y}.`);
-          await page.mouse.move(at.x, at.y);
-        }),
-    }),
+    hoverTool(deps),
     dragTool(deps),
   ];
+}
+
+function hoverTool(deps: BrowserDeps): Tool {
+  return browserTool(deps, {
+    name: "browser_hover",
+    description: "Moves the mouse onto an element or a point, which opens menus and hints of some pages.",
+    input: z.strictObject({
+      ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
+    }),
+    judge: judgePointing,
+    run: ({ ref }, hand) =>
+      perform(hand, { refs: typeof ref === "string" ? [ref] : [] }, async (page, [element], say) => {
+        if (typeof ref === "string") {
+          say(`The mouse is on ${element?.label}.`);
+          if (element !== undefined) await moveOnto(element.handle);
+          return;
+        }
+        const at = pointOn(hand, page, ref);
+        say(`The mouse is at ${ref.x},${ref.y}.`);
+        await page.mouse.move(at.x, at.y);
+      }),
+  });
 }

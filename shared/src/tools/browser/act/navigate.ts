@@ -17,6 +17,7 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
       name: "browser_go_to_url",
       description: "Opens an address in the active tab.",
       input: z.strictObject({ url: pageAddress }),
+      reach: { opens: ({ url }) => [url] },
       run: ({ url }, hand) => goTo(hand, url),
     }),
     browserTool(deps, {

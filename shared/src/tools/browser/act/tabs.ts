@@ -13,6 +13,7 @@ export function tabTools(deps: BrowserDeps): Tool[] {
       name: "browser_open_tab",
       description: "Opens an address in a new tab, which becomes the active one.",
       input: z.strictObject({ url: pageAddress }),
+      reach: { opens: ({ url }) => [url] },
       async run({ url }, hand) {
         const { id } = await hand.browsing.openTab();
         await hand.browsing.activate(id);

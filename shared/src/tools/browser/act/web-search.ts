@@ -17,6 +17,7 @@ export function webSearchTool(deps: BrowserDeps, search: BrowserSearch): Tool {
     name: "browser_web_search",
     description: "Searches the web and opens the first result in the active tab. The other results are listed.",
     input: z.strictObject({ query: z.string().trim().min(1).max(1_000) }),
+    reach: { asks: ({ query }) => query, writes: ({ query }) => query, finds: true },
     async run({ query }, hand) {
       const found = await search(query, hand.context.signal);
       const [first] = found;

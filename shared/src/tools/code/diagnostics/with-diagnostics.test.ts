@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
+import type { Tool } from "../../../core/tool.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { applyPatchTool } from "../apply-patch.ts";
 import { type CodePlace, callIn, openCodePlace } from "../code.fixture.ts";
-import { editorPaths, patchPaths } from "./edited-paths.ts";
 import { findProblems } from "./find-problems.ts";
 import { withDiagnostics } from "./with-diagnostics.ts";
 
@@ -14,8 +14,10 @@ beforeAll(async () => {
 afterAll(() => place.close());
 
 const queue = createKeyedQueue();
-const editor = () => withDiagnostics(createStrReplaceEditor(queue), { ...place, edited: editorPaths });
-const patcher = () => withDiagnostics(applyPatchTool({ queue }), { ...place, edited: patchPaths });
+const checked = (tool: Tool) =>
+  withDiagnostics(tool, { ...place, edited: typeof tool.edits === "function" ? tool.edits : () => [] });
+const editor = () => checked(createStrReplaceEditor(queue));
+const patcher = () => checked(applyPatchTool({ queue }));
 const diagnosed = (text: string) => (text.includes("Diagnostics:") ? text.slice(text.indexOf("Diagnostics:")) : "");
 
 const files: readonly (readonly [string, string, string, RegExp])[] = [

@@ -1,0 +1,38 @@
+import type { Reach } from "../../core/reach.ts";
+import type { Judgement } from "./acts.ts";
+import type { ScopeToJudge } from "./judge-deed.ts";
+import { linksIn } from "./links.ts";
+import { quoted } from "./quoted.ts";
+import { isAffordable, type Price, priceOf, priceOfQuery } from "./scope.ts";
+
+/** The addresses that a call opens, as its tool tells them. */
+export function addressesOf({ opens }: Reach, input: unknown): readonly string[] {
+  if (opens === "named") return linksIn(JSON.stringify(input ?? "").replaceAll("\\", " "));
+  return opens?.(input) ?? [];
+}
+
+/** What a call's addresses and question come to: what they cost, or why a person should decide. */
+export function judgeGoing(reach: Reach, input: unknown, scope: ScopeToJudge): Judgement {
+  if (scope === undefined) return {};
+  const urls = addressesOf(reach, input).flatMap((text) => {
+    const url = URL.parse(text);
+    return url === null || (!scope.private && reach.free?.(text) === true)
+      ? []
+      : [{ text, price: priceOf(url, scope) }];
+  });
+  const foreign = urls.filter(({ price }) => price === undefined);
+  const more = foreign.length > 1 ? ` and ${foreign.length - 1} more addresses` : "";
+  if (foreign[0] !== undefined) return { risk: `Open ${quoted(foreign[0].text)}${more}, which you did not name` };
+  const asked = reach.asks?.(input);
+  const search = asked === undefined ? undefined : priceOfQuery(asked, scope);
+  if (asked !== undefined && search === undefined)
+    return { risk: `Ask search engines for ${quoted(asked)}, in words that are not all yours` };
+  return { prices: [...urls.map(({ price }) => price), search].filter((price) => price !== undefined) };
+}
+
+/** Why a person should decide about something that costs this; undefined where the task can afford it. */
+export function judgePrices(prices: readonly Price[], scope: ScopeToJudge): string | undefined {
+  if (scope === undefined || isAffordable(prices, scope)) return undefined;
+  const sites = [...new Set(prices.filter(({ bits }) => bits > 0).map(({ site }) => site))];
+  return `Go on at ${sites.map(quoted).join(", ")}, which you did not name; so many choices there could carry data away`;
+}
