@@ -9,7 +9,7 @@ import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { lookAround } from "./look-around.ts";
 import { type ModelPauses, patientStep } from "./patient-step.ts";
-import { type ApprovalPolicy, type PlannedCall, planCall } from "./plan-call.ts";
+import { type ApprovalPolicy, type PlannedCall, planCall, readCall } from "./plan-call.ts";
 import type { Think } from "./react.ts";
 import { type Account, roomForAnswer, spend, timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
@@ -82,7 +82,8 @@ async function planCalls(
 ): Promise<PlannedCall[]> {
   const { approval = () => "allow" as const, risky = "ask" } = deps;
   return Promise.all(
-    calls.map(async (call) => {
+    calls.map(async (written) => {
+      const call = readCall(written);
       const tool = tools.find(({ name }) => name === call.name);
       const risk = risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
       return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way: risky });

@@ -5,13 +5,12 @@ import type { Run, StepContext } from "../core/run.ts";
 import { sourcesOf } from "../core/taken-in.ts";
 import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../core/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
-import { parseArguments } from "../models/arguments.ts";
 import { answerInquiries, type PendingSpending } from "./answer-inquiries.ts";
 import { boundText } from "./bound-text.ts";
 import { durableContext } from "./durable-context.ts";
 import { collectMessages } from "./hear-user.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
-import type { PlannedCall } from "./plan-call.ts";
+import { type PlannedCall, type ReadCall, readCall } from "./plan-call.ts";
 import { timeLimit, workDeadline } from "./spending.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -58,20 +57,20 @@ export type TurnOfCalls = {
  */
 export async function callTool(
   run: Run,
-  call: PlannedCall,
+  recorded: PlannedCall,
   turn: TurnOfCalls,
   deps: ToolDeps,
   answer?: PersonAnswer,
 ): Promise<CalledTool> {
-  const { id: callId, name } = call;
+  const call = readCall(recorded);
+  const { id: callId, name, input } = call;
   if (answer === undefined) run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
   const tool = turn.tools.get(name);
   const brought = sourcesOf(tool ?? { name });
-  const parsed = parseArguments(call.arguments);
   const waits = call.way === "waiting" || call.way === "waiting-together";
-  if (waits && tool?.callDurably !== undefined && parsed.ok) {
+  if (waits && tool?.callDurably !== undefined && input.ok) {
     if (call.way === "waiting") await collectMessages(turn.task);
-    const result = await tool.callDurably(parsed.value, run, durableContext(run, turn.task, deps));
+    const result = await tool.callDurably(input.value, run, durableContext(run, turn.task, deps));
     const { isError, end, takenIn = brought } = result;
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
     return told(run, {
@@ -86,7 +85,7 @@ export async function callTool(
   }
   // What a tool that is not known yet would do is not known either.
   const unknown = turn.more === undefined ? "pure" : "once";
-  const effect = parsed.ok ? (tool?.effect(parsed.value) ?? unknown) : "pure";
+  const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
   try {
     return await run.step(
       stepName(name),
@@ -95,7 +94,7 @@ export async function callTool(
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
         const inquiries = answerInquiries(callId, turn, deps.model, step);
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
-        const result = parsed.ok ? await resultOf(call, parsed.value, turn, within) : failure(parsed.error);
+        const result = input.ok ? await resultOf(call, input.value, turn, within) : failure(input.error);
         const { limits } = turn.task;
         const called = await bounded(
           { ...result, takenIn: result.takenIn ?? brought },
@@ -135,7 +134,7 @@ const interrupted =
 
 /** What the tool answers within the task's time, or why it was not asked or not heard. */
 async function resultOf(
-  call: PlannedCall,
+  call: PlannedCall & ReadCall,
   input: unknown,
   { task, tools, more }: TurnOfCalls,
   { workspace, step, deps, ask, answer }: Within,

@@ -1,8 +1,7 @@
-import type { ToolCall } from "../core/model.ts";
 import type { Run } from "../core/run.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
-import { parseArguments } from "../models/arguments.ts";
+import type { ReadCall } from "./plan-call.ts";
 import type { TaskState } from "./task-state.ts";
 import { userWords } from "./user-words.ts";
 
@@ -15,7 +14,7 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 
 /** The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort rejects. */
 export async function judgeRisk(
-  call: ToolCall,
+  { input }: ReadCall,
   tool: Tool | undefined,
   task: Pick<TaskState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
     readonly run: Pick<Run, "principal" | "contextId">;
@@ -24,8 +23,7 @@ export async function judgeRisk(
   signal: AbortSignal,
   withinMs = judgeMs,
 ): Promise<string | undefined> {
-  const parsed = parseArguments(call.arguments);
-  if (tool?.risk === undefined || !parsed.ok) return undefined;
+  if (tool?.risk === undefined || !input.ok) return undefined;
   const unknown = `${tool.name}: what this call would do could not be found out`;
   const timer = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<string>();
@@ -34,7 +32,7 @@ export async function judgeRisk(
   try {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
     const context = { workspace, said: userWords(task), given: task.given, takenIn: [...task.takenIn], signal: both };
-    return await Promise.race([tool.risk(parsed.value, context), late.promise]);
+    return await Promise.race([tool.risk(input.value, context), late.promise]);
   } catch {
     signal.throwIfAborted();
     return unknown;

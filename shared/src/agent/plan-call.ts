@@ -1,15 +1,26 @@
 import type { ToolCall } from "../core/model.ts";
 import type { Tool } from "../core/tool.ts";
-import { parseArguments } from "../models/arguments.ts";
+import { type ParsedArguments, parseArguments } from "../models/arguments.ts";
 
 /** Decides whether a call may be made: at once, only after a person allowed it, or not at all. Told the arguments as the model wrote them. */
 export type ApprovalPolicy = (call: ToolCall) => "allow" | "ask" | "deny";
+
+/** A call with its arguments as they were understood. */
+export type ReadCall = ToolCall & { readonly input: ParsedArguments };
+
+/** The call with its arguments understood: once, where the model's reply is taken in. A call that an earlier version recorded comes without. */
+export function readCall<Call extends ToolCall & { readonly input?: ParsedArguments }>(call: Call): Call & ReadCall {
+  const { input } = call;
+  return input === undefined ? { ...call, input: parseArguments(call.arguments) } : (call as Call & ReadCall);
+}
 
 /**
  * A call with what this server's tools and configuration say of it. Recorded with the reply that asked for it, since a server that takes
  * the task up later may have other tools and another configuration.
  */
 export type PlannedCall = ToolCall & {
+  /** Its arguments as they were understood; left out by earlier versions. */
+  readonly input?: ParsedArguments;
   readonly approval: ReturnType<ApprovalPolicy>;
   /** What the call would do that a person should decide about, in words made by code. */
   readonly risk?: string;
@@ -22,7 +33,7 @@ export type CallRisk = { readonly sentence: string; readonly way: ReturnType<App
 
 /** Says how a call is to be made. `tool` is undefined where there is none of that name. The stricter of policy and risk holds. */
 export function planCall(
-  call: ToolCall,
+  call: ReadCall,
   tool: Tool | undefined,
   policy: ApprovalPolicy,
   risk: CallRisk | undefined,
@@ -32,12 +43,11 @@ export function planCall(
   return { ...call, approval, way: wayOf(call, tool), ...(risk && { risk: risk.sentence }) };
 }
 
-function wayOf(call: ToolCall, tool: Tool | undefined): PlannedCall["way"] {
+function wayOf({ input }: ReadCall, tool: Tool | undefined): PlannedCall["way"] {
   if (tool === undefined) return "together";
-  const parsed = parseArguments(call.arguments);
   if (tool.callDurably !== undefined) {
-    if (!parsed.ok) return "alone";
+    if (!input.ok) return "alone";
     return tool.parallel === true ? "waiting-together" : "waiting";
   }
-  return (tool.parallel ?? (parsed.ok && tool.effect(parsed.value) === "pure")) ? "together" : "alone";
+  return (tool.parallel ?? (input.ok && tool.effect(input.value) === "pure")) ? "together" : "alone";
 }

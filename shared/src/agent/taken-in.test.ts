@@ -6,6 +6,7 @@ import { askHuman } from "../tools/human/ask-human.ts";
 import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
 import { readEarlier } from "./earlier.ts";
 import { judgeRisk } from "./judge-risk.ts";
+import { readCall } from "./plan-call.ts";
 
 const named = (name: string, { takenIn, brings }: Pick<ToolResult, "takenIn"> & Pick<Tool, "brings"> = {}): Tool =>
   defineTool({
@@ -149,7 +150,7 @@ test("what cannot be judged in time is a risk", async () => {
     run: { principal: "a", contextId: "c" },
   };
   const deps = { openWorkspace: async () => workspace };
-  const call = { id: "c", name: "slow", arguments: "{}" };
+  const call = readCall({ id: "c", name: "slow", arguments: "{}" });
   const risk = await judgeRisk(call, tool, task, deps, new AbortController().signal, 20);
   expect(risk).toBe("slow: what this call would do could not be found out");
 });

@@ -1,6 +1,7 @@
 import { jsonrepair } from "jsonrepair";
+import type { Json } from "../core/json.ts";
 
-type JsonObject = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: Json };
 
 /** Arguments that were understood, or a sentence for the model about why not. */
 export type ParsedArguments =

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/serv
 import { answerInquiries } from "../../agent/answer-inquiries.ts";
 import { boundText } from "../../agent/bound-text.ts";
 import { judgeRisk, type RiskPolicy } from "../../agent/judge-risk.ts";
-import { type ApprovalPolicy, planCall } from "../../agent/plan-call.ts";
+import { type ApprovalPolicy, planCall, readCall } from "../../agent/plan-call.ts";
 import { type Account, timeLimit, workDeadline } from "../../agent/spending.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
@@ -86,7 +86,7 @@ type Making = Pick<Call, "signal" | "progress" | "client"> & {
 async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
   const { deps, signal, given } = making;
   signal.throwIfAborted();
-  const call = { id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) };
+  const call = readCall({ id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) });
   // No user's words are known here: whatever the call names, nobody has said it.
   const takenIn = new Set(await takenInByCalls(place.workspace));
   const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
