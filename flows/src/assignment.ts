@@ -1,5 +1,4 @@
-import type { Part } from "manyhands";
-import { type Flow, flowSettings } from "manyhands/flows";
+import { flowSettings } from "manyhands/flows";
 import * as z from "zod";
 
 /** Milliseconds after which something is given up, as an option of a flow. */
@@ -19,8 +18,3 @@ export const assignment = {
   settings: flowSettings.optional().describe("For one that is a flow: its own `agents` and `options`."),
   deadlineMs: deadline.optional().describe("Milliseconds after which its task is given up."),
 };
-
-/** What goes along with the text to an agent: all that came with the task, and the settings where the agent is a flow. */
-export function partsFor({ files }: Pick<Flow, "files">, settings: z.output<typeof flowSettings> | undefined): Part[] {
-  return settings === undefined ? [...files] : [...files, { type: "data", data: settings }];
-}

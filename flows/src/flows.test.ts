@@ -15,7 +15,7 @@ test("there are flows, each under its own name", () => {
 test("the example of each is a request it takes, and its card tells the settings", () => {
   for (const flow of flows) {
     const { files: _, ...example } = flow.example;
-    expect(flowRequest(flow, inputForTest(example).message)).toMatchObject({ goal: flow.example.text });
+    expect(flowRequest(flow, inputForTest(example))).toMatchObject({ goal: flow.example.text });
     const { settings } = flowExtension(flow).params;
     expect([flow.name, settings.properties.options.type]).toEqual([flow.name, "object"]);
     // What a caller may leave out is not required of it.

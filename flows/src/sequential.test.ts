@@ -134,5 +134,7 @@ test("a wrong agent is refused before any is asked, and a flow without agents at
   const { record } = await flow.run({ text: "Go", options: { steps: [{ agent: "one" }, { agent: "nobody" }] } });
   expect(record.error).toEqual({ code: "invalid_input", message: 'There is no agent "nobody"; there are: one.' });
   expect(await flow.agent("one").tasks()).toEqual([]);
-  expect(() => flowRequest(sequential, { parts: [{ type: "text", text: "Go" }] })).toThrow("agents: name the agents");
+  expect(() => flowRequest(sequential, { message: { parts: [{ type: "text", text: "Go" }] }, flow: {} })).toThrow(
+    "agents: name the agents",
+  );
 });

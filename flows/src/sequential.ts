@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import { type AskOutcome, agentByName, defineFlow, type Flow, type FlowResult, outcomeText } from "manyhands/flows";
 import * as z from "zod";
-import { assignment, partsFor } from "./assignment.ts";
+import { assignment } from "./assignment.ts";
 import { carriedFiles } from "./carried-files.ts";
 import { marked } from "./marked.ts";
 import { fillTemplate } from "./template.ts";
@@ -152,10 +152,10 @@ async function work(
     agent,
   });
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
-  const parts = [...partsFor(flow, settings), ...carriedFiles(done.map(({ outcome }) => outcome.files))];
+  const parts = [...flow.files, ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
-  const outcome = await flow.ask(agent, { text: text + said, parts }, { isAnswer: isLast });
+  const outcome = await flow.ask(agent, { text: text + said, parts, settings }, { isAnswer: isLast });
   flow.handOn(outcome.files);
   const isDone = outcome.state === "completed";
   flow.tell({

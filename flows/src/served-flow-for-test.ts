@@ -2,7 +2,7 @@ import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { flowExtension } from "manyhands/internal/flow/flow-extension";
 import type { FlowForTest } from "manyhands/internal/flow/flow-for-test";
-import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { admitToFlow } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 
 /** A port on which a flow is served as an A2A agent, once there is one: its address is known before. */
@@ -33,7 +33,7 @@ export function doorForTest(): DoorForTest {
         artifacts,
         identify: () => "alice",
         report: () => undefined,
-        admit: (message) => void flowRequest(definition, message),
+        admit: (message) => admitToFlow(definition, message),
       });
     },
     [Symbol.asyncDispose]: () => served.stop(),

@@ -25,16 +25,14 @@ test("a flow is an A2A agent: its card tells its settings, wrong ones are refuse
     settings: { properties: { options: { type: "object" } } },
   });
   const text = wirePart({ $case: "text", value: "Go" });
-  const settings = (value: object) => wirePart({ $case: "data", value });
-
-  const wrong = client.send({ parts: [text, settings({ agents: ["one"], options: { onFailure: "hope" } })] });
+  const wrong = client.send({ parts: [text], flow: { agents: ["one"], options: { onFailure: "hope" } } });
   await expect(wrong).rejects.toMatchObject({
     code: "invalid_input",
     message: expect.stringContaining("options.onFailure"),
   });
   expect((await flow.engine.list({ limit: 10 })).runs).toEqual([]);
 
-  const task = await client.send({ parts: [text, settings({ agents: ["one"] })] });
+  const task = await client.send({ parts: [text], flow: { agents: ["one"] } });
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(task.artifacts.at(-1)).toMatchObject({ name: "answer", parts: [{ content: { value: "done" } }, {}] });
 });

@@ -125,11 +125,8 @@ async function fanOut(): Promise<{ alone: number; slowest: number; all: number }
   const agents = { list: async () => [entry], read: async () => entry };
   engine.work([flowRun(many, { peers, agents, model }), recallRun("many", peers)]);
   const perform = async (count: number) => {
-    const parts = [
-      { type: "text", text: "go" },
-      { type: "data", data: { options: { branches: count } } },
-    ];
-    const input = { hops: 0, message: { messageId: crypto.randomUUID(), parts } };
+    const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "go" }] };
+    const input = { hops: 0, message, flow: { options: { branches: count } } };
     const begun = performance.now();
     const { run } = await engine.start({ kind: "many", input, principal: "bench", contextId: crypto.randomUUID() });
     for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }));

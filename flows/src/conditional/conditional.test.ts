@@ -138,10 +138,8 @@ test("the branch's agent is told what its template says; its failure is the flow
 test("settings that do not go together are refused at the edge, a wrong agent before anything is decided", async () => {
   const refused = (options: { [name: string]: Json }) => () =>
     flowRequest(conditional, {
-      parts: [
-        { type: "text", text: "Go" },
-        { type: "data", data: { options } },
-      ],
+      message: { parts: [{ type: "text", text: "Go" }] },
+      flow: { options },
     });
   expect(refused({ branches, default: "misc" })).toThrow("options.default: there are code, data, rest");
   expect(refused({ branches: [...branches, ...branches] })).toThrow("options.branches: there are two named code");

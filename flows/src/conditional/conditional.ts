@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import { agentByName, defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
-import { assignment, partsFor } from "../assignment.ts";
+import { assignment } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";
 import { fillTemplate } from "../template.ts";
 import { wholeGoal } from "../whole-goal.ts";
@@ -115,7 +115,7 @@ async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] 
   const result = await workBranch(flow, {
     name,
     agent,
-    message: { text, parts: partsFor(flow, settings) },
+    message: { text, parts: flow.files, settings },
     deadlineMs,
     isAnswer: true,
   });

@@ -257,10 +257,8 @@ test("what the user adds meanwhile is part of the question; a debater's question
 test("settings that do not go together are refused at the edge, a wrong agent before any is asked", async () => {
   const refused = (options: { [name: string]: Json }) => () =>
     flowRequest(debate, {
-      parts: [
-        { type: "text", text: "Go" },
-        { type: "data", data: { options } },
-      ],
+      message: { parts: [{ type: "text", text: "Go" }] },
+      flow: { options },
     });
   expect(refused({ positions, debaters: 3 })).toThrow("options.debaters: goes without positions only");
   expect(refused({ positions: [{ ...positions[0], name: "B" }, ...positions.slice(1)] as Json })).toThrow(

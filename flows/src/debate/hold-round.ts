@@ -1,5 +1,4 @@
 import { type Flow, outcomeText } from "manyhands/flows";
-import { partsFor } from "../assignment.ts";
 import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
 import { turnText } from "./turn-text.ts";
 
@@ -51,10 +50,10 @@ async function takeTurn(
 ) {
   const contextId = conversations.get(debater.name);
   // In a conversation that goes on, what came with the question is there already.
-  const parts = contextId === undefined ? partsFor(flow, debater.settings) : partsFor({ files: [] }, debater.settings);
+  const parts = contextId === undefined ? flow.files : [];
   const outcome = await flow.ask(
     debater.agent,
-    { text: turnText(course, debater, round), parts },
+    { text: turnText(course, debater, round), parts, settings: debater.settings },
     { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
   );
   const { state, answer: text, files } = outcome;

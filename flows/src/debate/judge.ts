@@ -1,6 +1,5 @@
 import { AppError } from "manyhands";
 import { askInForm, type Flow } from "manyhands/flows";
-import { partsFor } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
 import type { Course } from "./debater.ts";
 import { argumentsText, positionsText } from "./turn-text.ts";
@@ -40,7 +39,7 @@ function byModel(flow: Flow, text: string, form: Form): Promise<Verdict> {
 }
 
 async function byAgent(flow: Flow, judge: string, text: string, course: Course, form: Form): Promise<Verdict> {
-  const parts = [...partsFor(flow, undefined), ...carriedFiles(course.arguments.map(({ files }) => files))];
+  const parts = [...flow.files, ...carriedFiles(course.arguments.map(({ files }) => files))];
   const told = `You are the judge of a debate and took no part in it. Give your verdict.\n${rules}\n\n${text}`;
   const judged = await askInForm(flow, judge, { text: told, parts }, form);
   if ("value" in judged) return judged.value;

@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import { type AskOutcome, askInForm, type Flow } from "manyhands/flows";
 import * as z from "zod";
-import { assignment, partsFor } from "../assignment.ts";
+import { assignment } from "../assignment.ts";
 import { carriedFiles } from "../carried-files.ts";
 import { marked } from "../marked.ts";
 import { shownWork } from "../shown-work.ts";
@@ -78,8 +78,8 @@ The task: ${task}
 What is wanted: ${criteria}
 
 ${marked("report", outcome.answer)}`;
-  const parts = [...partsFor(flow, settings), ...carriedFiles([outcome.files])];
-  const judged = await askInForm(flow, agent, { text, parts }, { schema: verdictForm }, options);
+  const parts = [...flow.files, ...carriedFiles([outcome.files])];
+  const judged = await askInForm(flow, agent, { text, parts, settings }, { schema: verdictForm }, options);
   if ("value" in judged) return judged.value;
   throw new AppError("task_failed", `The check could not be made: ${judged.fault}`);
 }
@@ -101,7 +101,7 @@ async function runCommand(
   const isWorker = agent === worker && outcome.contextId !== "";
   const where = isWorker ? "where you worked" : "in a folder with the files that came with this message";
   const text = `Run exactly this command ${where}, once, and report how it ended. Mend nothing, change nothing, run nothing else.\n\n${command}`;
-  const parts = isWorker ? [] : [...partsFor(flow, undefined), ...carriedFiles([outcome.files])];
+  const parts = isWorker ? [] : [...flow.files, ...carriedFiles([outcome.files])];
   const conversation = isWorker ? { ...options, contextId: outcome.contextId } : options;
   const ran = await askInForm(flow, agent, { text, parts }, { schema: commandForm }, conversation);
   if ("fault" in ran) throw new AppError("task_failed", `The check could not be made: ${ran.fault}`);

@@ -1,7 +1,7 @@
 import type { Part } from "manyhands";
 import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import type * as z from "zod";
-import { type assignment, partsFor } from "../assignment.ts";
+import type { assignment } from "../assignment.ts";
 import { newestFiles } from "../carried-files.ts";
 import { marked } from "../marked.ts";
 import { fillTemplate } from "../template.ts";
@@ -51,7 +51,7 @@ async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[])
   const fresh = flow.files.filter((part) => part.type === "file" && !sent.some((one) => isSameFile(one, part)));
   const outcome = await flow.ask(
     agent,
-    { text: textFor(work, before.at(-1), goesOn), parts: partsFor(goesOn ? { files: fresh } : flow, settings) },
+    { text: textFor(work, before.at(-1), goesOn), parts: goesOn ? fresh : flow.files, settings },
     { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
   );
   return { ...outcome, files: newestFiles([...before.map((one) => one.outcome.files), outcome.files]) };

@@ -200,7 +200,7 @@ test("an agent's question is asked by the loop, and a canceled loop cancels what
 });
 
 test("a loop without a worker is refused at the edge, a wrong checker before any work", async () => {
-  expect(() => flowRequest(loop, { parts: [{ type: "text", text: "Go" }] })).toThrow(
+  expect(() => flowRequest(loop, { message: { parts: [{ type: "text", text: "Go" }] }, flow: {} })).toThrow(
     "agents: name the agent that works",
   );
   await using flow = await flowForTest(loop, { agents: { writer: drafts } });

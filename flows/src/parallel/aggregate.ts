@@ -1,6 +1,5 @@
 import { AppError } from "manyhands";
 import { cut, type Flow, outcomeText, roomForEach } from "manyhands/flows";
-import { partsFor } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
 import { carriedFiles } from "../carried-files.ts";
 import { marked } from "../marked.ts";
@@ -29,7 +28,7 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
     const written = await flow.write({ name: "aggregate", instructions: writer, text, isAnswer: true });
     return written.trim() === "" ? concatenated(results) : written;
   }
-  const parts = [...partsFor(flow, undefined), ...carriedFiles(results.map(({ files }) => files))];
+  const parts = [...flow.files, ...carriedFiles(results.map(({ files }) => files))];
   const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts }, { isAnswer: true });
   flow.handOn(outcome.files);
   if (outcome.state === "completed") return outcome.answer;

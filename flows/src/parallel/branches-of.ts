@@ -1,6 +1,6 @@
 import type { Flow } from "manyhands/flows";
 import type * as z from "zod";
-import { type assignment, partsFor } from "../assignment.ts";
+import type { assignment } from "../assignment.ts";
 import type { Branch } from "../branch.ts";
 import { fillTemplate } from "../template.ts";
 import { wholeGoal } from "../whole-goal.ts";
@@ -26,7 +26,7 @@ export function branchesOf(flow: Flow, { branches, items, instruction, deadlineM
     const number = String(index + 1);
     const values = { goal: wholeGoal(flow), item: item ?? "", number, total: String(works.length), agent };
     const text = fillTemplate(each.instruction ?? common, values);
-    const message = { text, parts: partsFor(flow, settings) };
+    const message = { text, parts: flow.files, settings };
     return {
       name: number,
       agent,

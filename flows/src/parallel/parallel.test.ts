@@ -204,10 +204,8 @@ test("a question of a branch is asked by the flow while the others work on; a ca
 test("settings that do not go together are refused at the edge, a wrong agent before any is asked", async () => {
   const refused = (agents: string[], options: { [name: string]: string | number }) => () =>
     flowRequest(parallel, {
-      parts: [
-        { type: "text", text: "Go" },
-        { type: "data", data: { agents, options } },
-      ],
+      message: { parts: [{ type: "text", text: "Go" }] },
+      flow: { agents, options },
     });
   expect(refused(["a"], { policy: "quorum" })).toThrow("options.quorum: say how many");
   expect(refused(["a"], { policy: "quorum", quorum: 2 })).toThrow("options.quorum: there are 1 branches");

@@ -28,7 +28,7 @@ test("flow gives a flow the task with its files, the agents and the settings tha
   expect(cli.sent).toMatchObject([
     {
       text: "mend it",
-      data: { agents: ["swe", "manus"], options: { approve: true, note: "two words" } },
+      flow: { agents: ["swe", "manus"], options: { approve: true, note: "two words" } },
       files: [{ name: "a.txt" }],
     },
   ]);

@@ -62,10 +62,13 @@ function listFlows(flows: readonly FlowDefinition[], { json }: FlowOptions, { te
 
 async function messageOf(task: string, options: FlowOptions, context: CliContext): Promise<OutgoingMessage> {
   const { agents, option = [], context: contextId, budgetUsd } = options;
-  const data = { ...(agents && { agents }), ...(option.length > 0 && { options: Object.fromEntries(option) }) };
+  const flow = {
+    ...(agents && { agents }),
+    ...(option.length > 0 && { options: Object.fromEntries(option) }),
+  };
   const given = await readTask(task, options.file ?? [], context);
   const outputSchema = await readSchema(options.schema, context.cwd);
-  return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(data).length > 0 && { data }) };
+  return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(flow).length > 0 && { flow }) };
 }
 
 /** The flow's example, with what was named on the command line in place of what it has. */
@@ -74,7 +77,7 @@ function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pi
   const agents = given.agents ?? exampleTeam(example, Object.keys(settings.agents));
   const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
   const encoder = new TextEncoder();
-  const data = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
+  const flow = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
   return {
     text,
     contextId: given.context,
@@ -86,6 +89,6 @@ function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pi
         bytes: encoder.encode(file.text),
       }),
     ),
-    ...(Object.keys(data).length > 0 && { data }),
+    ...(Object.keys(flow).length > 0 && { flow }),
   };
 }

@@ -1,7 +1,8 @@
 import type { FlowDefinition, FlowExample } from "manyhands/internal/core/flow";
+import type { FlowSettings } from "manyhands/internal/core/flow-settings";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { JsonSchema } from "manyhands/internal/core/model";
-import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { admitToFlow } from "manyhands/internal/flow/flow-request";
 import { kindsOf, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import * as z from "zod";
 import type { AgentState } from "../registry/known-agent.ts";
@@ -53,7 +54,7 @@ function flowRunnable(flow: FlowDefinition): Runnable {
     version,
     skills,
     options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
-    check: (message) => void flowRequest(flow, message),
+    admit: (message) => admitToFlow(flow, message),
   };
 }
 
@@ -68,11 +69,11 @@ function agentRunnable({ name, source, card }: AgentState): Runnable {
     description: card?.description ?? notSeen,
     version: card?.version ?? "",
     skills: card?.skills ?? [],
-    check: checkForAgent,
+    admit: admitToAgent,
   };
 }
 
 /** One for all agents: runnables of the same card are equal. */
-function checkForAgent(message: UserMessage): void {
-  flowRequest({ options: agentOptions }, message);
+function admitToAgent(message: UserMessage): FlowSettings {
+  return admitToFlow({ options: agentOptions }, message);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Json } from "manyhands/internal/core/json";
 import type { AgentInput } from "manyhands/internal/core/task";
+import { settingsOf } from "manyhands/internal/flow/flow-request";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../server/gateway.fixture.ts";
 
@@ -156,11 +157,10 @@ test("tools of the caller's own are refused with a reason; an empty list of them
 
 /** Gives its input and the form that was asked for as data, beside an answer in words. */
 const formed: TestFlow = {
-  runnable: { ...echo, name: "formed", kind: "formed", team: ["manus", "swe"] },
+  runnable: { ...echo, name: "formed", kind: "formed", team: ["manus", "swe"], admit: settingsOf },
   async execute(run, input) {
-    const { outputSchema = null, message } = input as AgentInput;
-    const told = message.parts.flatMap((part) => (part.type === "data" ? [part.data] : []));
-    const data: Json = { outputSchema, told };
+    const { outputSchema = null, flow = null } = input as AgentInput;
+    const data: Json = { outputSchema, flow };
     const parts = [{ type: "text", text: "In words." }, ...(outputSchema === null ? [] : [{ type: "data", data }])];
     run.emit({ type: "artifact-added", artifactId: `${run.id}/answer`, name: "answer", parts });
     return { answer: "In words.", data };
@@ -185,7 +185,7 @@ test("response_format is the form of the answer, which then is JSON alone; and a
     } as OpenAI.ChatCompletionCreateParamsStreaming);
     const pieces = (await Array.fromAsync(streamed)).map((chunk) => chunk.choices[0]?.delta.content ?? "");
     for (const content of [choices[0]?.message.content ?? "", pieces.join("")])
-      expect(JSON.parse(content)).toEqual({ outputSchema, told: [{ agents: ["manus", "swe"] }] });
+      expect(JSON.parse(content)).toEqual({ outputSchema, flow: { agents: ["manus", "swe"] } });
   }
   const plain = await client.chat.completions.create({ model: "formed", messages, response_format: { type: "text" } });
   expect(plain.choices[0]?.message.content).toBe("In words.");

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
+import { settingsMetadata } from "manyhands/internal/core/flow-settings";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { limitedBody } from "manyhands/internal/http/body-limit";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
@@ -82,8 +83,9 @@ async function begin(request: ChatRequest, principal: string, deps: OpenAiFaceDe
   if (former !== undefined && (await runs.view(former)).question !== undefined) {
     return runs.answer(former.id, { messageId, parts: await chatParts(messages, true, artifacts) }, principal);
   }
-  if (runnable.team !== undefined) parts.push({ type: "data", data: { agents: [...runnable.team] } });
-  const message = { messageId, parts, metadata: chatMetadata(messages) };
+  const { team } = runnable;
+  const metadata = { ...chatMetadata(messages), ...settingsMetadata(team === undefined ? {} : { agents: team }) };
+  const message = { messageId, parts, metadata };
   const outputSchema = outputSchemaOf(request);
   const form = outputSchema === undefined ? {} : { outputSchema };
   return runs.start(runnable, { message, contextId: former?.contextId, ...form }, principal);

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";
 import { flowRequestSchema, idempotencyKey, runSchema } from "./run-schemas.ts";
-import { type FlowTelling, userMessage } from "./user-message.ts";
+import { userMessage } from "./user-message.ts";
 
 const flowSchema = z
   .object({
@@ -75,9 +75,9 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
     const runnable = findRunnable(runnables, params.name);
     const waitMs = preferredWait(headers.prefer);
     const { input, agents, options, contextId, budget, outputSchema } = body;
-    const telling = { ...(agents && { agents }), ...(options && { options }) } as FlowTelling;
+    const settings = { ...(agents && { agents }), ...(options && { options }) };
     const request = {
-      message: await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, telling, artifacts),
+      message: await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, settings, artifacts),
       contextId,
       ...(budget && { budget }),
       ...(outputSchema && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),

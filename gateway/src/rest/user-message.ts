@@ -1,16 +1,13 @@
-import type { Json } from "manyhands/internal/core/json";
+import { type FlowSettings, settingsMetadata } from "manyhands/internal/core/flow-settings";
 import type { Part, UserMessage } from "manyhands/internal/core/message";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Said } from "./run-schemas.ts";
-
-/** What a flow is told beside the task, as it travels in the task's message. */
-export type FlowTelling = { readonly agents?: readonly string[]; readonly options?: { readonly [key: string]: Json } };
 
 /** What a caller said, as a message of the journal: files are in the store, known by their hash. */
 export async function userMessage(
   messageId: string,
   said: Said,
-  telling: FlowTelling,
+  settings: FlowSettings,
   artifacts: ArtifactStore,
 ): Promise<UserMessage> {
   const { text, data, files = [] } = typeof said === "string" ? { text: said } : said;
@@ -18,8 +15,8 @@ export async function userMessage(
   if (text !== undefined) parts.push({ type: "text", text });
   if (data !== undefined) parts.push({ type: "data", data });
   for (const file of files) parts.push(await filePart(file, artifacts));
-  if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
-  return { messageId, parts };
+  const metadata = settingsMetadata(settings);
+  return { messageId, parts, ...(Object.keys(metadata).length > 0 && { metadata }) };
 }
 
 type IncomingFile = NonNullable<Exclude<Said, string>["files"]>[number];

@@ -77,7 +77,7 @@ function serverOf(runnable: Runnable, deps: A2aFaceDeps): Server["app"] {
     kind: runnable.kind,
     facts: { ...deps.facts(runnable), publicUrl },
     cardStyle,
-    admit: (message) => runnable.check(message),
+    admit: (message) => runnable.admit(message),
     engine,
     artifacts,
     ...(webhooks && { webhooks }),

@@ -102,8 +102,9 @@ export const echo: Runnable = {
   version: "1.0.0",
   skills: [{ id: "echo", name: "Echo", description: "Says it back.", tags: ["echo"], examples: [] }],
   options: { type: "object", properties: { loud: { type: "boolean" } } },
-  check({ parts }) {
+  admit({ parts }) {
     if (parts.every((part) => part.type !== "text")) throw new AppError("invalid_input", "input: say what to echo.");
+    return {};
   },
 };
 

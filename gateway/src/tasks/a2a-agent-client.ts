@@ -2,7 +2,6 @@ import type { Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { insideAddress } from "manyhands/internal/a2a/client/inside-address";
 import { AppError } from "manyhands/internal/core/errors";
-import type { Json } from "manyhands/internal/core/json";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -34,7 +33,7 @@ export async function connectAgent(url: string, token: string | undefined, publi
 function outgoing({
   text,
   files = [],
-  data,
+  flow,
   taskId,
   contextId,
   budgetUsd,
@@ -42,16 +41,13 @@ function outgoing({
 }: OutgoingMessage): Parameters<A2aClient["stream"]>[0] {
   return {
     text,
-    parts: [...files.map(filePart), ...(data === undefined ? [] : [dataPart(data)])],
+    parts: files.map(filePart),
+    ...(flow === undefined ? {} : { flow }),
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
     ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
   };
-}
-
-function dataPart(value: Json): WirePart {
-  return { content: { $case: "data", value }, filename: "", mediaType: "", metadata: undefined };
 }
 
 function filePart({ name, mediaType, bytes }: OutgoingFile): WirePart {

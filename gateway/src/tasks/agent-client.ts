@@ -1,3 +1,4 @@
+import type { FlowSettings } from "manyhands/internal/core/flow-settings";
 import type { Json } from "manyhands/internal/core/json";
 import type { Part } from "manyhands/internal/core/message";
 import type { TaskItem, TaskState } from "./task-item.ts";
@@ -16,8 +17,8 @@ export type OutgoingFile = { readonly name: string; readonly mediaType: string; 
 export type OutgoingMessage = {
   readonly text: string;
   readonly files?: readonly OutgoingFile[];
-  /** What a flow is told beside the task: `{agents, options}`. */
-  readonly data?: Json;
+  /** What is set for a flow. */
+  readonly flow?: FlowSettings;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
   readonly budgetUsd?: number | undefined;

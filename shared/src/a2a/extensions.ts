@@ -1,3 +1,5 @@
+import { flowSettingsKey } from "../core/flow-settings.ts";
+
 /**
  * The A2A extension under which streams carry the run's journal. A client that activates it (`A2A-Extensions`) gets in the
  * metadata of each status update the event itself under `event`, and live progress under `progress`; others get short
@@ -42,6 +44,8 @@ export const metadataKeys = {
   wait: "manyhands/wait",
   /** On a CancelTask request: the id of the message whose task it means, which may not be there yet. */
   messageId: "manyhands/messageId",
+  /** On the message that starts a flow: `{ agents?, options? }`, which agents work on the task and how. */
+  flow: flowSettingsKey,
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

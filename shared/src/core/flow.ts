@@ -3,6 +3,7 @@ import type { Skill } from "./agent.ts";
 import type { AgentEntry } from "./agents.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
 import type { FlowEvent } from "./events.ts";
+import type { FlowSettings } from "./flow-settings.ts";
 import type { Json } from "./json.ts";
 import type { Part } from "./message.ts";
 import type { Run } from "./run.ts";
@@ -26,7 +27,12 @@ export type Decision<Schema extends z.ZodObject> = {
 export type Excerpt = { readonly name: string; readonly size: number; readonly text?: string };
 
 /** What an agent is asked: a text and, where there are any, files or other parts beside it. */
-export type AskMessage = { readonly text: string; readonly parts?: readonly Part[] };
+export type AskMessage = {
+  readonly text: string;
+  readonly parts?: readonly Part[];
+  /** For an agent that is a flow: which agents work there, and how. */
+  readonly settings?: FlowSettings | undefined;
+};
 
 export type AskOptions = {
   /** Milliseconds after which the agent's task is canceled; the flow's own time bounds it besides. */

@@ -1,3 +1,4 @@
+import type { FlowSettings } from "./flow-settings.ts";
 import type { Json } from "./json.ts";
 import type { UserMessage } from "./message.ts";
 import { foreignTask, type TakenIn } from "./taken-in.ts";
@@ -20,6 +21,8 @@ export type AgentInput = {
   readonly takenIn?: TakenIn;
   /** Addresses in the message that the agent which asks was free to open itself. */
   readonly given?: readonly string[];
+  /** What the caller set for a flow; runs that an earlier version accepted have it in a data part of their message. */
+  readonly flow?: FlowSettings;
   /** How many agents the task has passed through before this one. */
   readonly hops: number;
 };

@@ -24,7 +24,7 @@ export async function ask(
   run: Run,
   state: FlowState,
   reference: string,
-  { text, parts = [] }: AskMessage,
+  { text, parts = [], settings }: AskMessage,
   { deadlineMs, contextId, isAnswer = false, outputSchema = isAnswer ? state.outputSchema : undefined }: AskOptions,
   deps: AskDeps,
 ): Promise<AskOutcome> {
@@ -34,6 +34,7 @@ export async function ask(
     const request = {
       agent: { name: agent.name, url: agent.url },
       parts: [{ type: "text" as const, text }, ...parts],
+      ...(settings !== undefined && { flow: settings }),
       hops: state.hops,
       said: [...state.said],
       takenIn: [...state.takenIn],

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { FlowDefinition } from "../core/flow.ts";
+import { flowSettingsKey } from "../core/flow-settings.ts";
 
 /** The A2A extension by which a flow's card tells what its settings may be. */
 const flowExtensionUri = "urn:manyhands:flow:1";
@@ -9,8 +10,7 @@ export function flowExtension({ name, options, example }: FlowDefinition) {
   const { agents, options: set } = example;
   return {
     uri: flowExtensionUri,
-    description:
-      "A flow: a message's text is the task, and one data part `{agents, options}` says which agents work on it and how.",
+    description: `A flow: a message's text is the task, and \`${flowSettingsKey}\` in its metadata, \`{agents, options}\`, says which agents work on it and how.`,
     params: {
       flow: name,
       settings: {

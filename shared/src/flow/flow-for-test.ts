@@ -8,6 +8,7 @@ import type { AgentEntry, Agents } from "../core/agents.ts";
 import type { Engine, RunRecord } from "../core/engine.ts";
 import { type ReadEvent, readEvent } from "../core/events.ts";
 import type { FlowDefinition } from "../core/flow.ts";
+import { type FlowSettings, settingsMetadata } from "../core/flow-settings.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { messageSignal, type Part } from "../core/message.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
@@ -177,10 +178,10 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
 
 /** A request as the run's input. */
 export function inputForTest({ text, files = [], agents, options, ...rest }: FlowStart): AgentInput {
-  const data = { ...(agents && { agents }), ...(options && { options }) } as { [name: string]: never };
-  const settings: Part[] = Object.keys(data).length === 0 ? [] : [{ type: "data", data }];
-  const parts: Part[] = [{ type: "text", text }, ...files, ...settings];
-  return { hops: 0, ...rest, message: { messageId: crypto.randomUUID(), parts } };
+  const flow = { ...(agents && { agents }), ...(options && { options }) } as FlowSettings;
+  const parts: Part[] = [{ type: "text", text }, ...files];
+  const message = { messageId: crypto.randomUUID(), parts, metadata: settingsMetadata(flow) };
+  return { hops: 0, flow, ...rest, message };
 }
 
 /** What a flow told in events of its own of this type, in order: the data of each, with its note. */

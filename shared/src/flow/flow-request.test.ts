@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineFlow } from "../core/flow.ts";
-import type { Part } from "../core/message.ts";
-import { flowRequest } from "./flow-request.ts";
+import type { Json } from "../core/json.ts";
+import type { Part, UserMessage } from "../core/message.ts";
+import { admitToFlow, flowRequest } from "./flow-request.ts";
 
 const flow = defineFlow({
   name: "tried",
@@ -20,30 +21,58 @@ const text: Part = { type: "text", text: "Go" };
 const file: Part = { type: "file", sha256: "0", name: "a.csv", mediaType: "text/csv", size: 3 };
 const data = (value: Extract<Part, { type: "data" }>["data"]): Part => ({ type: "data", data: value });
 
+const message = (parts: readonly Part[], set?: Json): UserMessage => ({
+  messageId: "m",
+  parts,
+  ...(set !== undefined && { metadata: { "manyhands/flow": set } }),
+});
+/** What the edge makes of a message, and then the run. */
+const asked = (parts: readonly Part[], set?: Json) => {
+  const received = message(parts, set);
+  return flowRequest(flow, { message: received, flow: admitToFlow(flow, received) });
+};
+
 test("a message is a goal, what belongs to it, and settings with defaults", () => {
-  const parts = [text, file, data({ agents: ["swe"], options: { rounds: 1 } }), data({ rows: 3 })];
-  expect(flowRequest(flow, { parts })).toEqual({
+  expect(asked([text, file, data({ rows: 3 })], { agents: ["swe"], options: { rounds: 1 } })).toEqual({
     goal: "Go",
     files: [file, data({ rows: 3 })],
     agents: ["swe"],
     options: { rounds: 1, mode: "all" },
   });
-  expect(flowRequest(flow, { parts: [text] })).toEqual({ goal: "Go", files: [], options: { rounds: 2, mode: "all" } });
+  expect(asked([text])).toEqual({ goal: "Go", files: [], options: { rounds: 2, mode: "all" } });
+});
+
+test("data of the task is no setting, whatever its keys are", () => {
+  const rows = [data({ options: { rounds: 9 } }), data({ agents: [] }), data({ agents: ["x"], options: "y" })];
+  expect(asked([text, ...rows], { options: { rounds: 3 } })).toEqual({
+    goal: "Go",
+    files: rows,
+    options: { rounds: 3, mode: "all" },
+  });
+  expect(asked([text, ...rows])).toMatchObject({ files: rows, options: { rounds: 2 } });
+});
+
+test("a run that an earlier version accepted has its settings in a data part", () => {
+  const parts = [text, data({ rows: 3 }), data({ agents: ["swe"], options: { rounds: 1 } }), file];
+  expect(flowRequest(flow, { message: message(parts) })).toEqual({
+    goal: "Go",
+    files: [data({ rows: 3 }), file],
+    agents: ["swe"],
+    options: { rounds: 1, mode: "all" },
+  });
+  expect(flowRequest(flow, { message: message([text]) })).toMatchObject({ options: { rounds: 2, mode: "all" } });
 });
 
 test("what is wrong is named with what is allowed", () => {
-  const cases: [Part[], string][] = [
-    [[file], "message: say in a text what is to be done."],
-    [[text, data({ options: { rounds: 9 } })], "options.rounds: Too big: expected number to be <=5."],
-    [[text, data({ options: { mode: "x" } })], 'options.mode: Invalid option: expected one of "any"|"all".'],
-    [[text, data({ options: { round: 1 } })], "options.round: is not known; there are rounds, mode."],
-    [[text, data({ agents: [] })], "agents: Too small: expected array to have >=1 items."],
-    [[text, data({ agents: ["a"], model: "m" })], "model: is not known; there are agents, options."],
-    [
-      [text, data({ agents: ["a"] }), data({ options: {} })],
-      "message: only one data part may hold `agents` and `options`.",
-    ],
-    [[text, data({ options: { rounds: 5 } })], "options.rounds: more than 4 need named agents."],
+  const cases: [Part[], Json | undefined, string][] = [
+    [[file], undefined, "message: say in a text what is to be done."],
+    [[text], { options: { rounds: 9 } }, "options.rounds: Too big: expected number to be <=5."],
+    [[text], { options: { mode: "x" } }, 'options.mode: Invalid option: expected one of "any"|"all".'],
+    [[text], { options: { round: 1 } }, "options.round: is not known; there are rounds, mode."],
+    [[text], { agents: [] }, "agents: Too small: expected array to have >=1 items."],
+    [[text], { agents: ["a"], model: "m" }, "model: is not known; there are agents, options."],
+    [[text], "swe", "message: Invalid input: expected object, received string"],
+    [[text], { options: { rounds: 5 } }, "options.rounds: more than 4 need named agents."],
   ];
-  for (const [parts, message] of cases) expect(() => flowRequest(flow, { parts })).toThrow(message);
+  for (const [parts, set, fault] of cases) expect(() => asked(parts, set)).toThrow(fault);
 });

@@ -1,55 +1,66 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { AppError } from "../core/errors.ts";
 import type { FlowDefinition } from "../core/flow.ts";
+import { type FlowSettings, flowSettings, flowSettingsKey } from "../core/flow-settings.ts";
 import type { Json } from "../core/json.ts";
 import type { Part, UserMessage } from "../core/message.ts";
+import type { AgentInput } from "../core/task.ts";
 
 /** What a caller asks of a flow. */
 export type FlowRequest = {
   readonly goal: string;
-  /** Everything that came with the text and is no setting. */
+  /** Everything that came with the text. */
   readonly files: readonly Part[];
   /** The agents the caller chose, in its words; left out when it chose none. */
   readonly agents?: readonly string[];
   readonly options: { readonly [name: string]: Json };
 };
 
-const mostAgents = 50;
-
-/** What a message's data part may set: which agents, and how. */
-export const flowSettings = z.strictObject({
-  agents: z.array(z.string().trim().min(1)).min(1).max(mostAgents).optional(),
-  options: z.record(z.string(), z.json()).optional(),
-});
+/**
+ * What a message sets for a flow, in its metadata: the one place, so that data beside the text is the task's, whatever keys it has. Throws `invalid_input`
+ * that names the field.
+ */
+export function settingsOf({ metadata }: Pick<UserMessage, "metadata">): FlowSettings {
+  return read(flowSettings, metadata?.[flowSettingsKey] ?? {}, "");
+}
 
 /**
- * Reads what a message asks of a flow: its text is the goal, and one data part `{agents?, options?}` says which agents and how. Throws
- * `invalid_input` that names the field and what is allowed. For the edge, before a run is accepted, and for the run itself.
+ * Reads what a task asks of a flow: the message's text is the goal, `flow` says which agents and how. Throws `invalid_input` that names the field and
+ * what is allowed. For the edge, before a run is accepted, and for the run itself.
  */
 export function flowRequest(
   definition: Pick<FlowDefinition, "options" | "check">,
-  { parts }: Pick<UserMessage, "parts">,
+  { message, flow }: Pick<AgentInput, "flow"> & { readonly message: Pick<UserMessage, "parts"> },
 ): FlowRequest {
+  const { parts, settings } = flow === undefined ? settingsBefore(message) : { parts: message.parts, settings: flow };
   const goal = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   if (goal.trim() === "") throw invalid("message: say in a text what is to be done.");
-  const given = parts.filter(isSettings);
-  if (given.length > 1) throw invalid("message: only one data part may hold `agents` and `options`.");
-  const { agents, options } = read(flowSettings, given[0]?.data ?? {}, "");
+  const { agents, options = {} } = settings;
   const request: FlowRequest = {
     goal,
-    files: parts.filter((part) => part.type !== "text" && !isSettings(part)),
+    files: parts.filter((part) => part.type !== "text"),
     ...(agents !== undefined && { agents }),
-    options: read(definition.options, options ?? {}, "options") as FlowRequest["options"],
+    options: read(definition.options, options, "options") as FlowRequest["options"],
   };
   const fault = definition.check?.(request);
   if (fault !== undefined) throw invalid(`${fault}.`);
   return request;
 }
 
-type DataPart = Extract<Part, { type: "data" }>;
+/** What a first message sets for a flow. Throws `invalid_input` where no run can begin with it. */
+export function admitToFlow(definition: Pick<FlowDefinition, "options" | "check">, message: UserMessage): FlowSettings {
+  const flow = settingsOf(message);
+  flowRequest(definition, { message, flow });
+  return flow;
+}
 
-/** Other data parts belong to the task. */
-function isSettings(part: Part): part is DataPart {
+/** The settings of a run that an earlier version accepted: in the data part that has them. */
+function settingsBefore({ parts }: Pick<UserMessage, "parts">) {
+  const [set] = parts.filter(isSettings);
+  return { parts: parts.filter((part) => part !== set), settings: read(flowSettings, set?.data ?? {}, "") };
+}
+
+function isSettings(part: Part): part is Extract<Part, { type: "data" }> {
   if (part.type !== "data" || typeof part.data !== "object" || part.data === null) return false;
   return "agents" in part.data || "options" in part.data;
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { AppError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
+import type { AgentInput, AgentOutput } from "../core/task.ts";
 import { flowForTest, told } from "./flow-for-test.ts";
 
 /** A flow whose body is given. */
@@ -330,4 +331,21 @@ test("what a flow has taken in travels with what it asks: files, earlier answers
     expect([await newest("one"), await newest("two")]).toEqual([[...first], [...second]]);
     expect(ofType(events, "artifact-added").at(-1)).toMatchObject({ name: "answer", takenIn: [...second] });
   }
+});
+
+test("a run that an earlier version accepted and never began finds its settings in the data part, another's data stays the task's", async () => {
+  const body = flowOf(async ({ files, agents, isChosen }) => ({
+    answer: JSON.stringify({ files, agents: agents.map(({ name }) => name), isChosen }),
+  }));
+  await using flow = await flowForTest(body, { agents: { one: say("1"), two: say("2") } });
+  const data = { agents: ["two"], options: {} };
+  const parts = [{ type: "text", text: "Go" } as const, { type: "data", data } as const];
+  const answer = async (input: AgentInput) => {
+    const { run } = await flow.engine.start({ kind: "tried", input, principal: "p", contextId: crypto.randomUUID() });
+    return JSON.parse(((await flow.until(run.id, "completed", "failed")).output as AgentOutput).answer);
+  };
+  const before = await answer({ hops: 0, message: { messageId: "a", parts } });
+  expect(before).toEqual({ files: [], agents: ["two"], isChosen: true });
+  const now = await answer({ hops: 0, message: { messageId: "b", parts }, flow: {} });
+  expect(now).toEqual({ files: [{ type: "data", data }], agents: ["one", "two"], isChosen: false });
 });

@@ -53,11 +53,12 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
 async function begin(
   definition: FlowDefinition,
   run: Run,
-  { message, budget = {} }: AgentInput,
+  input: AgentInput,
   { agents, model, limits, peers }: FlowDeps,
   step: StepContext,
 ): Promise<Begun> {
-  const request = flowRequest(definition, message);
+  const { budget = {} } = input;
+  const request = flowRequest(definition, input);
   const own = { ...defaultLimits, ...limits };
   return {
     ...request,

@@ -13,10 +13,10 @@ export {
   type FlowExample,
   type FlowResult,
 } from "../core/flow.ts";
+export { type FlowSettings, flowSettings } from "../core/flow-settings.ts";
 export { outcomeText } from "../flow/ask.ts";
 export { type AnswerForm, askInForm, type FormedAnswer } from "../flow/ask-in-form.ts";
 export { cut, roomForEach } from "../flow/cut.ts";
 export { isFinal } from "../flow/final-failure.ts";
 export { agentByName, meantAgent } from "../flow/find-agent.ts";
-export { flowSettings } from "../flow/flow-request.ts";
 export { createSlots, type Slots } from "../flow/slots.ts";

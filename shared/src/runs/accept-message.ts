@@ -1,6 +1,7 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
+import type { FlowSettings } from "../core/flow-settings.ts";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { RunEvent } from "../core/run.ts";
@@ -12,8 +13,8 @@ import type { FoldCache } from "./projection-cache.ts";
 export type Intake = {
   readonly engine: Engine;
   readonly kind: string;
-  /** Throws an AppError for a message that no run can begin with; all are taken when left out. */
-  readonly admit?: ((message: UserMessage) => void) | undefined;
+  /** What a first message sets for a flow. Throws an AppError for one that no run can begin with; all are taken, and set nothing, when left out. */
+  readonly admit?: ((message: UserMessage) => FlowSettings) | undefined;
 };
 
 /**
@@ -22,14 +23,14 @@ export type Intake = {
  */
 export async function startRun(
   { engine, kind, admit }: Intake,
-  input: AgentInput,
+  input: Omit<AgentInput, "flow">,
   { contextId, principal }: { readonly contextId: string; readonly principal: string },
 ): Promise<RunRecord> {
-  admit?.(input.message);
+  const flow = admit?.(input.message);
   if (contextId !== "") await requireOwnContext({ engine, kind }, contextId, principal);
   const { run } = await engine.start({
     kind,
-    input: input satisfies Json,
+    input: { ...input, ...(flow && { flow }) } satisfies Json,
     principal,
     contextId: contextId || crypto.randomUUID(),
     dedupe: {

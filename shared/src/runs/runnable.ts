@@ -1,5 +1,6 @@
 import type { Skill } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
+import type { FlowSettings } from "../core/flow-settings.ts";
 import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
 
@@ -20,8 +21,8 @@ export type Runnable = {
   readonly options?: JsonSchema;
   /** The agents that work where the caller has no way to name any, for a flow that goes on none by itself. */
   readonly team?: readonly string[];
-  /** Throws `invalid_input` for a first message that no run can begin with. */
-  check(message: UserMessage): void;
+  /** What a first message sets for a flow. Throws `invalid_input` for one that no run can begin with. */
+  admit(message: UserMessage): FlowSettings;
 };
 
 /** The runnables of a gateway as they are now; agents come and go. */

@@ -23,7 +23,10 @@ export type RunsDeps = {
 };
 
 /** What starts a run. The same messageId of a principal is the same run. */
-export type NewRun = Omit<AgentInput, "hops"> & { readonly hops?: number; readonly contextId?: string | undefined };
+export type NewRun = Omit<AgentInput, "hops" | "flow"> & {
+  readonly hops?: number;
+  readonly contextId?: string | undefined;
+};
 
 /** Which runs to list: of one runnable, in one state as callers see it, of one conversation. */
 export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
@@ -64,10 +67,13 @@ export function openRuns(deps: RunsDeps): Runs {
       return newest(run);
     },
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
-      runnable.check(input.message);
       if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
         throw new AppError("invalid_input", "outputSchema: it is not a JSON Schema that an answer can be held to.");
-      return startRun({ engine, kind: runnable.kind }, { ...input, hops }, { contextId, principal });
+      return startRun(
+        { engine, kind: runnable.kind, admit: runnable.admit },
+        { ...input, hops },
+        { contextId, principal },
+      );
     },
     async list({ of, status, ...filter }, principal) {
       // A gateway's runs are not all there are in its store: deliveries and recalls of them are there too.

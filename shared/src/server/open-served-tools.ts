@@ -27,7 +27,7 @@ export function openServedTools(deps: ServedDeps): McpServerDeps {
     description,
     version,
     skills,
-    check: () => undefined,
+    admit: () => ({}),
   };
   const runnables = { all: () => [itself], ofKind: (kind: string) => (kind === name ? itself : undefined) };
   const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });

@@ -1,3 +1,4 @@
+import type { FlowSettings } from "../../core/flow-settings.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { TakenIn } from "../../core/taken-in.ts";
 import type { AgentInput } from "../../core/task.ts";
@@ -15,6 +16,8 @@ export type AskRequest = {
   readonly outputSchema?: NonNullable<AgentInput["outputSchema"]>;
   /** Whether its answer becomes that of the asking run. */
   readonly isAnswer?: boolean;
+  /** What is set for an agent that is a flow. */
+  readonly flow?: FlowSettings;
   /** What the user said, apart from what the asking agent writes. */
   readonly said?: readonly string[];
   /** Addresses in the message that the asking agent was free to open itself. */

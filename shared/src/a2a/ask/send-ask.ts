@@ -21,7 +21,7 @@ export type Sent = { readonly taskId: string; readonly contextId: string; readon
  * comes, so it is sent again until it got there; to any other it is sent once, and rejects with `interrupted` when the process died meanwhile.
  */
 export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tried<Sent>> {
-  const { budget, outputSchema, contextId } = ask;
+  const { budget, outputSchema, contextId, flow } = ask;
   const attempt = () =>
     run.step(
       "send",
@@ -39,6 +39,7 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
             ...(ask.takenIn && { takenIn: ask.takenIn }),
             ...(budget !== undefined && { budget }),
             ...(outputSchema !== undefined && { outputSchema }),
+            ...(flow !== undefined && { flow }),
           };
           const { task, isReply } = await client.submit(message, { signal, waitMs: quickMs });
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };

@@ -10,6 +10,7 @@ import {
   withA2AExtensions,
 } from "@a2a-js/sdk/client";
 import { AppError } from "../../core/errors.ts";
+import { type FlowSettings, settingsMetadata } from "../../core/flow-settings.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
 import type { AgentInput } from "../../core/task.ts";
 import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "../extensions.ts";
@@ -41,6 +42,8 @@ export type OutgoingMessage = {
   readonly takenIn?: TakenIn;
   /** A JSON Schema the answer has to fit. */
   readonly outputSchema?: AgentInput["outputSchema"];
+  /** What is set for an agent that is a flow. */
+  readonly flow?: FlowSettings;
 };
 
 /** Where an agent tells of a task, and what it then sends along. */
@@ -223,7 +226,8 @@ async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendM
 
 function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
-  const { budget, hops, said, given, takenIn, outputSchema } = message;
+  const { budget, hops, said, given, takenIn, outputSchema, flow = {} } = message;
+  const set = settingsMetadata(flow);
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
     ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
@@ -241,7 +245,7 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitM
       contextId,
       role: Role.ROLE_USER,
       parts: [...(text === undefined ? [] : [textPart(text)]), ...parts],
-      metadata: undefined,
+      metadata: Object.keys(set).length === 0 ? undefined : set,
       extensions: [],
       referenceTaskIds: [],
     },

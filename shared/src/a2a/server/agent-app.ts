@@ -4,6 +4,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { FlowSettings } from "../../core/flow-settings.ts";
 import type { UserMessage } from "../../core/message.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
@@ -36,7 +37,7 @@ export type AgentAppDeps = {
   /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
   readonly identify: (request: Request) => Promise<string> | string;
   /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
-  readonly admit?: (message: UserMessage) => void;
+  readonly admit?: (message: UserMessage) => FlowSettings;
   /** Gets what fails without being an expected error, with its cause, for the log. */
   readonly report: (bug: unknown) => void;
   /** Answers below `/mcp`. */

@@ -2,7 +2,7 @@ import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { readEvent } from "../../core/events.ts";
-import type { Json } from "../../core/json.ts";
+import { settingsMetadata } from "../../core/flow-settings.ts";
 import type { Part } from "../../core/message.ts";
 import type { AgentInput } from "../../core/task.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
@@ -38,11 +38,10 @@ export async function beginRun(
   { principal, contextId }: Call,
 ): Promise<RunRecord> {
   const runnable = findRunnable(runnables, name);
-  const telling = { ...(agents && { agents }), ...(options && { options: options as { [key: string]: Json } }) };
   const parts: Part[] = [{ type: "text", text: task }];
   for (const file of files) parts.push({ type: "file", ...(await artifacts.put(bytesOf(file), { name: file.name })) });
-  if (Object.keys(telling).length > 0) parts.push({ type: "data", data: telling as Json });
-  const message = { messageId: crypto.randomUUID(), parts };
+  const metadata = settingsMetadata({ ...(agents && { agents }), ...(options && { options }) });
+  const message = { messageId: crypto.randomUUID(), parts, ...(Object.keys(metadata).length > 0 && { metadata }) };
   const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;
   return runs.start(runnable, { message, contextId, ...(outputSchema && { outputSchema }) }, principal);
 }
