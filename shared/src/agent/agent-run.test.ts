@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
+import type { ScriptedReply } from "../testing/scripted-model.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { agentForTest } from "./agent-for-test.ts";
@@ -152,6 +153,19 @@ test("the token bound is never passed: the model is not asked when its answer mi
     0,
   );
   expect(spent).toBeLessThanOrEqual(3_500);
+});
+
+test("an answer that broke off and was asked for again counts for the bounds of the task", async () => {
+  const usage = { prompt_tokens: 2_000, completion_tokens: 10 };
+  const called = { ...call("echo", { text: "once" }), usage };
+  const done = { text: "Done.", usage };
+  const outcome = async (...script: readonly ScriptedReply[]) => {
+    await using agent = await agentForTest({ script, tools: [echo] });
+    const { record } = await agent.run("word ".repeat(2_000), { budget: { tokens: 5_000 } });
+    return record.error?.code ?? record.status;
+  };
+  expect(await outcome(called, done)).toBe("completed");
+  expect(await outcome({ text: "Let me see.", cutAfter: 1 }, called, done)).toBe("token_limit");
 });
 
 test("the cost bound is never passed where a price is known", async () => {
