@@ -23,6 +23,8 @@ import { editor, families, images, shell } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
+import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
+import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { createRobots } from "../tools/web/page/robots.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
@@ -116,6 +118,32 @@ test("with the code family an agent's own tools are undone by checkpoints too", 
   ).toContain("Diagnostics: a.json");
   await call("checkpoints", { command: "restore", id: 2 });
   expect(await Bun.file(join(workspace.root, "a.json")).text()).toBe("{}");
+  await rm(home, { recursive: true });
+});
+
+test.each([
+  ["bash", { command: "x" }, () => bashTool({ sessions: createShellSessions(sandbox) })],
+  ["python_execute", { code: "x" }, () => pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) })],
+] as const)("with the code family what %s changed is undone", async (name, input, made) => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
+  const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });
+  const path = join(workspace.root, "a.txt");
+  // Nothing runs in this sandbox: what a program would do is done here.
+  const program: Tool = {
+    ...made(),
+    async call() {
+      await Bun.write(path, "changed");
+      return { text: "", isError: false };
+    },
+  };
+  const { tools } = openAgent(agent, { ...deps(), shell: [program] }, ["code", "shell", "python"]);
+  const call = (tool: string, input: object) =>
+    tools.find((each) => each.name === tool)?.call(input, contextForTest(workspace));
+  await Bun.write(path, "as it was");
+  await call(name, input);
+  expect(await Bun.file(path).text()).toBe("changed");
+  await call("checkpoints", { command: "restore", id: 1 });
+  expect(await Bun.file(path).text()).toBe("as it was");
   await rm(home, { recursive: true });
 });
 
