@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../../agent/define-agent.ts";
+import { foreignTask } from "../../core/taken-in.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
@@ -211,4 +212,16 @@ test("what calls have taken in counts for the next ones of their caller, also in
   await make("say");
   await make("say", "another");
   expect(seen).toEqual([[], ["say", "web", "bash"], []]);
+});
+
+test("where the note of what calls have taken in is damaged, the next ones count as having taken in a task of somebody else's", async () => {
+  const seen: (readonly string[])[] = [];
+  const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
+  const within = { ...call, contextId: "damaged" };
+  const { metaRoot } = await openWorkspace({ home, principal: "ann", contextId: "damaged" });
+  for (const note of ['["web', '{"web":true}']) {
+    await Bun.write(join(metaRoot, "taken-in.json"), note);
+    await toolsOf([watcher]).call("say", { what: "x" }, within);
+  }
+  expect(seen).toEqual([[foreignTask], [foreignTask]]);
 });
