@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { scratch } from "../durable/testing/scratch.ts";
+import { createFoldCache } from "./projection-cache.ts";
+import { untilSettled } from "./settle.ts";
+
+test("a caller waits no longer for a run that is paused, whether it was so before or is from now on", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const watching = Promise.withResolvers<void>();
+  // What no journal can hold pauses a run.
+  const unwritable = { type: "told", amount: 1n as never };
+  engine.work([
+    {
+      kind: "pausing",
+      async execute(run) {
+        await watching.promise;
+        await run.step("tell", async (step) => void step.emit(unwritable));
+        return null;
+      },
+    },
+  ]);
+  const watched = { engine, folds: createFoldCache(engine) };
+  const deadline = AbortSignal.timeout(10_000);
+  const { run } = await engine.start({ kind: "pausing", input: null, principal: "ann", contextId: "c" });
+  const settled = untilSettled(watched, run, deadline);
+  watching.resolve();
+  await settled;
+  const paused = await engine.get(run.id);
+  expect(paused?.status).toBe("paused");
+  await untilSettled(watched, paused ?? run, deadline);
+  expect(deadline.aborted).toBe(false);
+  await engine.close({ graceMs: 0 });
+});
