@@ -17,10 +17,11 @@ export default defineConfig({
   description: "AI agents as durable microservices that speak A2A.",
   cleanUrls: true,
   srcExclude: ["examples/**", "site/**"],
+  ignoreDeadLinks: "localhostLinks",
   markdown: { anchor: { slugify: slug } },
   themeConfig: {
     search: { provider: "local" },
-    nav: parts.map(({ title, folder, first }) => ({ text: title, link: `/${folder}/${first[0] ?? "sandbox-tiers"}` })),
+    nav: parts.map(({ title, folder, first }) => ({ text: title, link: `/${folder}/${first[0]}` })),
     sidebar,
     outline: [2, 3],
   },

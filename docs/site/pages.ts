@@ -6,7 +6,7 @@ const folder = join(import.meta.dir, "..");
 export type Page = { readonly path: string; readonly title: string; readonly about: string };
 
 /** A part of the documentation, with the pages that come first in their order and the others by name. */
-export type Part = { readonly title: string; readonly folder: string; readonly first: readonly string[] };
+export type Part = { readonly title: string; readonly folder: string; readonly first: readonly [string, ...string[]] };
 
 /** The parts, in the order in which a reader needs them. */
 export const parts: readonly Part[] = [
@@ -21,7 +21,7 @@ export const parts: readonly Part[] = [
     folder: "reference",
     first: ["configuration", "tools", "flows", "gateway", "a2a", "mcp", "events", "api", "recovery"],
   },
-  { title: "Decisions", folder: "decisions", first: [] },
+  { title: "Decisions", folder: "decisions", first: ["own-durable-engine"] },
 ];
 
 /** The pages of a part. */
@@ -43,8 +43,9 @@ function firstSentence(text: string): string {
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll("**", "")
     .replaceAll(/\s+/g, " ")
-    .replace(/^Decided: /, "");
-  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain;
+    .replace(/^(?:Decided: |- )/, "");
+  const sentence = /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain;
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 }
 
 /** `llms.txt`: what a language model reads first (llmstxt.org). */
