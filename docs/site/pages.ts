@@ -19,7 +19,7 @@ export const parts: readonly Part[] = [
   {
     title: "Reference",
     folder: "reference",
-    first: ["configuration", "tools", "flows", "gateway", "a2a", "mcp", "events", "api", "recovery"],
+    first: ["configuration", "command-line", "tools", "flows", "gateway", "a2a", "mcp", "events", "api", "recovery"],
   },
   { title: "Decisions", folder: "decisions", first: ["own-durable-engine"] },
 ];

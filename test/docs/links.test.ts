@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { slug } from "../../docs/site/slug.ts";
+import { codesIn } from "./markdown.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const guides = ["README.md", "AGENTS.md", "CHANGELOG.md", ...pagesOfDocs()];
@@ -33,4 +34,11 @@ test("every link between the guides leads to a file and a heading that are there
   }
   expect(links).toBeGreaterThan(10);
   expect(broken).toEqual([]);
+});
+
+test("every file that the contributor's map names is there", async () => {
+  const named = codesIn(await Bun.file(resolve(root, "AGENTS.md")).text());
+  const paths = named.filter((code) => /^(?:agents|docs|flows|gateway|shared|test)\/[\w./-]+$/.test(code));
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !existsSync(resolve(root, path)))).toEqual([]);
 });

@@ -27,22 +27,24 @@ function blocks(page: string): Block[] {
   return blocksOf(pages.get(`${page}.md`) ?? "");
 }
 
+const printedBlocks = [...order.flatMap(blocks), ...blocksOf(await Bun.file(join(root, "README.md")).text())];
+
 test("the tutorial has the pages that are tested here, and the examples are there", () => {
   expect([...pages.keys()].toSorted()).toEqual(order.map((page) => `${page}.md`).toSorted());
   expect(files.size).toBeGreaterThan(5);
 });
 
-test("every TypeScript block of the tutorial is an example file as it is", () => {
+test("every TypeScript block of the tutorial and the README is an example file as it is", () => {
   const texts = [...files.values()].map((text) => text.trimEnd());
-  const printed = order.flatMap(blocks).filter(({ language }) => language === "ts");
+  const printed = printedBlocks.filter(({ language }) => language === "ts");
   expect(printed.length).toBeGreaterThan(5);
   expect(printed.filter(({ text }) => !texts.includes(text)).map(({ text }) => text.slice(0, 80))).toEqual([]);
 });
 
 test("every example is printed, but for the tests that say nothing new", () => {
-  const printed = order.flatMap(blocks).map(({ text }) => text);
+  const printed = printedBlocks.map(({ text }) => text);
   const silent = [...files].filter(([, text]) => !printed.includes(text.trimEnd())).map(([name]) => name);
-  expect(silent.toSorted()).toEqual(["guide.test.ts", "opening-hours.test.ts"]);
+  expect(silent.toSorted()).toEqual(["guide.test.ts", "opening-hours.test.ts", "quick-start.test.ts"]);
 });
 
 let folder: string;
