@@ -125,7 +125,7 @@ export function apiPage(entries: readonly Entry[]): string {
 const head = `# API
 
 The public entries of the package \`manyhands\`, from the sources: each export with its declaration
-and its doc sentences. \`bun run docs\` writes this page.`;
+and its doc sentences. \`bun docs/site/write.ts\` writes this page.`;
 
 function described({ doc, declaration }: Export): string {
   return `${wrapped(doc)}\n\n\`\`\`ts\n${declaration}\n\`\`\``;

@@ -22,6 +22,6 @@ test("every entry and every public export has a doc sentence", () => {
   expect(silent).toEqual([]);
 });
 
-test("the reference says what the sources say; `bun run docs` writes it anew", async () => {
+test("the reference says what the sources say; bun docs/site/write.ts writes it anew", async () => {
   expect(await readGuide("api.md")).toBe(apiPage(entries));
 });
