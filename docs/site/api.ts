@@ -16,6 +16,7 @@ import {
 } from "typescript/unstable/async";
 
 import { slug } from "./slug.ts";
+import { wrapped } from "./wrap.ts";
 
 const root = join(import.meta.dir, "../..");
 const folder = join(root, "shared/src/public");
@@ -129,15 +130,4 @@ and its doc sentences. \`bun docs/site/write.ts\` writes this page.`;
 
 function described({ doc, declaration }: Export): string {
   return `${wrapped(doc)}\n\n\`\`\`ts\n${declaration}\n\`\`\``;
-}
-
-/** Lines of at most 100 columns. */
-function wrapped(text: string): string {
-  const lines: string[] = [""];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) ?? "";
-    if (line !== "" && line.length + word.length >= 100) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
-  }
-  return lines.join("\n");
 }
