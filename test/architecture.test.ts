@@ -19,6 +19,7 @@ test("the tables these tests walk are not empty", () => {
   );
   expect(sources.filter(({ path }) => path.startsWith("shared/")).length).toBeGreaterThan(10);
   expect(sources.filter(({ path }) => path.startsWith("gateway/")).length).toBeGreaterThan(5);
+  expect(sources.filter(({ path }) => path.startsWith("docs/examples/")).length).toBeGreaterThan(5);
   expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(20);
 });
 
@@ -63,6 +64,8 @@ test("planted faults are found", () => {
   expect(fault("agents/manus/src/x.ts", "../../swe/src/agent.ts")).toHaveLength(1);
   expect(fault("agents/manus/src/x.ts", "manyhands/internal/core/tool")).toHaveLength(1);
   expect(fault("flows/src/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
+  expect(fault("docs/examples/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
+  expect(fault("docs/examples/x.ts", "../../shared/src/flow/ask.ts")).toHaveLength(1);
   expect(fault("flows/src/x.ts", "manyhands/flows")).toEqual([]);
   expect(fault("shared/src/agent/x.ts", "../core/tool.ts")).toEqual([]);
   const broken = packages.map((one) =>

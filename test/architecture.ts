@@ -80,6 +80,7 @@ const packageRules: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^agents\//, ["shared"]],
   [/^flows$/, ["shared"]],
   [/^gateway$/, ["shared", "flows"]],
+  [/^docs$/, ["shared"]],
   [/^test$/, ["shared", "flows", "gateway", "agents/"]],
 ];
 
@@ -99,12 +100,23 @@ export async function readPackages(): Promise<Package[]> {
   return packages;
 }
 
+/** What readers copy: its tests too are written as a stranger's would be. */
+const examples = "docs/examples/*.ts";
+const sourcePatterns = [
+  "shared/**/src/**/*.ts",
+  "agents/**/src/**/*.ts",
+  "flows/**/src/**/*.ts",
+  "gateway/**/src/**/*.ts",
+  examples,
+];
+
 /** Every product source file of the packages: tests and what serves them alone may reach across. */
 export async function readSources(): Promise<SourceFile[]> {
   const sources: SourceFile[] = [];
-  for (const folder of ["shared", "agents", "flows", "gateway"])
-    for (const path of new Bun.Glob(`${folder}/**/src/**/*.ts`).scanSync({ cwd: root })) {
-      if (path.includes("node_modules") || /(?:\.test|-for-test|\.fixture)\.ts$/.test(path)) continue;
+  for (const pattern of sourcePatterns)
+    for (const path of new Bun.Glob(pattern).scanSync({ cwd: root })) {
+      const isTest = /(?:\.test|-for-test|\.fixture)\.ts$/.test(path) && pattern !== examples;
+      if (path.includes("node_modules") || isTest) continue;
       const text = await Bun.file(join(root, path)).text();
       sources.push({ path, imports: importsOf(text), readsWall: /\bDate\.now\b/.test(text) });
     }

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { variableFor } from "../../shared/src/config/environment.ts";
 import { fixedKeys, keyTree, namedTables, nodeAt } from "../../shared/src/config/key-tree.ts";
@@ -74,11 +74,29 @@ test("the defaults of the table are those of the schema", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every TOML example loads", async () => {
-  for (const { language, text, line } of blocksOf(guide)) {
-    if (language !== "toml") continue;
-    await writeFile(join(folder, `line-${line}.toml`), text);
-    const config = await loadConfig({ cwd: folder, file: `line-${line}.toml`, env: {} });
-    expect(config.notes).toEqual([]);
-  }
+test("every TOML example of every page loads", async () => {
+  const docs = resolve(import.meta.dir, "../../docs");
+  const pages = [...new Bun.Glob("{tutorial,how-to,reference}/*.md").scanSync({ cwd: docs })];
+  expect(pages.length).toBeGreaterThan(10);
+  for (const page of pages)
+    for (const { language, text, line } of blocksOf(await Bun.file(join(docs, page)).text())) {
+      if (language !== "toml") continue;
+      await writeFile(join(folder, "example.toml"), text);
+      // A block may name the model of an endpoint that an earlier one set up.
+      const { notes } = await loadConfig({ cwd: folder, file: "example.toml", env: { OPENAI_API_KEY: "none" } });
+      expect({ page, line, notes }).toEqual({ page, line, notes: [] });
+    }
+});
+
+test("each block of a provider names its model", async () => {
+  const page = await Bun.file(resolve(import.meta.dir, "../../docs/how-to/providers.md")).text();
+  const sections = page.split(/^## /m).slice(1);
+  expect(sections.length).toBeGreaterThan(8);
+  for (const section of sections)
+    for (const { language, text } of blocksOf(section)) {
+      if (language !== "toml") continue;
+      await writeFile(join(folder, "example.toml"), text);
+      const { model } = await loadConfig({ cwd: folder, file: "example.toml", env: {} });
+      expect(text).toContain(`"${model?.name}"`);
+    }
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { flows } from "@manyhands/flows/flows";
 
-const page = await Bun.file(resolve(import.meta.dir, "../../docs/flows.md")).text();
+const page = await Bun.file(resolve(import.meta.dir, "../../docs/reference/flows.md")).text();
 
 test("the guide has a section for each flow, with each of its options and their defaults", () => {
   expect(flows.length).toBeGreaterThan(1);

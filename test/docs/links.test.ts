@@ -1,19 +1,21 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { slug } from "../../docs/site/slug.ts";
+import { codesIn } from "./markdown.ts";
 
 const root = resolve(import.meta.dir, "../..");
-const guides = ["README.md", "AGENTS.md", ...new Bun.Glob("docs/**/*.md").scanSync({ cwd: root })];
+const guides = ["README.md", "AGENTS.md", "CHANGELOG.md", ...pagesOfDocs()];
 
-/** The anchors that headings make, as code hosts do: lower case, blanks as dashes, punctuation left out. */
+function pagesOfDocs(): string[] {
+  const pages = [...new Bun.Glob("docs/**/*.md").scanSync({ cwd: root })];
+  return pages.filter((path) => !path.includes("node_modules"));
+}
+
+/** The anchors that headings make. */
 function anchorsOf(markdown: string): string[] {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)];
-  return headings.map(([, heading]) =>
-    (heading ?? "")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+  return headings.map(([, heading]) => slug(heading ?? ""));
 }
 
 test("every link between the guides leads to a file and a heading that are there", async () => {
@@ -32,4 +34,11 @@ test("every link between the guides leads to a file and a heading that are there
   }
   expect(links).toBeGreaterThan(10);
   expect(broken).toEqual([]);
+});
+
+test("every file that the contributor's map names is there", async () => {
+  const named = codesIn(await Bun.file(resolve(root, "AGENTS.md")).text());
+  const paths = named.filter((code) => /^(?:agents|docs|flows|gateway|shared|test)\/[\w./-]+$/.test(code));
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !existsSync(resolve(root, path)))).toEqual([]);
 });

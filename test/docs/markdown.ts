@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 /** A fenced block of a guide: the word after its fence, its text, and the line (from 1) of its fence. */
 export type Block = { readonly language: string; readonly text: string; readonly line: number };
 
-/** The text of a guide in `docs`. */
+/** The text of a page in `docs/reference`. */
 export function readGuide(name: string): Promise<string> {
-  return Bun.file(resolve(import.meta.dir, "../../docs", name)).text();
+  return Bun.file(resolve(import.meta.dir, "../../docs/reference", name)).text();
 }
 
 /** The fenced blocks of a Markdown text, in order. */

@@ -45,6 +45,7 @@ export type FollowItem =
   | ({ readonly kind: "event" } & StoredEvent)
   | { readonly kind: "progress"; readonly event: RunEvent };
 
+/** A run to start. */
 export type StartRequest = {
   readonly kind: string;
   readonly input: Json;
@@ -63,6 +64,7 @@ export type StartRequest = {
   readonly events?: readonly RunEvent[];
 };
 
+/** Which runs to list; what is left out does not narrow. */
 export type ListFilter = {
   readonly principal?: string;
   readonly kind?: string;
@@ -80,6 +82,7 @@ export type ListFilter = {
   readonly cursor?: string;
 };
 
+/** Whether the store can be written, and if not, why. */
 export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /**

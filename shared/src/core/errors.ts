@@ -34,12 +34,12 @@ export const errorCodes = {
   timeout: { status: 504, retryable: true },
 } as const satisfies Record<string, { status: number; retryable: boolean }>;
 
-/** A key of the table above. */
+/** Why something failed: a key of the table of codes, each with its HTTP status and whether a retry may help. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * An expected failure: a code from the table and one sentence for the caller, which says what to do where that helps.
- * Anything else that is thrown is a bug and leaves every face as `internal`, without its text.
+ * Anything else that is thrown is a bug and leaves every adapter as `internal`, without its text.
  */
 export class AppError extends Error {
   override readonly name = "AppError";

@@ -34,6 +34,7 @@ export type AskMessage = {
   readonly settings?: FlowSettings | undefined;
 };
 
+/** How an agent is asked. */
 export type AskOptions = {
   /** Milliseconds after which the agent's task is canceled; the flow's own time bounds it besides. */
   readonly deadlineMs?: number;

@@ -27,6 +27,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
+/** What a model is asked. */
 export type ModelRequest = {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];

@@ -12,7 +12,10 @@ export const planSchema = z.strictObject({
   steps: z.array(z.strictObject({ text: z.string(), status: stepStatus, notes: z.string() })),
 });
 
+/** How a step of a plan stands. */
 export type StepStatus = z.output<typeof stepStatus>;
+
+/** A plan: its steps in order, each with its status and notes. */
 export type Plan = z.output<typeof planSchema>;
 export type PlanStep = Plan["steps"][number];
 

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { wrapMarkdown } from "../../docs/site/wrap.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const pages = [
+  "README.md",
+  "AGENTS.md",
+  "CHANGELOG.md",
+  ...new Bun.Glob("docs/{tutorial,how-to,reference}/*.md").scanSync({ cwd: root }),
+];
+
+/** Lines of prose: outside code, and no table, heading or picture. */
+function proseOf(markdown: string): string[] {
+  const text = markdown.replaceAll(/^```[\s\S]*?^```$/gm, "");
+  return text.split("\n").filter((line) => !/^(?:#|\||!\[)/.test(line));
+}
+
+test("prose fits 100 columns; bun docs/site/wrap.ts wraps it", async () => {
+  expect(pages.length).toBeGreaterThan(15);
+  const long: string[] = [];
+  for (const page of pages)
+    for (const line of proseOf(await Bun.file(resolve(root, page)).text()))
+      if (line.length > 100 && line.trim().includes(" ")) long.push(`${page}: ${line.slice(0, 60)}`);
+  expect(long).toEqual([]);
+});
+
+test("wrapping keeps code, tables, items and inline code as they are", () => {
+  const word = "word ".repeat(25).trim();
+  const text = `# ${word}\n\n- ${word}\n  ${word}\n\n| ${word} |\n\`\`\`\n${word}\n\`\`\`\n\n${word} \`a b c\` - ${word}`;
+  const wrapped = wrapMarkdown(text);
+  expect(wrapMarkdown(wrapped)).toBe(wrapped);
+  expect(wrapped.replaceAll(/\s+/g, " ")).toBe(text.replaceAll(/\s+/g, " "));
+  expect(wrapped).toContain("`a b c`");
+  expect(wrapped).not.toMatch(/^- word(?:[\s\S]*)\n- word/m);
+  for (const line of proseOf(wrapped)) expect(line.length).toBeLessThanOrEqual(100);
+});
