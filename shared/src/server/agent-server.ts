@@ -131,6 +131,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
     ...(await instructed(made, agentConfig.instructions)),
     // One agent of a module can be several of a system, each under a name of its own.
     name,
+    otherNames: made.otherNames,
     limits: { ...made.limits, ...agentConfig.limits },
     ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
     moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),
