@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 const state = (state: "working" | "completed"): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 
