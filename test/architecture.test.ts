@@ -44,7 +44,7 @@ test("the code of runs asks a model in one place, where every call is counted", 
   const asking = await Promise.all(
     sources
       .filter(({ path }) => /^(shared\/src\/(agent|tools|mcp|runs|a2a|server)|flows|agents|gateway)\//.test(path))
-      .filter(({ path }) => !/test\.ts$|fixture\.ts$/.test(path))
+
       .map(async ({ path }) => [path, await Bun.file(join(import.meta.dir, "..", path)).text()] as const),
   );
   const found = asking.filter(([, text]) => /\bmodel\.ask\(|\bmodels\/reply\b/.test(text)).map(([path]) => path);
@@ -67,6 +67,12 @@ test("planted faults are found", () => {
   expect(fault("docs/examples/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
   expect(fault("docs/examples/x.ts", "../../shared/src/flow/ask.ts")).toHaveLength(1);
   expect(fault("flows/src/x.ts", "manyhands/flows")).toEqual([]);
+  expect(fault("shared/src/agent/x.ts", "../testing/workspace.ts")).toHaveLength(1);
+  expect(fault("shared/src/testing/x.ts", "../public/tools.ts")).toHaveLength(1);
+  expect(fault("shared/src/public/testing.ts", "../testing/flow.ts")).toEqual([]);
+  expect(fault("gateway/src/cli/x.ts", "../testing/cli.ts")).toHaveLength(1);
+  expect(fault("gateway/src/cli/x.ts", "manyhands/internal/testing/flow")).toHaveLength(1);
+  expect(fault("flows/src/x.ts", "manyhands/testing")).toHaveLength(1);
   expect(fault("shared/src/agent/x.ts", "../core/tool.ts")).toEqual([]);
   const broken = packages.map((one) =>
     one.folder === "gateway" ? { ...one, dependencies: ["@manyhands/manus"] } : one,

@@ -13,7 +13,7 @@ export type Package = { readonly folder: string; readonly name: string; readonly
  * For each room of `shared/src`, the other rooms it may import from. A room within a room is named by its path; contracts import nothing, and
  * files beside the rooms don't exist.
  */
-export const rooms: Readonly<Record<string, readonly string[]>> = {
+const productRooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   durable: ["core"],
   models: ["core"],
@@ -35,7 +35,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   "mcp/client": ["core", "models", "machine", "machine/sandbox", "machine/egress", "machine/workspace"],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent"],
   config: ["core", "models", "machine/sandbox", "tools"],
-  testing: ["core", "models"],
   public: [
     "core",
     "durable",
@@ -71,6 +70,12 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "mcp/server",
     "config",
   ],
+};
+
+/** Doubles, fixtures and processes that tests start stand above every room; only the public entries may pass some of them on. */
+export const rooms: Readonly<Record<string, readonly string[]>> = {
+  ...productRooms,
+  testing: Object.keys(productRooms).filter((room) => room !== "public"),
 };
 
 /** For each package, the packages of the workspace it may depend on. The pattern that fits first holds. */
@@ -110,12 +115,15 @@ const sourcePatterns = [
   examples,
 ];
 
-/** Every product source file of the packages: tests and what serves them alone may reach across. */
+/**
+ * Every source file of the packages but tests, and what serves those of flows and gateway alone, which may reach across; what serves those of `shared` is a
+ * room of it.
+ */
 export async function readSources(): Promise<SourceFile[]> {
   const sources: SourceFile[] = [];
   for (const pattern of sourcePatterns)
     for (const path of new Bun.Glob(pattern).scanSync({ cwd: root })) {
-      const isTest = /(?:\.test|-for-test|\.fixture)\.ts$/.test(path) && pattern !== examples;
+      const isTest = /\.test\.ts$|^(?:flows|gateway)\/src\/testing\//.test(path) && pattern !== examples;
       if (path.includes("node_modules") || isTest) continue;
       const text = await Bun.file(join(root, path)).text();
       sources.push({ path, imports: importsOf(text), readsWall: /\bDate\.now\b/.test(text) });
@@ -158,14 +166,20 @@ export function importFaults(sources: readonly SourceFile[], packages: readonly 
       if (!specifier.startsWith(".")) {
         if (usesFaceOnly.test(path) && specifier.startsWith("manyhands/internal/"))
           return [`${path} imports ${specifier}, which is not public`];
+        if (isForTests(specifier) && !isForTests(path)) return [`${path} imports ${specifier}, which is for tests`];
         const agent = agents.find((name) => specifier === name || specifier.startsWith(`${name}/`));
         return agent === undefined ? [] : [`${path} imports the agent ${agent}`];
       }
       const target = relative(root, resolve(root, dirname(path), specifier));
       if (packageFolder(target) !== home) return [`${path} reaches out of its package to ${target}`];
+      if (home !== "shared" && isForTests(target)) return [`${path} imports ${target}, which is for tests`];
       return home === "shared" ? roomFaults(path, target) : [];
     });
   });
+}
+
+function isForTests(path: string): boolean {
+  return path.endsWith(".test.ts") || /^manyhands\/(?:internal\/)?testing\b|\/src\/testing\//.test(path);
 }
 
 function roomFaults(path: string, target: string): string[] {

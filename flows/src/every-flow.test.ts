@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import type { AgentInput } from "manyhands/internal/core/task";
-import { type FlowStart, flowForTest } from "manyhands/internal/flow/flow-for-test";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { type FlowStart, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { flows } from "./flows.ts";
-import { plan } from "./planning/planner-for-test.ts";
+import { plan } from "./testing/planner.ts";
 
 /** What each flow is asked for two pieces of work by one agent, or by two. */
 const requests: Readonly<Record<string, FlowStart>> = {

@@ -2,16 +2,16 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
 import { readEvent } from "manyhands/internal/core/events";
 import type { AgentOutput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { type FlowStart, inputForTest } from "manyhands/internal/flow/flow-for-test";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
+import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
 import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
-import type { flowChildSettings } from "./flow-child-for-test.ts";
-import { plan, plannerForTest, revision } from "./planning/planner-for-test.ts";
+import type { flowChildSettings } from "./testing/flow-process.ts";
+import { plan, plannerForTest, revision } from "./testing/planner.ts";
 
 type Script = Parameters<typeof startScriptedModel>[0];
 
@@ -40,7 +40,7 @@ type Case = {
 
 /** Runs a process that carries out a flow until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
-  const program = new URL("./flow-child-for-test.ts", import.meta.url).pathname;
+  const program = new URL("./testing/flow-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
   const killer = setTimeout(() => child.kill("SIGTERM"), 30_000);
   const said = await new Response(child.stderr).text();

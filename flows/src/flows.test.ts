@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { flowExtension } from "manyhands/internal/flow/flow-extension";
-import { inputForTest } from "manyhands/internal/flow/flow-for-test";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { inputForTest } from "manyhands/internal/testing/flow";
 import { flows } from "./flows.ts";
 
 test("there are flows, each under its own name", () => {

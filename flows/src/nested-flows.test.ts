@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import type { AgentInput } from "manyhands/internal/core/task";
-import { flowForTest } from "manyhands/internal/flow/flow-for-test";
+import { flowForTest } from "manyhands/internal/testing/flow";
 import { debate } from "./debate/debate.ts";
 import { parallel } from "./parallel/parallel.ts";
 import { sequential } from "./sequential.ts";
-import { doorForTest } from "./served-flow-for-test.ts";
+import { doorForTest } from "./testing/served-flow.ts";
 
 const say =
   (text: string, delayMs = 0) =>

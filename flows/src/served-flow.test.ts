@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
 import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/client/client";
-import { flowForTest } from "manyhands/internal/flow/flow-for-test";
-import { plan, plannerForTest } from "./planning/planner-for-test.ts";
+import { flowForTest } from "manyhands/internal/testing/flow";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
-import { doorForTest } from "./served-flow-for-test.ts";
+import { plan, plannerForTest } from "./testing/planner.ts";
+import { doorForTest } from "./testing/served-flow.ts";
 
 const wirePart = (content: NonNullable<OutgoingMessage["parts"]>[number]["content"]) => ({
   content,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { ClientFactory } from "a2a-sdk-v0/client";
-import { echo, startGateway, type TestGateway } from "../../gateway/src/server/gateway.fixture.ts";
+import { echo, startGateway, type TestGateway } from "../../gateway/src/testing/gateway.ts";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 
 /** Clients of A2A 0.3 as their makers publish them. They are told an address and nothing else. */

@@ -6,7 +6,7 @@ import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { stepDownArgv } from "../../shared/src/machine/sandbox/step-down.ts";
 import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 const processor = knownProcessor(process.arch);

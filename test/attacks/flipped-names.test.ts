@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { stepDownArgv, unprivilegedUser } from "../../shared/src/machine/sandbox/step-down.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 import { flipping, starts } from "./flipping.fixture.ts";
 
 /** Every name that is guarded in a workspace, and what an attack has there in turn with a link that leads out. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { joinNewSessionKeyring } from "../../shared/src/machine/sandbox/kernel.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { callNumber, knownProcessor } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 /** What comes to a command from the server that started it without being named: descriptors, keys, the terminal. */
 const tiers = await availableTiers();

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 const processor = knownProcessor(process.arch);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { availableTiers, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
 
 /** Without `srt`, which is bwrap's own profile with another way out. */

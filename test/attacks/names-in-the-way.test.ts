@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 const guarded = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findChromium } from "../../shared/src/machine/browser/find-chromium.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 /** What is refused must not cost those who attack nothing: programs as tasks use them, in every tier of this machine. */
 const tiers = await availableTiers();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { badTask } from "manyhands/internal/a2a/ask/bad-agent-for-test";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import { badTask } from "manyhands/internal/testing/a2a/bad-agent";
 
 const headers = { Authorization: "Bearer the-agents-token" };
 const options = { headers, retry: { retries: 0, firstPauseMs: 1 } };

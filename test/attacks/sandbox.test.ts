@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { eventually, processesNamed } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { eventually, processesNamed } from "../../shared/src/testing/sandbox/tiers.ts";
 import { type Attack, type Attacked, startAttacked } from "./obedient-model.ts";
 
 /** Shows up in the command line of everything that an attack leaves behind. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { availableTiers, type OpenTier, openTier } from "../../shared/src/machine/sandbox/tiers.fixture.ts";
+import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 const name = `manyhands-${crypto.randomUUID().slice(0, 8)}`;

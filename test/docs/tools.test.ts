@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openedForTest } from "manyhands/internal/server/opened-for-test";
+import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
 import { delegateTool } from "../../shared/src/a2a/ask/delegate.ts";

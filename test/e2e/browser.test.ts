@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pdf } from "../../shared/src/tools/web/pdf.fixture.ts";
+import { pdf } from "../../shared/src/testing/web/pdf.ts";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { call, on, refOf, startPlays } from "./browser-play.ts";
 import { type Site, startFormSite, startSite } from "./browser-site.ts";

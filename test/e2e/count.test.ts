@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
 import type { JournalEvent } from "manyhands/internal/core/events";
+import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 import { delegateTool } from "../../shared/src/a2a/ask/delegate.ts";
@@ -10,9 +10,9 @@ import { createA2aClient } from "../../shared/src/a2a/client/client.ts";
 import { taskUsage } from "../../shared/src/a2a/task-usage.ts";
 import { defineFlow } from "../../shared/src/core/flow.ts";
 import { defineTool } from "../../shared/src/core/tool.ts";
-import { flowForTest } from "../../shared/src/flow/flow-for-test.ts";
 import type { ChatRequest } from "../../shared/src/models/chat-protocol.ts";
 import { applyEvent, emptyFold, foldedUsage } from "../../shared/src/runs/projection.ts";
+import { flowForTest } from "../../shared/src/testing/flow.ts";
 import { fixture, hostForTest } from "../mcp/host-for-test.ts";
 
 /** What model servers counted, as a bill would have it. */

@@ -6,7 +6,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { chromium } from "playwright";
-import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
+import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { rpc, sseItems, textMessage } from "../a2a/rpc.ts";
 import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
 import { type ReadyProcess, startReady } from "./ready-process.ts";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
-import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
+import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort } from "./manus-server.ts";
 import { type ReadyProcess, startReady } from "./ready-process.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type GitServer, startGitServer } from "../../shared/src/tools/code/git/git-server.fixture.ts";
+import { type GitServer, startGitServer } from "../../shared/src/testing/code/git-server.ts";
 import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
+import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { type GatewayServer, startGatewayServer } from "./gateway-server.ts";
 import { type ReadyProcess, startReady } from "./ready-process.ts";
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
-import { gateForTest } from "manyhands/internal/a2a/ask/gate-for-test";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
+import { gateForTest } from "manyhands/internal/testing/a2a/gate";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
 
 const preload = resolve(import.meta.dir, "set-clock.fixture.ts");

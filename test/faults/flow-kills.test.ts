@@ -5,10 +5,10 @@ import { join, resolve } from "node:path";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { plan, plannerForTest } from "../../flows/src/planning/planner-for-test.ts";
+import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort, startManus } from "../e2e/manus-server.ts";
 
-const child = resolve(import.meta.dir, "../../flows/src/flow-child-for-test.ts");
+const child = resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts");
 /** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the long way, which takes some minutes. */
 const flows = Number(process.env.KILL_FLOWS ?? 16);
 const seeds = (process.env.KILL_SEEDS ?? "20261,7").split(",").map(Number);

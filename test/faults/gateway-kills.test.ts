@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/a2a/ask/agent-server-for-test";
+import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
 import { freePort, startManus } from "../e2e/manus-server.ts";

@@ -10,7 +10,7 @@ import {
   badStream,
   badTask,
   badUpdate,
-} from "../../shared/src/a2a/ask/bad-agent-for-test.ts";
+} from "../../shared/src/testing/a2a/bad-agent.ts";
 import { type AgentServer, startAgentServer } from "../a2a/agent-server.ts";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
 

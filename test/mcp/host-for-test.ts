@@ -7,7 +7,7 @@ import type { Workspace } from "../../shared/src/core/workspace.ts";
 import { createEgress } from "../../shared/src/machine/egress/egress.ts";
 import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
-import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 
 /** Where the installed servers are, and what our own import, which their entries let them read. */
 const folders = [resolve(import.meta.dir, "../../node_modules"), resolve(import.meta.dir, "..")];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 import { fixture, hostForTest } from "./host-for-test.ts";
 
 test("definitions beyond the budget are searched for, and what a task found is offered to it", async () => {

@@ -7,7 +7,7 @@ import { openMcp } from "manyhands/internal/server/open-mcp";
 import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
 import type { Sandbox } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
-import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
 
 let home: string;

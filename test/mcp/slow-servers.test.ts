@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contextForTest } from "../../shared/src/tools/context-for-test.ts";
+import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 import { fixture, type HostForTest, hostForTest } from "./host-for-test.ts";
 
 const { signal } = new AbortController();

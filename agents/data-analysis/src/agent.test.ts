@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { defineTool } from "manyhands/internal/core/tool";
-import { openedForTest } from "manyhands/internal/server/opened-for-test";
+import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import { createDatabases } from "manyhands/internal/tools/data/databases";
 import * as z from "zod";
 import { dataAnalysis } from "./agent.ts";

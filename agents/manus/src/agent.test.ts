@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defineTool, type Tool } from "manyhands/internal/core/tool";
-import { openedForTest } from "manyhands/internal/server/opened-for-test";
+import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
 import { manus } from "./agent.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { defineTool } from "manyhands/internal/core/tool";
 import { createEgress } from "manyhands/internal/machine/egress/egress";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { openedForTest } from "manyhands/internal/server/opened-for-test";
+import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
 import { swe } from "./agent.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
-import { flowForTest, told } from "manyhands/internal/flow/flow-for-test";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { flowForTest, told } from "manyhands/internal/testing/flow";
 import { conditional } from "./conditional.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);

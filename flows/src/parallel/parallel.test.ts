@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
-import { type FlowForTest, flowForTest, told } from "manyhands/internal/flow/flow-for-test";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
 import { parallel } from "./parallel.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { entryForTest } from "manyhands/internal/flow/flow-for-test";
+import { entryForTest } from "manyhands/internal/testing/flow";
 import { readAnswer } from "./approve-plan.ts";
 
 const agents = [entryForTest("swe", "http://a"), entryForTest("data-analysis", "http://b")];

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
-import { flowForTest, told } from "manyhands/internal/flow/flow-for-test";
 import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import { flowForTest, told } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
-import { marksOf, plan, plannerForTest, promptOf, revision } from "./planner-for-test.ts";
+import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
 import { planning } from "./planning.ts";
 
 const says = (text: string) => () => ({ text });

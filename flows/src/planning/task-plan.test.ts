@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { entryForTest } from "manyhands/internal/flow/flow-for-test";
+import { entryForTest } from "manyhands/internal/testing/flow";
 import { draftSteps } from "./plan-draft.ts";
 import { readDraft, type TaskStep } from "./task-plan.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 const at = (state: TaskState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 const checks = z.array(z.object({ name: z.string(), state: z.string(), text: z.string() }));
 

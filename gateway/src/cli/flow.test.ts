@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 const state = (state: "working" | "completed"): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 
@@ -61,8 +61,8 @@ test("what is named beside --example takes the place of what the example has", a
   const named = ["--agents", "swe", "--option", "maxIterations=2", "--budget-usd", "1"];
   expect(await cli.run("flow", "loop", "--example", ...named)).toBe(0);
   const { options } = flows.find(({ name }) => name === "loop")?.example ?? {};
-  const data = { agents: ["swe"], options: { ...options, maxIterations: 2 } };
-  expect(cli.sent).toMatchObject([{ data, budgetUsd: 1 }]);
+  const flow = { agents: ["swe"], options: { ...options, maxIterations: 2 } };
+  expect(cli.sent).toMatchObject([{ flow, budgetUsd: 1 }]);
 });
 
 test("a flow nobody knows, an empty task and a setting without a value are refused before anyone is asked", async () => {

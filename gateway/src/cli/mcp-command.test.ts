@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 const fixtures = resolve(import.meta.dir, "../../../test/mcp");
 const secret = `\${SECRET_OF_MINE:-a=b}`;

@@ -6,7 +6,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";

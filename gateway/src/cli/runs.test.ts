@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { cliForTest } from "./cli-for-test.ts";
+import { cliForTest } from "../testing/cli.ts";
 
 /** A home with runs of these kinds, one of which was cancelled after it had asked something. */
 async function withRuns(cwd: string, kinds: readonly string[]): Promise<string[]> {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
-import { serveCard } from "../registry/card-server.fixture.ts";
-import { startCuttingProxy } from "../server/cutting-proxy.fixture.ts";
-import { startGateway, type TestGateway } from "../server/gateway.fixture.ts";
-import { hostile, parade } from "./parade.fixture.ts";
+import { serveCard } from "../testing/card-server.ts";
+import { startCuttingProxy } from "../testing/cutting-proxy.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { hostile, parade } from "../testing/parade.ts";
 
 const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = 15_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { hostile } from "../testing/parade.ts";
 import { parseMarkdown } from "./markdown.js";
-import { hostile } from "./parade.fixture.ts";
 
 const text = (text: string) => ({ type: "text" as const, text });
 

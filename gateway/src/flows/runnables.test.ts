@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { flows } from "@manyhands/flows/flows";
-import { serveCard } from "../registry/card-server.fixture.ts";
 import type { AgentState } from "../registry/known-agent.ts";
+import { serveCard } from "../testing/card-server.ts";
 import { runnablesOf } from "./runnables.ts";
 
 const known = (name: string): AgentState => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { RunDefinition } from "manyhands/internal/core/run";
-import { echo, startGateway } from "../server/gateway.fixture.ts";
+import { echo, startGateway } from "../testing/gateway.ts";
 
 /** A stock client, of the newest revision or of 2025, with or without a person to ask. */
 async function connect(url: string, { mode, person }: { mode: "auto" | "legacy"; person?: string }) {

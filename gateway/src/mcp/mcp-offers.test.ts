@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { startGateway } from "../server/gateway.fixture.ts";
+import { startGateway } from "../testing/gateway.ts";
 
 async function connect(url: string, mode: "auto" | "legacy", capabilities: object = {}): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode } });

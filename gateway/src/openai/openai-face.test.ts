@@ -3,7 +3,7 @@ import type { Json } from "manyhands/internal/core/json";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { settingsOf } from "manyhands/internal/flow/flow-request";
 import OpenAI from "openai";
-import { echo, startGateway, type TestFlow } from "../server/gateway.fixture.ts";
+import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";
 
 const clientOf = (url: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
 

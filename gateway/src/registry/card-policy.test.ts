@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { generateAgentCardSignature } from "@a2a-js/sdk";
+import { cardOf } from "../testing/card-server.ts";
 import { type CardKey, signedCards } from "./card-policy.ts";
-import { cardOf } from "./card-server.fixture.ts";
 
 const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
 const publicKey = { ...(await crypto.subtle.exportKey("jwk", pair.publicKey)), kid: "key-1" } as CardKey;

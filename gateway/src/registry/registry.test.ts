@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { serveCard } from "../testing/card-server.ts";
 import { anyCard, type CardPolicy, signedCards } from "./card-policy.ts";
-import { serveCard } from "./card-server.fixture.ts";
 import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 

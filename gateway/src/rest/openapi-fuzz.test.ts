@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as z from "zod";
-import { startGateway, type TestGateway } from "../server/gateway.fixture.ts";
-import { anyJson, fitting, nastyText, type Schema } from "./request-of-schema.fixture.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { anyJson, fitting, nastyText, type Schema } from "../testing/request-of-schema.ts";
 
 type Parameter = { readonly name: string; readonly in: "path" | "query" | "header"; readonly schema: Schema };
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { askPerson } from "manyhands/internal/core/question";
-import { echo, startGateway, type TestFlow, type TestGateway } from "../server/gateway.fixture.ts";
+import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
 async function list(gateway: TestGateway, query: string) {
   const response = await fetch(`${gateway.url}/runs?${query}`);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { startGateway, type TestGateway } from "./gateway.fixture.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const paths = ["/flows/echo", "/agents", "/v1/chat/completions", "/mcp", "/a2a/echo", "/a2a/echo/message:send"];
 

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { AgentInput } from "manyhands/internal/core/task";
 import { settingsOf } from "manyhands/internal/flow/flow-request";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
-import { echo, startGateway, type TestFlow } from "./gateway.fixture.ts";
+import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";
 
 const set = { agents: ["swe"], options: { approve: true } };
 /** Data of a task that looks like settings. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
-import { startGateway, type TestGateway } from "./gateway.fixture.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const json = { "Content-Type": "application/json" };
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
-import { chatter } from "./chatter.fixture.ts";
-import { startCuttingProxy } from "./cutting-proxy.fixture.ts";
-import { startGateway, type TestGateway } from "./gateway.fixture.ts";
+import { chatter } from "../testing/chatter.ts";
+import { startCuttingProxy } from "../testing/cutting-proxy.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 async function start(gateway: Pick<TestGateway, "url">, flow: string, input: string): Promise<string> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ input }) };
@@ -13,7 +13,9 @@ async function start(gateway: Pick<TestGateway, "url">, flow: string, input: str
 
 /** A gateway whose memory is nobody else's, and what it has of it, in bytes. */
 async function startGatewayProcess(): Promise<AsyncDisposable & { readonly url: string; memory(): Promise<number> }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "gateway-process.fixture.ts")], { stdin: "pipe" });
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../testing/gateway-process.ts")], {
+    stdin: "pipe",
+  });
   const { value } = await child.stdout.getReader().read();
   return {
     url: Buffer.from(value ?? [])

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
-import { cardOf } from "../registry/card-server.fixture.ts";
+import { cardOf } from "../testing/card-server.ts";
 import { connectAgent } from "./a2a-agent-client.ts";
 
 /** A server that shows a card, lists two tasks and has files, and remembers what it was asked and with which token. */

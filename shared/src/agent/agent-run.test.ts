@@ -3,11 +3,11 @@ import * as z from "zod";
 import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
+import { gateForTest } from "../testing/agent/gate-tool.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { agentForTest } from "./agent-for-test.ts";
-import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
   name: "echo",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
-import { agentForTest } from "./agent-for-test.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 
 /** A prompt of about as many tokens as the model here counts. */
 const text = "word ".repeat(1_000);

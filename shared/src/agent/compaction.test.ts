@@ -3,11 +3,11 @@ import * as z from "zod";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { defineTool } from "../core/tool.ts";
 import { type ChatRequest, textOf } from "../models/chat-protocol.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
+import { gateForTest } from "../testing/agent/gate-tool.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { agentForTest } from "./agent-for-test.ts";
 import { foldMessages } from "./fold-messages.ts";
-import { gateForTest } from "./gate-for-test.ts";
 
 const echo = defineTool({
   name: "echo",

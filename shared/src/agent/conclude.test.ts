@@ -6,9 +6,9 @@ import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
 import { rememberArrival } from "../machine/workspace/pristine.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
 const artifacts = (events: ReadEvent[]) => events.filter((event) => event.type === "artifact-added");

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool, failure } from "../core/tool.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 const call = (name: string, args: unknown = {}) => ({ name, args });
 const success = call("terminate", { status: "success", summary: "All done." });

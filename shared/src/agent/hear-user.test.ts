@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { agentForTest } from "../testing/agent/agent.ts";
+import { gateForTest } from "../testing/agent/gate-tool.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { agentForTest } from "./agent-for-test.ts";
-import { gateForTest } from "./gate-for-test.ts";
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
 

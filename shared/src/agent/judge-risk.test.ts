@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool, type RiskContext, type Tool } from "../core/tool.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 /** Presses buttons; what a press would do is read from `label` at the time. */
 function presser(risk: NonNullable<Tool["risk"]>) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 test("a task keeps the way of calling tools it began with, whatever is configured when it goes on", async () => {
   await using it = await agentForTest({

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
 import { modelConfigSchema } from "../models/config.ts";
 import { createModel } from "../models/create-model.ts";
-import { agentForTest } from "./agent-for-test.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { lookAround } from "./look-around.ts";
 
 const step = defineTool({

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { MoreTools } from "../core/more-tools.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
-import { agentForTest } from "./agent-for-test.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 
 const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>
   defineTool({ name, description: name, input: z.strictObject({}), effect, run: async () => answer });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "../core/events.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 const modelPauses = { firstMs: 30, longestMs: 60 };
 const once = { maxRetries: 0 };

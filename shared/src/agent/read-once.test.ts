@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { agentForTest } from "./agent-for-test.ts";
 import { readCall } from "./plan-call.ts";
 
 const slip = "{'city': 'Ulm',}";

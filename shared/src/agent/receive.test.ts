@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { agentForTest } from "./agent-for-test.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 
 const names = [
   "mcp.json",

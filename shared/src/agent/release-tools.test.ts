@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { agentForTest } from "./agent-for-test.ts";
 
 const question = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool, type RiskContext, type Tool, type ToolResult } from "../core/tool.ts";
-import { workspaceForTest } from "../machine/workspace/workspace-for-test.ts";
+import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
+import { workspaceForTest } from "../testing/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
-import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
 import { readEarlier } from "./earlier.ts";
 import { judgeRisk } from "./judge-risk.ts";
 import { readCall } from "./plan-call.ts";

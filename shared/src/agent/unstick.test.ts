@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
-import { agentForTest } from "./agent-for-test.ts";
+import { agentForTest } from "../testing/agent/agent.ts";
 import type { TaskState } from "./task-state.ts";
 import { unstick } from "./unstick.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
-import { type AgentForTest, agentForTest } from "./agent-for-test.ts";
+import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
 import { approvalCode } from "./with-approval.ts";
 
 function deed() {

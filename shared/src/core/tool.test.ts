@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { workspaceForTest } from "../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../tools/context-for-test.ts";
+import { contextForTest } from "../testing/tool-context.ts";
+import { workspaceForTest } from "../testing/workspace.ts";
 import { AppError } from "./errors.ts";
 import { defineTool, type ToolContext } from "./tool.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { badAgentForTest } from "../a2a/ask/bad-agent-for-test.ts";
 import { defineFlow } from "../core/flow.ts";
+import { badAgentForTest } from "../testing/a2a/bad-agent.ts";
+import { flowForTest } from "../testing/flow.ts";
 import { askInForm } from "./ask-in-form.ts";
-import { flowForTest } from "./flow-for-test.ts";
 
 const form = {
   schema: z.object({ total: z.number() }),

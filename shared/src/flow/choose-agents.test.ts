@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { entryForTest } from "../testing/flow.ts";
 import { chooseAgents } from "./choose-agents.ts";
-import { entryForTest } from "./flow-for-test.ts";
 
 const swe = entryForTest("swe", "http://here/swe");
 const debate = { ...entryForTest("debate", "http://here/debate"), kind: "flow" as const };

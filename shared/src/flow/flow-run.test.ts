@@ -4,7 +4,7 @@ import type { AppError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
-import { flowForTest, told } from "./flow-for-test.ts";
+import { flowForTest, told } from "../testing/flow.ts";
 
 /** A flow whose body is given. */
 const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>

@@ -3,8 +3,8 @@ import { messageSignal } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { machineClock } from "../durable/sqlite/machine-clock.ts";
-import { scratch } from "../durable/testing/scratch.ts";
-import { until } from "../durable/testing/until.ts";
+import { scratch } from "../testing/durable/scratch.ts";
+import { until } from "../testing/durable/until.ts";
 import { type Begun, newState, workedMs } from "./flow-state.ts";
 import { askCaller } from "./hear-caller.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
-import { scratch } from "../durable/testing/scratch.ts";
+import { scratch } from "../testing/durable/scratch.ts";
 import { createFoldCache } from "./projection-cache.ts";
 import { untilSettled } from "./settle.ts";
 

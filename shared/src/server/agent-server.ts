@@ -129,9 +129,9 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {
     ...(await instructed(made, agentConfig.instructions)),
-    otherNames: made.otherNames,
     // One agent of a module can be several of a system, each under a name of its own.
     name,
+    otherNames: made.otherNames,
     limits: { ...made.limits, ...agentConfig.limits },
     ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
     moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
-import { processesOf } from "../machine/browser/browsers-for-test.ts";
 import { startEgressProxy } from "../machine/egress/proxy.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { processesOf } from "../testing/browser/browsers.ts";
 import { openBrowser } from "./open-browser.ts";
 
 // A browser takes its time on a busy machine.

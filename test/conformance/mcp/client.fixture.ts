@@ -8,7 +8,7 @@ import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { openMcp } from "manyhands/internal/server/open-mcp";
 import * as z from "zod";
-import { contextForTest } from "../../../shared/src/tools/context-for-test.ts";
+import { contextForTest } from "../../../shared/src/testing/tool-context.ts";
 
 const url = process.argv.at(-1) ?? "";
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";

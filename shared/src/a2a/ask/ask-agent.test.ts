@@ -3,12 +3,12 @@ import type { AskOutcome } from "../../core/ask-outcome.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
+import { askerForTest } from "../../testing/a2a/asker.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
 import { terminate } from "../../tools/human/terminate.ts";
-import { agentServerForTest } from "./agent-server-for-test.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
-import { askerForTest } from "./asker-for-test.ts";
 import { cancelOpen } from "./cancel-open.ts";
 
 const text = (said: string): Part[] => [{ type: "text", text: said }];

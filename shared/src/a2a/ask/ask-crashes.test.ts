@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { agentServerForTest } from "./agent-server-for-test.ts";
-import type { askerSettings } from "./asker-child-for-test.ts";
-import { badAgentForTest, badArtifact, badTask } from "./bad-agent-for-test.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
+import type { askerSettings } from "../../testing/a2a/asker-process.ts";
+import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 
 /** Runs a process that asks until it ends; whether it killed itself. */
 async function crashed(settings: z.input<typeof askerSettings>): Promise<boolean> {
-  const program = new URL("./asker-child-for-test.ts", import.meta.url).pathname;
+  const program = new URL("../../testing/a2a/asker-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
   const killer = setTimeout(() => child.kill("SIGTERM"), 20_000);
   const said = await new Response(child.stderr).text();

@@ -1,9 +1,16 @@
 import { expect, test } from "bun:test";
 import type { AskOutcome } from "../../core/ask-outcome.ts";
 import type { Part } from "../../core/message.ts";
+import { askerForTest } from "../../testing/a2a/asker.ts";
+import {
+  type BadAnswer,
+  badAgentForTest,
+  badArtifact,
+  badStream,
+  badTask,
+  badUpdate,
+} from "../../testing/a2a/bad-agent.ts";
 import { askAgent } from "./ask-agent.ts";
-import { askerForTest } from "./asker-for-test.ts";
-import { type BadAnswer, badAgentForTest, badArtifact, badStream, badTask, badUpdate } from "./bad-agent-for-test.ts";
 import type { AskBounds } from "./peers.ts";
 
 const parts: Part[] = [{ type: "text", text: "Do it." }];

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { type AgentForTest, agentForTest } from "../../agent/agent-for-test.ts";
 import type { Engine } from "../../core/engine.ts";
 import { readEvent } from "../../core/events.ts";
 import { defineTool } from "../../core/tool.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
-import { agentServerForTest } from "./agent-server-for-test.ts";
-import { badAgentForTest, badArtifact, badTask } from "./bad-agent-for-test.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
+import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
+import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 import { delegateTool } from "./delegate.ts";
 import { openDirectory } from "./directory.ts";
 import { createPeers } from "./peers.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
-import { agentServerForTest } from "./agent-server-for-test.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
+import { type AskerForTest, askerForTest } from "../../testing/a2a/asker.ts";
+import { badAgentForTest, badTask } from "../../testing/a2a/bad-agent.ts";
+import { gateForTest } from "../../testing/a2a/gate.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
-import { type AskerForTest, askerForTest } from "./asker-for-test.ts";
-import { badAgentForTest, badTask } from "./bad-agent-for-test.ts";
 import { cancelOpen } from "./cancel-open.ts";
-import { gateForTest } from "./gate-for-test.ts";
 import type { Peers } from "./peers.ts";
 
 const parts: Part[] = [{ type: "text", text: "Pay the bill." }];

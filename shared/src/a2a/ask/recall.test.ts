@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { until } from "../../durable/testing/until.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createPeers } from "./peers.ts";
 import { recallingEngine, recallRun } from "./recall.ts";
 

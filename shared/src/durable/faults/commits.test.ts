@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Run } from "../../core/run.ts";
+import { commitsIn } from "../../testing/durable/commits.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { commitsIn } from "../testing/commits.ts";
-import { scratch } from "../testing/scratch.ts";
-import { until } from "../testing/until.ts";
 
 /** How many commits a run of this body takes, its acceptance and its end included. */
 async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> {

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { Engine } from "../../core/engine.ts";
+import { errand, errandEvents, errandOutput } from "../../testing/durable/errand.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { spawnWorker } from "../../testing/durable/spawn-worker.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { errand, errandEvents, errandOutput } from "../testing/errand.ts";
-import { scratch } from "../testing/scratch.ts";
-import { spawnWorker } from "../testing/spawn-worker.ts";
 
 /** Has a process kill itself at this point of a run and another go on; false when the run ended before that point. */
 async function crashAndGoOn(crashAt: string): Promise<boolean> {

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/run.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { scratch } from "../testing/scratch.ts";
-import { until } from "../testing/until.ts";
 
 setDefaultTimeout(30_000);
 

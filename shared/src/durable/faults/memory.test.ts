@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { scratch } from "../testing/scratch.ts";
-import { until } from "../testing/until.ts";
 
 setDefaultTimeout(30_000);
 

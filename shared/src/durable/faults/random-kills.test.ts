@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Engine } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
+import { programs } from "../../testing/durable/arbitrary-program.ts";
+import { errandEvents, errandOutput } from "../../testing/durable/errand.ts";
+import { operationsOf, payloadOf, simulate } from "../../testing/durable/program.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { spawnWorker, type WorkerProcess, working } from "../../testing/durable/spawn-worker.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { programs } from "../testing/arbitrary-program.ts";
-import { errandEvents, errandOutput } from "../testing/errand.ts";
-import { operationsOf, payloadOf, simulate } from "../testing/program.ts";
-import { scratch } from "../testing/scratch.ts";
-import { spawnWorker, type WorkerProcess, working } from "../testing/spawn-worker.ts";
 
 const flows = 25;
 const kills = 8;

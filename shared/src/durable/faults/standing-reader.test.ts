@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 test("a reader that stands still keeps no process alive whose engine is closed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "standing-reader-"));
-  const program = new URL("./follower-child-for-test.ts", import.meta.url).pathname;
+  const program = new URL("../../testing/durable/follower-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, join(folder, "runs.db")], {
     stdout: "pipe",
     stderr: "inherit",

@@ -4,10 +4,10 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from "node:path";
 import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import type { Observations } from "../../testing/durable/storage-scenario.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { scratch } from "../testing/scratch.ts";
-import type { Observations } from "../testing/storage-scenario.ts";
-import { until } from "../testing/until.ts";
 
 setDefaultTimeout(30_000);
 

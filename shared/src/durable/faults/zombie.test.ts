@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { errand, errandEvents } from "../../testing/durable/errand.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { spawnWorker, type WorkerProcess, working } from "../../testing/durable/spawn-worker.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-import { errand, errandEvents } from "../testing/errand.ts";
-import { scratch } from "../testing/scratch.ts";
-import { spawnWorker, type WorkerProcess, working } from "../testing/spawn-worker.ts";
-import { until } from "../testing/until.ts";
 
 /** The run's state and whole record, to be compared before and after. */
 function everything(path: string): string {

@@ -2,9 +2,16 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../core/json.ts";
 import { silentLog } from "../../core/log.ts";
-import { programs } from "../testing/arbitrary-program.ts";
-import { emptyState, MemoryRunStore, type RunState } from "../testing/memory-run-store.ts";
-import { type Effect, operationsOf, type Program, payloadOf, programDefinition, simulate } from "../testing/program.ts";
+import { programs } from "../../testing/durable/arbitrary-program.ts";
+import { emptyState, MemoryRunStore, type RunState } from "../../testing/durable/memory-run-store.ts";
+import {
+  type Effect,
+  operationsOf,
+  type Program,
+  payloadOf,
+  programDefinition,
+  simulate,
+} from "../../testing/durable/program.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { Journal } from "./journal.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { silentLog } from "../../core/log.ts";
 import type { Run } from "../../core/run.ts";
-import { emptyState, MemoryRunStore } from "../testing/memory-run-store.ts";
+import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";
 import type { JournalRow } from "./run-store.ts";

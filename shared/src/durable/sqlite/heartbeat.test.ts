@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { silentLog } from "../../core/log.ts";
-import { scratch } from "../testing/scratch.ts";
-import { until } from "../testing/until.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { silentLog } from "../../core/log.ts";
-import { scratch } from "../testing/scratch.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
 import { leasedRun } from "./leased-run.ts";
 import { machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";

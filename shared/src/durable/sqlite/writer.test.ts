@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/log.ts";
-import { scratch } from "../testing/scratch.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
 import type { Tables } from "./tables.ts";
 import { Writer } from "./writer.ts";
 

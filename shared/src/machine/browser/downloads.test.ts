@@ -2,8 +2,8 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
 import type { Browsing } from "./browser.ts";
-import { browsersForTest, processesOf } from "./browsers-for-test.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);

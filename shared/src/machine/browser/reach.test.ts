@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
-import { browsersForTest } from "./browsers-for-test.ts";
+import { browsersForTest } from "../../testing/browser/browsers.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
-import { browsersForTest } from "./browsers-for-test.ts";
+import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { findChromium } from "./find-chromium.ts";
 
 // A browser takes its time on a busy machine.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { saveDownload } from "./save-download.ts";
 
 test("a link that stands where a download should be is not followed, and downloads of one name do not meet", async () => {

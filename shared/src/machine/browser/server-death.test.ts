@@ -1,17 +1,20 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { browsersForTest, processesOf } from "./browsers-for-test.ts";
+import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);
 
 test("what a killed server leaves behind is swept by the next one", async () => {
   await using lab = await browsersForTest([]);
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, "server.fixture.ts"), lab.home], {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const server = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "../../testing/browser/browsing-process.ts"), lab.home],
+    {
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
   const reader = server.stdout.getReader();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("open\n");
   const [left] = await readdir(join(lab.home, "browser"));

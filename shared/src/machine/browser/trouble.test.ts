@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
 import { sendSignal } from "../sandbox/process-table.ts";
 import type { Browsing } from "./browser.ts";
-import { browsersForTest, processesOf } from "./browsers-for-test.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);

@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { networkInterfaces } from "node:os";
-import { browsersForTest } from "./browsers-for-test.ts";
+import { browsersForTest } from "../../testing/browser/browsers.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { runCommand } from "./run-command.ts";
-import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "./tiers.fixture.ts";
 
 const tiers = await availableTiers();
 const signal = AbortSignal.timeout(60_000);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
+import { eventually } from "../../testing/sandbox/tiers.ts";
 import { createConversationWatch } from "./conversation-watch.ts";
-import { eventually } from "./tiers.fixture.ts";
 
 const megabyte = 2 ** 20;
 const linux = process.platform === "linux";

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { availableTiers, openTier } from "../../testing/sandbox/tiers.ts";
 import { findPython } from "../../tools/python/find-python.ts";
 import type { Confinement } from "./confinement.ts";
 import { createSandbox } from "./create-sandbox.ts";
@@ -10,7 +11,6 @@ import { createUnconfined } from "./off.ts";
 import { probe } from "./probe.ts";
 import { runCommand } from "./run-command.ts";
 import { stepDownArgv, unprivilegedUser } from "./step-down.ts";
-import { availableTiers, openTier } from "./tiers.fixture.ts";
 
 const path = process.env.PATH ?? "";
 const tiers = await availableTiers();

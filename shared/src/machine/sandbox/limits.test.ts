@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { bytesInWords } from "./limits.ts";
 import { type CommandOutcome, runCommand } from "./run-command.ts";
 import type { SandboxLimits } from "./sandbox.ts";
-import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "./tiers.fixture.ts";
 
 const tiers = await availableTiers();
 const megabyte = 2 ** 20;

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { availableTiers, eventually, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { runCommand } from "./run-command.ts";
-import { availableTiers, eventually, openTier, processesNamed } from "./tiers.fixture.ts";
 
 const tiers = await availableTiers();
 const modes = [...tiers, "off" as const];
@@ -21,7 +21,7 @@ test.each(cases)(
     const within = await mkdtemp(join(tmpdir(), "manyhands-parent-"));
     await chmod(within, parent);
     const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode, { within });
-    const script = join(import.meta.dir, "server.fixture.ts");
+    const script = join(import.meta.dir, "../../testing/sandbox/sandbox-process.ts");
     const server = Bun.spawn([process.execPath, script, mode, join(workspace, ".."), workspace, mark], {
       stdout: "pipe",
       stderr: "inherit",

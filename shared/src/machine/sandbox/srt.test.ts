@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { availableTiers } from "./tiers.fixture.ts";
+import { availableTiers } from "../../testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 
@@ -26,7 +26,11 @@ test.if(tiers.includes("srt"))(
     await writeFile(file, lines.join(""));
     // Where it is, these are the hosts; nothing else is any different.
     const there = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", file, "/etc/hosts", "--die-with-parent"];
-    const asked = [process.execPath, join(import.meta.dir, "srt.fixture.ts"), ...Object.keys(hosts)];
+    const asked = [
+      process.execPath,
+      join(import.meta.dir, "../../testing/sandbox/srt-process.ts"),
+      ...Object.keys(hosts),
+    ];
     const own = process.getuid?.() === 0 ? ["--cap-add", "ALL"] : [];
     const asking = Bun.spawn([...there, ...own, "--", ...asked], { stdin: "ignore", stderr: "pipe", timeout: 30_000 });
     const [answers, errors] = await Promise.all([

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createArtifactStore } from "./artifact-store.ts";
 import { storeFile } from "./store-file.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 async function folderForTest() {
   const path = await mkdtemp(join(tmpdir(), "manyhands-"));

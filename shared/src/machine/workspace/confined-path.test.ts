@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { confinedPath } from "./confined-path.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 async function setUp() {
   const place = await workspaceForTest();

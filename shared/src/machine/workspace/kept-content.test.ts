@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 

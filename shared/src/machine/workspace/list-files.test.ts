@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { changedFiles, listFiles, removedFiles } from "./list-files.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 test("a listing has files in natural order, without our own, caches and what symlinks lead to", async () => {
   await using place = await workspaceForTest();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { chmod, link, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { openWorkspace } from "./open-workspace.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;

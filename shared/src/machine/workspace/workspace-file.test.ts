@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { holdFolder } from "./held-folder.ts";
 import { saveFile } from "./save-file.ts";
 import { openFile } from "./workspace-file.ts";
-import { workspaceForTest } from "./workspace-for-test.ts";
 
 const isRoot = process.getuid?.() === 0;
 

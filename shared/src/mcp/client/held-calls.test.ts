@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../../tools/context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { type CallOutcome, createHeldCalls, type HeldCall } from "./held-calls.ts";
 
 /** Work that asks, and comes to what the person said. */

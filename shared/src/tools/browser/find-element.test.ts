@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { refOf, startDesk } from "./browser.fixture.ts";
+import { refOf, startDesk } from "../../testing/browser/desk.ts";
 
 const list = (names: readonly string[]) =>
   names.map((name) => `<li>${name} <button onclick="done(this)">Delete ${name}</button>`).join("");

@@ -3,10 +3,10 @@ import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
 import { applyPatchTool } from "./apply-patch.ts";
-import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
 
 let place: CodePlace;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../core/workspace.ts";
 import { rememberArrival } from "../../machine/workspace/pristine.ts";
+import { type CodePlace, openCodePlace } from "../../testing/code/code-place.ts";
 import { hashOf } from "../files/apply-staged.ts";
 import { changesPatches } from "./changes-patch.ts";
-import { type CodePlace, openCodePlace } from "./code.fixture.ts";
 
 let place: CodePlace;
 beforeAll(async () => {

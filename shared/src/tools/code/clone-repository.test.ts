@@ -8,11 +8,11 @@ import type { Workspace } from "../../core/workspace.ts";
 import { createEgress, type Egress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
+import { type GitServer, startGitServer } from "../../testing/code/git-server.ts";
 import { sourceAddress } from "./archive/archive-address.ts";
 import { changesPatches } from "./changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
-import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
-import { type GitServer, startGitServer } from "./git/git-server.fixture.ts";
 
 /** Where the tests' address leads: a server here. */
 const host = "https://git.example";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
@@ -41,13 +41,13 @@ async function* afterEachKill(prepare: (workspace: Workspace) => Promise<void>, 
       const home = `${template}-${crashAt}`;
       await cp(template, home, { recursive: true, preserveTimestamps: true });
       try {
-        const preload = join(import.meta.dir, "../files/crash-at-for-test.ts");
+        const preload = join(import.meta.dir, "../../testing/files/crash-at.ts");
         const child = Bun.spawn({
           cmd: [
             process.execPath,
             "--preload",
             preload,
-            join(import.meta.dir, "code-child-for-test.ts"),
+            join(import.meta.dir, "../../testing/code/code-process.ts"),
             home,
             name,
             JSON.stringify(input),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { runTestsTool } from "./run-tests.ts";
 import { readTestReport } from "./test-report.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { globTool } from "./glob.ts";
 import { searchTool } from "./search.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pack } from "tar-stream";
 import type { Workspace } from "../../core/workspace.ts";
 import { arrivalsOf } from "../../machine/workspace/pristine.ts";
-import { type CodePlace, callIn, openCodePlace } from "./code.fixture.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { unpackTool } from "./unpack.ts";
 
 let place: CodePlace;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { type DataScene, dataScene } from "./data-for-test.ts";
+import { type DataScene, dataScene } from "../../testing/data/data.ts";
 import { sqlQuery } from "./sql-query.ts";
 
 let scene: DataScene;

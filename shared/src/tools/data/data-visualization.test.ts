@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../../core/tool.ts";
-import { type DataScene, dataScene } from "./data-for-test.ts";
+import { type DataScene, dataScene } from "../../testing/data/data.ts";
 import { dataVisualization } from "./data-visualization.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";
 import { writeReport } from "./write-report.ts";

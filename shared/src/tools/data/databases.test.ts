@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../../machine/sandbox/tiers.fixture.ts";
-import { dataScene } from "./data-for-test.ts";
+import { dataScene } from "../../testing/data/data.ts";
+import { eventually } from "../../testing/sandbox/tiers.ts";
 import { createDatabases } from "./databases.ts";
 import { sqlQuery } from "./sql-query.ts";
 
@@ -19,7 +19,9 @@ async function processesIn(folder: string): Promise<string[]> {
 
 test("a server that is killed in the middle of a query leaves no database behind", async () => {
   const home = await mkdtemp(join(tmpdir(), "databases-"));
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, "server.fixture.ts"), home], { stdout: "pipe" });
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, "../../testing/data/query-process.ts"), home], {
+    stdout: "pipe",
+  });
   const { value } = await server.stdout.getReader().read();
   const folder = Buffer.from(value ?? [])
     .toString()

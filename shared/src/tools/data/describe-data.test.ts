@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type DataScene, dataScene } from "./data-for-test.ts";
+import { type DataScene, dataScene } from "../../testing/data/data.ts";
 import { describeData } from "./describe-data.ts";
 
 let scene: DataScene;

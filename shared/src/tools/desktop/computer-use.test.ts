@@ -2,14 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
-import {
-  availableTiers,
-  eventually,
-  type OpenTier,
-  openTier,
-  processesNamed,
-} from "../../machine/sandbox/tiers.fixture.ts";
 import { openDesktop } from "../../server/open-desktop.ts";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
 import { computerUse } from "./computer-use.ts";
 import { createDisplays, displayTiers } from "./display-session.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 const path = "sub.txt";
@@ -22,8 +22,8 @@ async function crashed(before: string | undefined, earlier: object[], input: obj
     cmd: [
       process.execPath,
       "--preload",
-      join(import.meta.dir, "crash-at-for-test.ts"),
-      join(import.meta.dir, "editor-child-for-test.ts"),
+      join(import.meta.dir, "../../testing/files/crash-at.ts"),
+      join(import.meta.dir, "../../testing/files/editor-process.ts"),
       place.home,
       JSON.stringify(input),
       "run/1",

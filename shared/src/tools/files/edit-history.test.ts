@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { placeOf } from "../../machine/workspace/workspace-file.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { openEditHistory } from "./edit-history.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -3,8 +3,8 @@ import { chmod, link, mkdir, open, readdir, rm, stat, symlink, writeFile } from 
 import { join } from "node:path";
 import type { ToolResult } from "../../core/tool.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 async function setUp() {

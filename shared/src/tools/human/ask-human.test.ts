@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest, durableContextForTest } from "../context-for-test.ts";
+import { contextForTest, durableContextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "./ask-human.ts";
 
 /** As much of a run as waits: signals are given by the test, sleeps end when the test says so. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createChatCompletion } from "./create-chat-completion.ts";
 
 test("without a shape the answer is text", async () => {

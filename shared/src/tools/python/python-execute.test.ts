@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
-import {
-  availableTiers,
-  eventually,
-  type OpenTier,
-  openTier,
-  processesNamed,
-} from "../../machine/sandbox/tiers.fixture.ts";
+import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
 import { findPython } from "./find-python.ts";
 import { createPythonSessions, pythonExecute } from "./python-execute.ts";

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineTool, type RiskContext, type Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
+import { webToolsForTest } from "../../testing/web/web-tools.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createLookBook } from "../browser/looks.ts";
-import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
-import { webToolsForTest } from "./web-tools-for-test.ts";
 
 /** Tools under one guard, as a server has them; what their calls answer is said with each. */
 function guarded(workspace: Workspace) {

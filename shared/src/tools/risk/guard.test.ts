@@ -4,17 +4,17 @@ import * as z from "zod";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { type BrowsersForTest, browsersForTest } from "../../machine/browser/browsers-for-test.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
+import { type BrowsersForTest, browsersForTest } from "../../testing/browser/browsers.ts";
+import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
+import { webToolsForTest } from "../../testing/web/web-tools.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { browserTools } from "../browser/browser-tools.ts";
 import { createLookBook } from "../browser/looks.ts";
 import { sightOf } from "../browser/observe/sight.ts";
-import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
 import { judgeClick } from "./judge-deed.ts";
 import type { JudgingDeps } from "./judging.ts";
 import { addressesNamedIn } from "./named-hosts.ts";
-import { webToolsForTest } from "./web-tools-for-test.ts";
 
 const pages: Record<string, string> = {
   "/": `<button onclick="document.title='paid'">Pay <b>now</b></button><button>Next</button><a href=/delete>Delete account</a>

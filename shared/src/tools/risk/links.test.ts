@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
+import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { createLookBook } from "../browser/looks.ts";
-import { contextForTest, riskContextForTest } from "../context-for-test.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, withoutScheme } from "./links.ts";
-import { webToolsForTest } from "./web-tools-for-test.ts";
 
 test("addresses are found in Markdown, in brackets and on their own", () => {
   const text =

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { availableTiers, eventually, processesNamed } from "../../machine/sandbox/tiers.fixture.ts";
+import { ending, type OpenShell, openShell } from "../../testing/sandbox/shell.ts";
+import { availableTiers, eventually, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
-import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
 
 const tiers = await availableTiers();
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually, processesNamed } from "../../machine/sandbox/tiers.fixture.ts";
+import { ending, type OpenShell, openShell } from "../../testing/sandbox/shell.ts";
+import { eventually, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
-import { ending, type OpenShell, openShell } from "./shell.fixture.ts";
 
 describe("the bash tool", () => {
   let shell: OpenShell;

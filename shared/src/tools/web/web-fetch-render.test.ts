@@ -1,10 +1,10 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { browsersForTest } from "../../machine/browser/browsers-for-test.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { browsersForTest } from "../../testing/browser/browsers.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { served, startSite } from "../../testing/web/site.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "./page/robots.ts";
-import { served, startSite } from "./site.fixture.ts";
 import { webFetch } from "./web-fetch.ts";
 
 // A browser takes its time on a busy machine.

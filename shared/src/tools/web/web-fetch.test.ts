@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createEgress } from "../../machine/egress/egress.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { pdf } from "../../testing/web/pdf.ts";
+import { served, startSite } from "../../testing/web/site.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "./page/robots.ts";
-import { pdf } from "./pdf.fixture.ts";
-import { served, startSite } from "./site.fixture.ts";
 import { webFetch } from "./web-fetch.ts";
 
 const filler = "A sentence that makes the page long enough to be an article. ".repeat(12);

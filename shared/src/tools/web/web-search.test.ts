@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
-import { workspaceForTest } from "../../machine/workspace/workspace-for-test.ts";
-import { contextForTest } from "../context-for-test.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { served, startSite } from "../../testing/web/site.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "./page/robots.ts";
 import type { EngineName, Hit, SearchEngine } from "./search/engine.ts";
 import { normalisedUrl } from "./search/normalised-url.ts";
 import { searchAll } from "./search/search-all.ts";
-import { served, startSite } from "./site.fixture.ts";
 import { webSearch } from "./web-search.ts";
 
 const engine = (name: EngineName, search: SearchEngine["search"]): SearchEngine => ({ name, search });

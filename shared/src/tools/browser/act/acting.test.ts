@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { refOf, startDesk } from "../browser.fixture.ts";
+import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 
 const desk = await startDesk({
   "/one": '<title>One</title><h1>One</h1><a href="/two">Next</a><a href="/two" target=_blank>New tab</a>',

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { refOf, startDesk } from "../browser.fixture.ts";
+import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 import type { BrowserSearch } from "./web-search.ts";
 
 const queries: string[] = [];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AppError } from "../../../core/errors.ts";
 import type { Inquiry } from "../../../core/tool.ts";
-import { type BrowsersForTest, browsersForTest } from "../../../machine/browser/browsers-for-test.ts";
-import { contextForTest } from "../../context-for-test.ts";
+import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
+import { contextForTest } from "../../../testing/tool-context.ts";
 import { extractContent } from "./extract-content.ts";
 import { piecesOf } from "./pieces.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { estimateText } from "../../../models/tokens.ts";
-import { refOf, startDesk } from "../browser.fixture.ts";
+import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 
 const rows = Array.from({ length: 40 }, (_, n) => `<tr><td>Plan ${n}</td><td>${n + 10},50 EUR</td></tr>`).join("");
 const prices = `<title>Prices</title><nav><a href="/imprint">Imprint</a></nav><h1>Our prices</h1><p>From 1 May: 12,50 EUR a month.</p>

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { estimateText } from "../../../models/tokens.ts";
-import { refOf, startDesk } from "../browser.fixture.ts";
+import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 
 const rows = (count: number) =>
   Array.from(

@@ -6,11 +6,11 @@ import type { Tool } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { openWorkspace } from "../../../machine/workspace/open-workspace.ts";
-import { contextForTest } from "../../context-for-test.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
+import { contextForTest } from "../../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { bashTool, createShellSessions } from "../../shell/bash-tool.ts";
 import type { SessionPool } from "../../shell/session-pool.ts";
-import { type CodePlace, callIn, openCodePlace } from "../code.fixture.ts";
 import { unpackTool } from "../unpack.ts";
 import { createCheckpoints } from "./checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints-tool.ts";
@@ -135,9 +135,12 @@ test("killed at any moment, every checkpoint there is can be restored and the ne
   const home = await mkdtemp(join(tmpdir(), "manyhands-checkpoints-"));
   try {
     for (const delay of [20, 45, 70]) {
-      const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "taker-child-for-test.ts"), home], {
-        stdout: "pipe",
-      });
+      const child = Bun.spawn(
+        [process.execPath, resolve(import.meta.dir, "../../../testing/code/checkpoint-process.ts"), home],
+        {
+          stdout: "pipe",
+        },
+      );
       await child.stdout.getReader().read();
       await Bun.sleep(delay);
       child.kill("SIGKILL");

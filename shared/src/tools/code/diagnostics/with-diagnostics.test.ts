@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { applyPatchTool } from "../apply-patch.ts";
-import { type CodePlace, callIn, openCodePlace } from "../code.fixture.ts";
 import { findProblems } from "./find-problems.ts";
 import { withDiagnostics } from "./with-diagnostics.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { gaussian, seeded } from "../insights/noise-for-test.ts";
+import { gaussian, seeded } from "../../../testing/data/noise.ts";
 import { chartInsights } from "./chart-insights.ts";
 import type { Plot } from "./chart-roles.ts";
 

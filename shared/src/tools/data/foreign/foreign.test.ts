@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { writeXlsx } from "hucre/xlsx";
-import { type DataScene, dataScene } from "../data-for-test.ts";
+import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { describeData } from "../describe-data.ts";
 import { sqlQuery } from "../sql-query.ts";
 import { foreignNames } from "./foreign-name.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { gaussian, seeded } from "../../../testing/data/noise.ts";
 import { abnormal } from "./abnormal.ts";
 import { addsUp } from "./adds-up.ts";
 import { clusters } from "./clusters.ts";
@@ -9,7 +10,6 @@ import { findInSeries } from "./find-in-series.ts";
 import type { Finding, Series } from "./finding.ts";
 import { localOutliers } from "./local-outliers.ts";
 import { majority } from "./majority.ts";
-import { gaussian, seeded } from "./noise-for-test.ts";
 import { pageHinkley } from "./page-hinkley.ts";
 import { pearson } from "./pearson.ts";
 import { sayFinding } from "./say-finding.ts";

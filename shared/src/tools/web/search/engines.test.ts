@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Handler, served, startSite } from "../site.fixture.ts";
+import { type Handler, served, startSite } from "../../../testing/web/site.ts";
 import type { EngineName, SearchQuery } from "./engine.ts";
 import { type EngineSettings, openEngines } from "./open-engines.ts";
 

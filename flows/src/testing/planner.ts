@@ -1,0 +1,71 @@
+import type { ReadEvent } from "manyhands/internal/core/events";
+import { type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
+import { told } from "manyhands/internal/testing/flow";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+
+/** A step as a scripted planner writes it. */
+export type StepForTest = {
+  readonly id?: string | null;
+  readonly text: string;
+  readonly agent: string;
+  readonly depends_on?: readonly (string | number)[] | null;
+  readonly expected?: string;
+  readonly delivers?: readonly string[];
+};
+
+type Reply = ScriptedReply | ((text: string) => ScriptedReply);
+
+/**
+ * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks steps by `check` (met when left out) and the whole task by
+ * `missing` (nothing when left out), and writes the final answer by `report`.
+ */
+export function plannerForTest(spec: {
+  readonly plans: readonly Reply[];
+  readonly check?: (text: string) => { verdict: string; evidence: string; reason: string };
+  readonly missing?: (text: string) => readonly { what: string; reason: string }[];
+  readonly report?: (text: string) => ScriptedReply;
+}): (request: ChatRequest) => ScriptedReply {
+  let planned = 0;
+  return (request) => {
+    const text = promptOf(request);
+    const [tool] = request.tools?.map((one) => one.function.name) ?? [];
+    if (tool === "planning") {
+      const reply = spec.plans[planned++] ?? { status: 400, error: { message: "no more plans" } };
+      return typeof reply === "function" ? reply(text) : reply;
+    }
+    if (tool === "check_step") {
+      const args = spec.check?.(text) ?? { verdict: "met", evidence: "it says so", reason: "done" };
+      return { calls: [{ name: "check_step", args }] };
+    }
+    if (tool === "check_task")
+      return { calls: [{ name: "check_task", args: { missing: spec.missing?.(text) ?? [] } }] };
+    return spec.report?.(text) ?? { text: "the report" };
+  };
+}
+
+/** A plan. */
+export function plan(...steps: StepForTest[]): ScriptedReply {
+  return { calls: [{ name: "planning", args: { command: "create", title: "Trip", steps } }] };
+}
+
+/** How a plan goes on. */
+export function revision(verdict: string, ...steps: StepForTest[]): ScriptedReply {
+  return { calls: [{ name: "planning", args: { command: "update", verdict, reason: `because ${verdict}`, steps } }] };
+}
+
+/** Everything in the newest user and tool messages of a request. */
+export function promptOf({ messages }: ChatRequest): string {
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  return messages
+    .slice(last + 1)
+    .filter(({ role }) => role !== "system")
+    .map(textOf)
+    .join("\n");
+}
+
+/** The steps of each plan that was told, with their marks: `✓ Book`. */
+export function marksOf(events: readonly ReadEvent[]): string[] {
+  return told(events, "plan-changed").map(({ text }) =>
+    [...text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)].map(([, mark, step]) => `${mark}${step}`).join("|"),
+  );
+}

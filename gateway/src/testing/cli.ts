@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { loadConfig } from "manyhands/internal/config/config";
+import { runCli } from "../cli/run-cli.ts";
+import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
+import type { TaskItem } from "../tasks/task-item.ts";
+
+/** A command line over a scripted agent, with everything it wrote, in a folder that goes away with `await using`. */
+export type CliForTest = AsyncDisposable & {
+  readonly cwd: string;
+  readonly sent: OutgoingMessage[];
+  readonly canceled: string[];
+  /** The addresses it connected to. */
+  readonly connected: string[];
+  run(...args: string[]): Promise<number>;
+  out(): string;
+  said(): string;
+};
+
+/** Makes one. `play` is what the agent does with each message; `answers` is what the person types, with nobody there when left out. */
+export async function cliForTest(options: {
+  readonly play?: (
+    message: OutgoingMessage,
+    client: { canceled: string[]; signal: AbortSignal },
+  ) => AsyncIterable<TaskItem>;
+  readonly answers?: readonly string[];
+  readonly interactive?: boolean;
+  /** What is on standard input; a person sits there when left out. */
+  readonly piped?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}): Promise<CliForTest> {
+  const cwd = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+  const url = server.url.href.replace(/\/$/, "");
+  const env = { MANUS_URL: url, GATEWAY_PORT: String(server.port), ...options.env };
+  const answers = [...(options.answers ?? [])];
+  const sent: OutgoingMessage[] = [];
+  const canceled: string[] = [];
+  const connected: string[] = [];
+  let out = "";
+  let said = "";
+  const client: AgentClient = {
+    url,
+    facts: { title: "Manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" },
+    send(message, { signal }) {
+      sent.push(message);
+      if (options.play === undefined) throw new Error("nothing to play");
+      return options.play(message, { canceled, signal });
+    },
+    watch: () => {
+      throw new Error("not scripted");
+    },
+    async cancel(taskId) {
+      canceled.push(taskId);
+    },
+    list: async () => [{ id: "t1", contextId: "c1", state: "completed", updatedAt: 0, title: "a \x1b[2Jtask" }],
+    file: async (part) => new TextEncoder().encode(`content of ${part.name}`),
+  };
+  const context = {
+    root: resolve(import.meta.dir, "../../.."),
+    cwd,
+    env,
+    terminal: {
+      style: { color: false, columns: 80 },
+      interactive: options.interactive ?? false,
+      out(text: string) {
+        out += text;
+      },
+      say(line: string) {
+        said += `${line}\n`;
+      },
+      ask: async () => answers.shift(),
+      read: async () => (options.piped === undefined ? undefined : new TextEncoder().encode(options.piped)),
+    },
+    configure: (file: string | undefined) => loadConfig({ cwd, file, env }),
+    async connect(address: string) {
+      connected.push(address);
+      return client;
+    },
+  };
+  return {
+    cwd,
+    sent,
+    canceled,
+    connected,
+    run: (...args) => runCli(args, context),
+    out: () => out,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await rm(cwd, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** A gateway with a flow that talks much, in a process of its own, until its input ends. Prints its address. */
+import { chatter } from "./chatter.ts";
+import { startGateway } from "./gateway.ts";
+
+await using gateway = await startGateway({ flows: [chatter] });
+process.stdout.write(`${gateway.url}\n`);
+await new Response(Bun.stdin.stream()).text();

@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import { askPerson } from "manyhands/internal/core/question";
+import type { RunDefinition } from "manyhands/internal/core/run";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
+import { openRuns } from "manyhands/internal/runs/runs";
+import { anyCard } from "../registry/card-policy.ts";
+import { openRegistry, type Registry } from "../registry/registry.ts";
+import { registryFile } from "../registry/registry-file.ts";
+import { gatewayApp } from "../server/gateway-app.ts";
+
+/** A gateway on a free port, with flows that answer without any agent. */
+export type TestGateway = AsyncDisposable & {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  /** What it took for bugs. */
+  readonly reported: readonly unknown[];
+};
+
+/**
+ * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about first, one that begins with "sleep" ends
+ * only when cancelled, and one that begins with "fail" fails. `flows` are there beside it. With a `token`, every request must carry it.
+ */
+export async function startGateway(
+  options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},
+): Promise<TestGateway> {
+  const home = await mkdtemp(join(tmpdir(), "gateway-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const reported: unknown[] = [];
+  const fail = (bug: unknown) => {
+    reported.push(bug);
+    throw bug;
+  };
+  const registry = await openRegistry({
+    configured: [],
+    file: registryFile(join(home, "agents.json")),
+    policy: anyCard,
+    everyMs: 3_600_000,
+    reserved: [echo.name],
+    report: fail,
+  });
+  const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
+  const all = flows.map(({ runnable }) => runnable);
+  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => kindsOf(one).includes(kind)) };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
+  const url = `http://127.0.0.1:${server.port}`;
+  const { token } = options;
+  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl: url });
+  const app = gatewayApp({
+    version: "0.0.0",
+    publicUrl: url,
+    hostname: "127.0.0.1",
+    heartbeatMs: 500,
+    engine,
+    artifacts,
+    registry,
+    runnables,
+    runs,
+    model: { name: "none", provider: "test" },
+    facts: () => ({}),
+    identify(request) {
+      if (token === undefined) return "local";
+      const given = request.headers.get("authorization");
+      if (given?.startsWith(`Bearer ${token}`) !== true) throw new AppError("unauthorized", "Send the token.");
+      return given;
+    },
+    report: fail,
+  });
+  engine.work(flows.map(({ runnable: { kind }, execute }) => ({ kind, execute })));
+  return {
+    url,
+    engine,
+    registry,
+    reported,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await registry.close();
+      await engine.close({ graceMs: 0 });
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+/** A flow of a test: what is told of it, and its body. */
+export type TestFlow = { readonly runnable: Runnable; readonly execute: RunDefinition["execute"] };
+
+export const echo: Runnable = {
+  type: "flow",
+  name: "echo",
+  kind: "echo",
+  title: "Echo",
+  description: "Says its input back.",
+  version: "1.0.0",
+  skills: [{ id: "echo", name: "Echo", description: "Says it back.", tags: ["echo"], examples: [] }],
+  options: { type: "object", properties: { loud: { type: "boolean" } } },
+  admit({ parts }) {
+    if (parts.every((part) => part.type !== "text")) throw new AppError("invalid_input", "input: say what to echo.");
+    return {};
+  },
+};
+
+const echoRun: RunDefinition["execute"] = async (run, input) => {
+  const { message, outputSchema } = input as AgentInput;
+  const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  run.emit({ type: "step-started", step: 1, maxSteps: 1 });
+  if (text.startsWith("ask")) await askPerson(run, { question: "Really?", kind: "question" });
+  if (text.startsWith("sleep")) await run.sleep(3_600_000);
+  if (text.startsWith("fail")) throw new AppError("task_failed", "It was told to fail.");
+  const file = message.parts.filter((part) => part.type === "file");
+  if (file.length > 0) run.emit({ type: "artifact-added", artifactId: `${run.id}/file`, name: "file", parts: file });
+  run.emit({
+    type: "artifact-added",
+    artifactId: `${run.id}/answer`,
+    name: "answer",
+    parts: [
+      { type: "text", text },
+      // Whoever asks for a form gets it back.
+      ...(outputSchema === undefined ? [] : [{ type: "data" as const, data: outputSchema }]),
+    ],
+  });
+  return { answer: text };
+};

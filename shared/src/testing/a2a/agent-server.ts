@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentApp } from "../../a2a/server/agent-app.ts";
+import { agentRun } from "../../agent/agent-run.ts";
+import { defineAgent } from "../../agent/define-agent.ts";
+import type { ModelPauses } from "../../agent/patient-step.ts";
+import type { ApprovalPolicy } from "../../agent/plan-call.ts";
+import { releasingEngine } from "../../agent/release-tools.ts";
+import type { AgentDefinition } from "../../core/agent.ts";
+import type { Engine, RunRecord } from "../../core/engine.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { serve } from "../../http/serve.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { modelConfigSchema } from "../../models/config.ts";
+import { createModel } from "../../models/create-model.ts";
+import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
+import { askHuman } from "../../tools/human/ask-human.ts";
+import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+
+/** An agent of ours on a real port, with a scripted model. */
+export type AgentServerForTest = AsyncDisposable & {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly model: ScriptedModel;
+  /** Its tasks. */
+  tasks(): Promise<readonly RunRecord[]>;
+};
+
+type Options = {
+  readonly script: Parameters<typeof startScriptedModel>[0];
+  /** Made with what the server keeps, where they need it. */
+  readonly tools?:
+    | readonly Tool[]
+    | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);
+  readonly approval?: ApprovalPolicy;
+  readonly agent?: Partial<AgentDefinition>;
+  /** How often its model is asked again; as in real life when left out. */
+  readonly maxRetries?: number;
+  readonly modelPauses?: ModelPauses;
+  /** What else is said of its model. */
+  readonly model?: object;
+};
+
+/** Starts one; it goes away with `await using`. */
+export async function agentServerForTest(options: Options): Promise<AgentServerForTest> {
+  const { script, tools, approval, agent, maxRetries, modelPauses, model: about } = options;
+  const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
+  const model = await startScriptedModel(script);
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
+  const definition = defineAgent({
+    name: "helper",
+    title: "Helper",
+    description: "Helps.",
+    version: "1.0.0",
+    skills: [{ id: "help", name: "Help", description: "Does what it is told.", tags: ["test"], examples: [] }],
+    instructions: "Help.",
+    tools: (typeof tools === "function" ? tools({ engine, artifacts }) : tools) ?? [
+      createStrReplaceEditor(createKeyedQueue()),
+      askHuman(),
+    ],
+    ...agent,
+  });
+  const config = modelConfigSchema.parse({
+    name: "scripted",
+    baseUrl: model.url,
+    ...(maxRetries !== undefined && { maxRetries }),
+    price: { inputPerMillion: 1, outputPerMillion: 2 },
+    ...about,
+  });
+  const deps = {
+    model: createModel(config),
+    engine,
+    artifacts,
+    openWorkspace: open,
+    ...(approval && { approval }),
+    ...(modelPauses && { modelPauses }),
+  };
+  engine.work([agentRun(definition, deps)]);
+  let app: ReturnType<typeof agentApp> | undefined;
+  const served = serve(
+    { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
+    { port: 0, graceMs: 100, close: () => engine.close({ graceMs: 100 }) },
+  );
+  app = agentApp({
+    definition,
+    facts: { publicUrl: served.url.origin, model: { name: "scripted", provider: "test" }, sandbox: "none" },
+    engine: releasingEngine(engine, definition, { openWorkspace: open }),
+    artifacts,
+    identify: () => "local",
+    report: () => undefined,
+  });
+  return {
+    url: served.url.origin,
+    engine,
+    model,
+    tasks: async () => (await engine.list({ kind: definition.name, limit: 100 })).runs,
+    async [Symbol.asyncDispose]() {
+      await served.stop();
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AskBounds, createPeers, type PeerAddress, type Peers } from "../../a2a/ask/peers.ts";
+import { recalling, recallingEngine, recallRun } from "../../a2a/ask/recall.ts";
+import type { Engine, RunRecord } from "../../core/engine.ts";
+import { type ReadEvent, readEvent } from "../../core/events.ts";
+import type { Json } from "../../core/json.ts";
+import { messageSignal } from "../../core/message.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+
+/** Runs that ask other agents, on a real engine in a folder that goes away with `await using`. */
+export type AskerForTest = AsyncDisposable & {
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly peers: Peers;
+  readonly progress: readonly RunEvent[];
+  start(): Promise<string>;
+  /** Starts a run and waits for its end; what its body returned. */
+  run<Value>(): Promise<Value>;
+  until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
+  events(id: string): Promise<ReadEvent[]>;
+  /** A person's next message on a run. */
+  say(id: string, text: string): Promise<void>;
+};
+
+/** Makes one whose runs do `body`; `known` tells where agents are now, `retrySignal` when one is worth asking again. */
+export async function askerForTest(
+  body: (run: Run, peers: Peers) => Promise<unknown>,
+  bounds: Partial<AskBounds> = {},
+  known?: (name: string) => PeerAddress | undefined,
+  retrySignal?: () => AbortSignal,
+): Promise<AskerForTest> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const own = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const peers = createPeers({
+    engine: own,
+    artifacts,
+    bounds: { patienceMs: 300, ...bounds },
+    ...(known && { known }),
+    ...(retrySignal && { retrySignal }),
+  });
+  const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
+  own.work([recalling(definition, peers), recallRun("asker", peers)]);
+  const engine = recallingEngine(own, "asker");
+  const watching = new AbortController();
+  const progress: RunEvent[] = [];
+  const watch = async (id: string) => {
+    for await (const item of engine.follow(id, { signal: watching.signal }))
+      if (item.kind === "progress") progress.push(item.event);
+  };
+  const asker: AskerForTest = {
+    engine,
+    artifacts,
+    peers,
+    progress,
+    async start() {
+      const { run } = await engine.start({ kind: "asker", input: null, principal: "alice", contextId: "c1" });
+      watch(run.id).catch(() => undefined);
+      return run.id;
+    },
+    async until(id, ...statuses) {
+      for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(5)) {
+        const record = await engine.get(id);
+        if (record !== undefined && statuses.includes(record.status)) return record;
+      }
+      throw new Error(`run ${id} is not ${statuses.join(" or ")}: ${JSON.stringify(await engine.get(id))}`);
+    },
+    async run<Value>() {
+      const record = await asker.until(await asker.start(), "completed", "failed", "canceled", "paused");
+      if (record.status !== "completed") throw new Error(`${record.status}: ${record.error?.message}`);
+      return record.output as Value;
+    },
+    events: async (id) => (await engine.events(id)).map(({ event }) => readEvent(event)),
+    async say(id, text) {
+      const messageId = crypto.randomUUID();
+      await engine.deliver(id, messageSignal, { messageId, parts: [{ type: "text", text }] }, { id: messageId });
+    },
+    async [Symbol.asyncDispose]() {
+      watching.abort();
+      await own.close({ graceMs: 0 });
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+  return asker;
+}

@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { defineTool, type Tool } from "../../core/tool.ts";
+
+/** A tool `gate` that stands still, once it was entered, until `leave` lets it answer "open". For tests. */
+export function gateForTest(): { readonly tool: Tool; readonly entered: Promise<void>; readonly leave: () => void } {
+  const entered = Promise.withResolvers<void>();
+  const leave = Promise.withResolvers<void>();
+  const tool = defineTool({
+    name: "gate",
+    description: "Waits.",
+    input: z.strictObject({}),
+    effect: "pure",
+    async run() {
+      entered.resolve();
+      await leave.promise;
+      return "open";
+    },
+  });
+  return { tool, entered: entered.promise, leave: leave.resolve };
+}

@@ -1,0 +1,36 @@
+import type { AgentDefinition } from "../../core/agent.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { type AgentSource, agentOf } from "../../server/agent-source.ts";
+import { type MachineParts, offersOf, openAgent } from "../../server/open-agent.ts";
+import type { Databases } from "../../tools/data/databases.ts";
+
+/** A sandbox that runs nothing. */
+const noSandbox: Sandbox = {
+  tier: "none",
+  description: "none",
+  user: undefined,
+  spawn: () => Promise.reject(new Error("no sandbox")),
+  close: async () => undefined,
+};
+
+/** An agent as it is served on a machine that has only these parts. For tests. */
+export function openedForTest(
+  source: AgentSource,
+  parts: Partial<MachineParts> = {},
+  about: { readonly delegates?: readonly string[]; readonly pythonLibraries?: readonly string[] } = {},
+): AgentDefinition {
+  const machine: MachineParts = {
+    sandbox: noSandbox,
+    shell: [],
+    web: [],
+    desktop: [],
+    delegate: [],
+    browsing: { tools: [], look: undefined, missing: "There is no browser." },
+    egress: undefined,
+    databases: {} as Databases,
+    guarded: (tool) => tool,
+    ...parts,
+  };
+  const { delegates = [], pythonLibraries } = about;
+  return openAgent(agentOf(source, offersOf(machine, undefined, { delegates, pythonLibraries })), machine, undefined);
+}

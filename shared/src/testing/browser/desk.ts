@@ -1,0 +1,82 @@
+import { setDefaultTimeout } from "bun:test";
+import type { Sight, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import type { BrowserSettings } from "../../machine/browser/settings.ts";
+import type { BrowserSearch } from "../../tools/browser/act/web-search.ts";
+import { browserTools } from "../../tools/browser/browser-tools.ts";
+import { createLookBook } from "../../tools/browser/looks.ts";
+import { sightOf } from "../../tools/browser/observe/sight.ts";
+import { contextForTest } from "../tool-context.ts";
+import { type Handler, startSite } from "../web/site.ts";
+import { browsersForTest } from "./browsers.ts";
+
+/** A conversation before a browser and a site of its own. Ends with `await using`. For tests. */
+export type Desk = AsyncDisposable & {
+  readonly url: string;
+  readonly workspace: Workspace;
+  browsing(): Browsing;
+  /** Calls `browser_<name>`. */
+  call(name: string, input?: Record<string, unknown>): Promise<ToolResult>;
+  /** Opens a page of the site and looks at it. */
+  open(path: string): Promise<string>;
+  see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Sight>;
+};
+
+/** A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search` finds. */
+export async function startDesk(
+  pages: Readonly<Record<string, string | Handler>>,
+  changes: Partial<BrowserSettings> = {},
+  search?: BrowserSearch,
+): Promise<Desk> {
+  // A browser takes its time on a busy machine.
+  setDefaultTimeout(30_000);
+  const html = (body: string) => () => new Response(body, { headers: { "content-type": "text/html; charset=utf-8" } });
+  const answers = Object.entries(pages).map(([path, page]) => [path, typeof page === "string" ? html(page) : page]);
+  const site = startSite(Object.fromEntries(answers));
+  const lab = await browsersForTest([site.host], changes);
+  const workspace = await lab.workspace("desk");
+  const looks = createLookBook();
+  const tools = browserTools({ browsers: lab.browsers, looks, search });
+  const context = contextForTest(workspace);
+  const browsing = () => {
+    const open = lab.browsers.peek(workspace);
+    if (open === undefined) throw new Error("nothing is open");
+    return open;
+  };
+  const call = async (name: string, input: Record<string, unknown> = {}) => {
+    const tool = tools.find((one) => one.name === `browser_${name}`);
+    if (tool === undefined) throw new Error(`no tool browser_${name}`);
+    return await tool.call(input, context);
+  };
+  const see: Desk["see"] = ({ vision = false, tokens = 4_000 } = {}) =>
+    sightOf(browsing(), { looks, vision, tokens, signal: context.signal });
+  return {
+    url: site.url,
+    workspace,
+    browsing,
+    call,
+    see,
+    async open(path) {
+      const { text, isError } = await call("go_to_url", { url: `${site.url}${path}` });
+      if (isError) throw new Error(text);
+      return (await see()).text;
+    },
+    async [Symbol.asyncDispose]() {
+      await lab[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The ref that stands behind (or, on a line that begins with a text, around) some words of a look. */
+export function refOf(text: string, words: string): string {
+  const line = text.split("\n").find((one) => one.includes(words));
+  if (line === undefined) throw new Error(`${words} is not in:\n${text}`);
+  const at = line.indexOf(words);
+  const behind = /\[(e\d+)\]/.exec(line.slice(at))?.[1];
+  const before = [...line.slice(0, at).matchAll(/\[(e\d+)\]/g)].at(-1)?.[1];
+  const ref = behind ?? before;
+  if (ref === undefined) throw new Error(`there is no ref in ${line}`);
+  return ref;
+}

@@ -1,0 +1,16 @@
+import { createBrowsers } from "../../machine/browser/create-browsers.ts";
+import { browserDefaults } from "../../machine/browser/settings.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+
+/** A server that opens its browser, with the arguments it is given for Chromium, and says what came of it. */
+const [home = "", ...extraArgs] = Bun.argv.slice(2);
+const policy = { allow: [], deny: [], only: [] };
+const browsers = createBrowsers({ ...browserDefaults, folder: `${home}/browser`, policy, extraArgs });
+const workspace = await openWorkspace({ home, principal: "alice", contextId: "tried" });
+try {
+  await browsers.open(workspace, new AbortController().signal);
+  process.stdout.write(`sandbox: ${browsers.describe().sandbox}\n`);
+} catch (error) {
+  process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
+}
+await browsers.close();

@@ -1,0 +1,115 @@
+import { Database } from "bun:sqlite";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Engine } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { until } from "./until.ts";
+
+const runs = 5;
+const steps = 60;
+
+/** What can go wrong with the storage while runs are executed: makes it so, and returns what makes it good again. */
+const faults: Readonly<Record<string, (folder: string) => () => void>> = {
+  /** Every byte of the file system is taken. Use it on one of its own. */
+  full(folder) {
+    const filler = join(folder, "filler");
+    const file = openSync(filler, "w");
+    for (let size = 1 << 16; size > 0; ) {
+      try {
+        writeSync(file, Buffer.alloc(size));
+      } catch {
+        size >>= 1;
+      }
+    }
+    closeSync(file);
+    return () => rmSync(filler);
+  },
+  /** Another process takes the lock and keeps it. */
+  locked(folder) {
+    const db = new Database(join(folder, "runs.db"));
+    db.run("BEGIN IMMEDIATE");
+    return () => db.close();
+  },
+};
+
+/** What a scenario saw. */
+export type Observations = {
+  readonly health: string;
+  readonly refusals: readonly string[];
+  readonly refusedWithinMs: number;
+  readonly statusesMeanwhile: readonly string[];
+  readonly stepsMeanwhile: number;
+  readonly healthAfter: boolean;
+  readonly outputs: readonly unknown[];
+  readonly timesRun: readonly number[];
+  readonly gapless: boolean;
+};
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => "accepted",
+    (error) => (error instanceof AppError ? error.code : String(error)),
+  );
+}
+
+/** Executes runs, breaks the storage in their middle, looks around, mends it, and lets them end. */
+async function observe(folder: string, fault: string): Promise<Observations> {
+  const engine: Engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 10 });
+  const timesRun = new Map<string, number>();
+  const execute = async (run: Parameters<Parameters<Engine["work"]>[0][0]["execute"]>[0]) => {
+    for (let n = 0; n < steps; n++) {
+      await run.step("step", async (step) => {
+        timesRun.set(step.key, (timesRun.get(step.key) ?? 0) + 1);
+        step.emit({ type: "stepped", n });
+        await Bun.sleep(1);
+        return "x".repeat(4000);
+      });
+    }
+    return steps;
+  };
+  engine.work([{ kind: "k", execute }]);
+  const request = { kind: "k", input: null, principal: "p", contextId: "c" };
+  const ids: string[] = [];
+  for (let n = 0; n < runs; n++) ids.push((await engine.start(request)).run.id);
+  await until(() => timesRun.size > runs * 3);
+
+  const mend = faults[fault]?.(folder);
+  if (mend === undefined) throw new Error(`There is no fault ${fault}.`);
+  await until(() => !engine.health().ok);
+  const state = engine.health();
+  const asked = performance.now();
+  const refusals = [
+    await codeOf(engine.start(request)),
+    await codeOf(engine.deliver(ids[0] ?? "", "signal", 1)),
+    await codeOf(engine.cancel(ids[0] ?? "")),
+  ];
+  const refusedWithinMs = performance.now() - asked;
+  const stepsBefore = timesRun.size;
+  await Bun.sleep(300);
+  const statusesMeanwhile = await Promise.all(ids.map(async (id) => (await engine.get(id))?.status ?? "gone"));
+  const stepsMeanwhile = timesRun.size - stepsBefore;
+
+  mend();
+  await until(async () => (await engine.list({ limit: 1, statuses: ["completed"] })).total === runs);
+  const records = await Promise.all(ids.map((id) => engine.get(id)));
+  const logs = await Promise.all(ids.map((id) => engine.events(id)));
+  const observations: Observations = {
+    health: state.ok ? "ok" : state.reason,
+    refusals,
+    refusedWithinMs,
+    statusesMeanwhile,
+    stepsMeanwhile,
+    healthAfter: engine.health().ok,
+    outputs: records.map((record) => record?.output),
+    timesRun: [...new Set(timesRun.values())],
+    gapless: logs.every((log) => log.length === steps + 1 && log.every((event, index) => event.seq === index + 1)),
+  };
+  await engine.close();
+  return observations;
+}
+
+if (import.meta.main) {
+  const [folder = "", fault = ""] = process.argv.slice(2);
+  process.stdout.write(JSON.stringify(await observe(folder, fault)));
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPeers } from "../a2a/ask/peers.ts";
+import { recallingEngine, recallRun } from "../a2a/ask/recall.ts";
+import type { AgentEntry, Agents } from "../core/agents.ts";
+import type { Engine, RunRecord } from "../core/engine.ts";
+import { type ReadEvent, readEvent } from "../core/events.ts";
+import type { FlowDefinition } from "../core/flow.ts";
+import { type FlowSettings, settingsMetadata } from "../core/flow-settings.ts";
+import { createKeyedQueue } from "../core/keyed-queue.ts";
+import { messageSignal, type Part } from "../core/message.ts";
+import type { AgentInput, AgentOutput } from "../core/task.ts";
+import type { ArtifactStore } from "../core/workspace.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { flowRun } from "../flow/flow-run.ts";
+import type { FlowLimits } from "../flow/flow-state.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { modelConfigSchema } from "../models/config.ts";
+import { createModel } from "../models/create-model.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { terminate } from "../tools/human/terminate.ts";
+import { type AgentServerForTest, agentServerForTest } from "./a2a/agent-server.ts";
+import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+
+type Script = Parameters<typeof startScriptedModel>[0];
+
+/** A flow on a real engine, with real agents on real ports; all goes away with `await using`. */
+export type FlowForTest = AsyncDisposable & {
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  /** The flow's own model. */
+  readonly model: ScriptedModel;
+  agent(name: string): AgentServerForTest;
+  start(request: FlowStart): Promise<string>;
+  /** Starts a run and waits for its end. */
+  run(
+    request: FlowStart,
+  ): Promise<{ readonly record: RunRecord; readonly events: ReadEvent[]; readonly answer: string }>;
+  until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
+  /** Waits for an event of this type, the `n`-th from 1. */
+  event(id: string, type: string, n?: number): Promise<ReadEvent>;
+  events(id: string): Promise<ReadEvent[]>;
+  say(id: string, text: string, files?: readonly Part[]): Promise<void>;
+};
+
+/** What a test asks a flow. */
+export type FlowStart = {
+  readonly text: string;
+  readonly agents?: readonly string[];
+  readonly options?: { readonly [name: string]: unknown };
+  readonly files?: readonly Part[];
+} & Partial<Omit<AgentInput, "message">>;
+
+/** Makes one. Each agent answers by its script: a list of replies, or a function of the request. */
+export async function flowForTest(
+  definition: FlowDefinition,
+  spec: {
+    readonly agents: Readonly<Record<string, Script>>;
+    readonly model?: Script;
+    readonly limits?: Partial<FlowLimits>;
+    /** False for a model whose price is not known. */
+    readonly price?: boolean;
+    /** What the agents' entries say beside their names. */
+    readonly entries?: Readonly<Record<string, Partial<AgentEntry>>>;
+  },
+): Promise<FlowForTest> {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-flow-"));
+  const servers = new Map<string, AgentServerForTest>();
+  for (const [name, script] of Object.entries(spec.agents)) {
+    const agent = { name, title: name };
+    servers.set(
+      name,
+      await agentServerForTest({ script, tools: toolsForTest(), agent, maxRetries: 0, modelPauses: never }),
+    );
+  }
+  const entries = [...servers].map(([name, { url }]) => ({ ...entryForTest(name, url), ...spec.entries?.[name] }));
+  const model = await startScriptedModel(spec.model ?? []);
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const own = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const peers = createPeers({ engine: own, artifacts, bounds: { patienceMs: 1_000 } });
+  const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
+  own.work([
+    flowRun(definition, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
+    recallRun(definition.name, peers),
+  ]);
+  return {
+    ...runsForTest(definition, recallingEngine(own, definition.name)),
+    artifacts,
+    model,
+    agent(name) {
+      const server = servers.get(name);
+      if (server === undefined) throw new Error(`there is no agent ${name}`);
+      return server;
+    },
+    async [Symbol.asyncDispose]() {
+      await own.close({ graceMs: 0 });
+      for (const server of servers.values()) await server[Symbol.asyncDispose]();
+      await model.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A model that is away is not waited for. */
+const never = { firstMs: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY };
+
+function toolsForTest() {
+  return [createStrReplaceEditor(createKeyedQueue()), askHuman(), terminate];
+}
+
+/** A model at a scripted server. */
+export function modelForTest(url: string, hasPrice = true) {
+  return createModel(
+    modelConfigSchema.parse({
+      name: "scripted",
+      baseUrl: url,
+      ...(hasPrice && { price: { inputPerMillion: 1, outputPerMillion: 2 } }),
+    }),
+  );
+}
+
+/** An agent as a registry tells it. */
+export function entryForTest(name: string, url: string): AgentEntry {
+  const skills = [{ id: `${name}-work`, name: `Work of ${name}`, description: "", tags: [], examples: [] }];
+  return { name, title: name, description: `Does what ${name} does.`, skills, url, kind: "agent" };
+}
+
+/** A registry that holds these. */
+export function fixedAgents(entries: readonly AgentEntry[]): Agents {
+  return { list: async () => entries, read: async (url) => entryForTest("stranger", url) };
+}
+
+/** What tests do with the runs of an engine. */
+function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
+  const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
+  const poll = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
+    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(5)) {
+      const found = await look();
+      if (found !== undefined) return found;
+    }
+    throw new Error(`waited in vain for ${what}`);
+  };
+  const until = (id: string, ...statuses: RunRecord["status"][]) =>
+    poll(statuses.join(" or "), async () => {
+      const record = await engine.get(id);
+      return record !== undefined && statuses.includes(record.status) ? record : undefined;
+    });
+  const start = async (request: FlowStart) => {
+    const input = inputForTest(request);
+    const received = { type: "message-received", ...input.message };
+    const request_ = { kind: definition.name, input, principal: "alice", contextId: "c1", events: [received] };
+    return (await engine.start(request_)).run.id;
+  };
+  return {
+    engine,
+    events,
+    until,
+    start,
+    event: (id: string, type: ReadEvent["type"], n = 1) =>
+      poll(
+        type,
+        async () =>
+          (await events(id)).filter((event) => event.type === type || ("of" in event && event.of === type))[n - 1],
+      ),
+    async run(request: FlowStart) {
+      const id = await start(request);
+      const record = await until(id, "completed", "failed", "canceled", "paused");
+      return { record, events: await events(id), answer: (record.output as AgentOutput | undefined)?.answer ?? "" };
+    },
+    async say(id: string, text: string, files: readonly Part[] = []) {
+      const message = { messageId: crypto.randomUUID(), parts: [{ type: "text" as const, text }, ...files] };
+      await engine.deliver(id, messageSignal, message, { id: message.messageId });
+    },
+  };
+}
+
+/** A request as the run's input. */
+export function inputForTest({ text, files = [], agents, options, ...rest }: FlowStart): AgentInput {
+  const flow = { ...(agents && { agents }), ...(options && { options }) } as FlowSettings;
+  const parts: Part[] = [{ type: "text", text }, ...files];
+  const message = { messageId: crypto.randomUUID(), parts, metadata: settingsMetadata(flow) };
+  return { hops: 0, flow, ...rest, message };
+}
+
+/** What a flow told in events of its own of this type, in order: the data of each, with its note. */
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
+export function told(events: readonly ReadEvent[], of: string): Record<string, any>[] {
+  return events.flatMap((event) =>
+    event.type === "flow-told" && event.of === of ? [{ ...event.data, note: event.note }] : [],
+  );
+}

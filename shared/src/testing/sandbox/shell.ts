@@ -1,0 +1,42 @@
+import type { ToolContext, ToolResult } from "../../core/tool.ts";
+import { bashTool, createShellSessions } from "../../tools/shell/bash-tool.ts";
+import type { SessionPool } from "../../tools/shell/session-pool.ts";
+import { type OpenTier, openTier } from "./tiers.ts";
+
+/** A conversation with the bash tool over a sandbox of its own. */
+export type OpenShell = {
+  readonly tier: OpenTier;
+  readonly sessions: SessionPool;
+  readonly context: ToolContext;
+  call(input: Record<string, unknown>, changes?: Partial<ToolContext>): Promise<ToolResult>;
+  /** The result's text, with what differs from run to run replaced: times by `T`, the workspace by `WS`. */
+  bash(command: string, timeout?: number): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function openShell(mode: Parameters<typeof openTier>[0]): Promise<OpenShell> {
+  const tier = await openTier(mode);
+  const sessions = createShellSessions(tier.sandbox);
+  const context = tier.context("conversation");
+  const call: OpenShell["call"] = (input, changes = {}) =>
+    bashTool({ sessions }).call(input, { ...context, ...changes });
+  return {
+    tier,
+    sessions,
+    context,
+    call,
+    async bash(command, timeout = 20) {
+      const { text } = await call({ command, timeout });
+      return text.replace(/(?<!time )\b\d+\.\d s/g, "T").replaceAll(tier.workspace, "WS");
+    },
+    async close() {
+      await sessions.close();
+      await tier.close();
+    },
+  };
+}
+
+/** How a call with this exit code ends in the workspace. */
+export function ending(exitCode: number): string {
+  return `[exit code ${exitCode}, T, cwd .]`;
+}

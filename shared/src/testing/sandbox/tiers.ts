@@ -1,0 +1,98 @@
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { ToolContext } from "../../core/tool.ts";
+import { createSandbox, type SandboxOptions } from "../../machine/sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+
+export type ConfiningTier = "srt" | "bwrap" | "landlock";
+
+/** A sandbox of one tier over a workspace, with another conversation's workspace beside it. */
+export type OpenTier = {
+  readonly sandbox: Sandbox;
+  readonly workspace: string;
+  readonly neighbour: string;
+  /** A workspace of its own for a test that must not see what others left. */
+  folder(name: string): Promise<string>;
+  context(contextId: string, changes?: Partial<ToolContext>): ToolContext;
+  close(): Promise<void>;
+};
+
+export async function openTier(
+  mode: SandboxOptions["mode"],
+  options: Partial<SandboxOptions> & { readonly within?: string } = {},
+): Promise<OpenTier> {
+  const home = await mkdtemp(join(options.within ?? tmpdir(), "manyhands-tier-"));
+  await chmod(home, 0o755);
+  const sandbox = await createSandbox({ mode, folder: home, ...options });
+  const folder = async (name: string) => {
+    const path = join(home, name);
+    await mkdir(path, { recursive: true });
+    if (sandbox.user) await chown(path, sandbox.user.uid, sandbox.user.gid);
+    return path;
+  };
+  const workspace = await folder("workspace");
+  return {
+    sandbox,
+    workspace,
+    neighbour: await folder("neighbour"),
+    folder,
+    context: (contextId, changes = {}) => ({
+      signal: AbortSignal.timeout(60_000),
+      contextId,
+      key: "run/1",
+      resultCharacters: 12_000,
+      progress() {},
+      ask: async () => "",
+      fetch: () => Promise.reject(new Error("No web is there.")),
+      workspace: plainWorkspace(workspace, join(home, "meta")),
+      ...changes,
+    }),
+    async close() {
+      await sandbox.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The tiers that this machine has. */
+export async function availableTiers(): Promise<ConfiningTier[]> {
+  const found: ConfiningTier[] = [];
+  for (const tier of ["srt", "bwrap", "landlock"] as const) {
+    const { sandbox, close } = await openTier(tier);
+    if (sandbox.tier === tier) found.push(tier);
+    await close();
+  }
+  return found;
+}
+
+function plainWorkspace(root: string, metaRoot: string): ToolContext["workspace"] {
+  return {
+    root,
+    metaRoot,
+    resolve: async (path) => join(root, path),
+    async spill(name, content) {
+      const path = join(".manyhands", "output", name);
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await Bun.write(join(root, path), content);
+      return path;
+    },
+    adopt: async () => {},
+  };
+}
+
+/** The processes of this machine whose command line holds a word. */
+export async function processesNamed(word: string): Promise<number[]> {
+  const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_, index) => lines[index]?.includes(word));
+}
+
+/** Waits until a condition holds, and fails after five seconds. */
+export async function eventually(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 5000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Not within 5 s: ${what}`);
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Tool } from "../../core/tool.ts";
+import type { Browsers } from "../../machine/browser/browser.ts";
+import { createEgress } from "../../machine/egress/egress.ts";
+import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { webSearchTool } from "../../tools/browser/act/web-search.ts";
+import { createLookBook } from "../../tools/browser/looks.ts";
+import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
+import { createRobots } from "../../tools/web/page/robots.ts";
+import { webFetch } from "../../tools/web/web-fetch.ts";
+import { webSearch } from "../../tools/web/web-search.ts";
+
+/** The tools that reach the web by what their input says, with all they say of themselves; their calls reach nothing and answer `text`. For tests. */
+export function webToolsForTest(text: () => string = () => ""): readonly Tool[] {
+  const egress = createEgress({ allow: [], deny: [], only: [] });
+  const page = { egress, robots: createRobots(egress) };
+  // Never asked: no call of theirs is made.
+  const [browsers, sandbox] = [{} as Browsers, {} as Sandbox];
+  const tools = [
+    webSearch({ ...page, engines: [], lang: "en", country: "us" }),
+    webFetch(page),
+    webSearchTool({ browsers, looks: createLookBook() }, async () => []),
+    cloneRepositoryTool({ egress, sandbox }),
+  ];
+  return tools.map((tool) => ({ ...tool, call: async () => ({ text: text(), isError: false }) }));
+}
