@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
@@ -90,4 +92,43 @@ test("a tool name no storage keeps as it is does not stop the replay", async () 
   expect(await agent.until(id, "completed", "paused")).toMatchObject({ status: "completed" });
   const named = agent.model.requests.at(-1)?.body.messages.flatMap((message) => message.tool_calls ?? []);
   expect(named?.every((each) => /^[a-zA-Z0-9_-]{1,64}$/.test(each.function.name))).toBe(true);
+});
+
+test("a task that an earlier version began goes on: its calls are read now, and their names say what their results brought", async () => {
+  const seen: unknown[] = [];
+  const last = defineTool({
+    name: "last",
+    description: "Ends the task.",
+    input: z.strictObject({ city: z.string() }),
+    effect: "once",
+    risk: async (_, { takenIn }) => void seen.push(takenIn),
+    run: async ({ city }) => ({ text: "", isError: false, end: { status: "success", summary: city } }),
+  });
+  const script = [
+    { calls: ["planning", "browser_hover", "notes"].map((name) => call(name)) },
+    { calls: [...question.calls, { name: "last", rawArguments: "{'city': 'Ulm',}" }] },
+  ];
+  const tools = [...["planning", "browser_hover", "notes"].map((name) => tool(name, "pure")), askHuman(), last];
+  await using agent = await agentForTest({ script, tools });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  // What earlier versions did not record.
+  const unrecorded = (text: string) =>
+    JSON.stringify(JSON.parse(text, (key, value) => (key === "takenIn" || key === "input" ? undefined : value)));
+  const database = new Database(join(agent.home, "runs.db"));
+  const steps = database.query<{ path: string; out: string }, []>(
+    "SELECT path, out FROM journal WHERE out IS NOT NULL",
+  );
+  for (const { path, out } of steps.all())
+    database.run("UPDATE journal SET out = ? WHERE path = ?", [unrecorded(out), path]);
+  for (const { seq, event } of database
+    .query<{ seq: number; event: string }, []>("SELECT seq, event FROM events")
+    .all())
+    database.run("UPDATE events SET event = ? WHERE seq = ?", [unrecorded(event), seq]);
+  database.close();
+  await agent.restart({});
+  await agent.say(id, "yes");
+  const { status, output } = await agent.until(id, "completed", "paused", "failed");
+  expect([status, output]).toMatchObject(["completed", { answer: "Ulm" }]);
+  expect(seen.at(-1)).toEqual(["web", "notes"]);
 });

@@ -26,7 +26,7 @@ const canMount = ((): boolean => {
 
 /** Runs a scenario over a folder, which is a file system of its own when asked for; what it saw. */
 async function observe<T>(scenario: string, folder: string, options: { mounted: boolean; fault?: string }): Promise<T> {
-  const program = new URL(`../testing/${scenario}.ts`, import.meta.url).pathname;
+  const program = new URL(`../../testing/durable/${scenario}.ts`, import.meta.url).pathname;
   const plain = [process.execPath, program, folder, options.fault ?? ""];
   const mount = 'mount -t tmpfs -o size=8m tmpfs "$1" && shift && exec "$@"';
   const command = options.mounted ? [...namespace, "sh", "-c", mount, "sh", folder, ...plain] : plain;

@@ -38,6 +38,8 @@ type Options = {
 
 /** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
 export type AgentForTest = AsyncDisposable & {
+  /** Its folder, in which `runs.db` lies. */
+  readonly home: string;
   readonly engine: Engine;
   readonly model: ScriptedModel;
   readonly artifacts: ArtifactStore;
@@ -70,10 +72,9 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
       path: join(home, "runs.db"),
       ...(options.passed && { clock: clockAhead(options.passed) }),
     });
-    const config = modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model });
     const { approval, risky, modelPauses } = current;
     const deps = {
-      model: createModel(config),
+      model: createModel(modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model })),
       engine,
       artifacts,
       openWorkspace: open,
@@ -104,6 +105,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
     return run.id;
   };
   return {
+    home,
     get engine() {
       return engine;
     },
