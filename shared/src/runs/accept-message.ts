@@ -1,7 +1,7 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
-import type { FlowSettings } from "../core/flow-settings.ts";
+import { type FlowSettings, flowSettingsKey } from "../core/flow-settings.ts";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { RunEvent } from "../core/run.ts";
@@ -35,7 +35,7 @@ export async function startRun(
     contextId: contextId || crypto.randomUUID(),
     dedupe: {
       key: messageKey(kind, principal, input.message.messageId),
-      hash: sha256(JSON.stringify([contextId, input.message])),
+      hash: sha256(JSON.stringify([contextId, hashedForm(input.message)])),
     },
     events: [messageReceived(input.message)],
   });
@@ -108,6 +108,15 @@ async function isKnown(folds: FoldCache, run: RunRecord, message: UserMessage): 
 
 function messageReceived(message: UserMessage): RunEvent {
   return { type: "message-received", ...message } satisfies JournalEvent;
+}
+
+/** A first message as every version hashes it, so that one sent again after an upgrade is the same: settings of a flow are a data part at its end. */
+function hashedForm(message: UserMessage): UserMessage {
+  const { [flowSettingsKey]: data, ...metadata } = message.metadata ?? {};
+  if (data === undefined) return message;
+  const { messageId, parts } = message;
+  const isBare = Object.keys(metadata).length === 0;
+  return { messageId, parts: [...parts, { type: "data", data }], ...(!isBare && { metadata }) };
 }
 
 function sha256(text: string): string {
