@@ -1,0 +1,63 @@
+import { type Wire, wire } from "../a2a/rpc.ts";
+import { say } from "./make-runs.ts";
+import { setGoing, stored } from "./store.ts";
+import { eventually, type System } from "./system.ts";
+import { eventsOf } from "./views.ts";
+
+/** How the runs of a home end: what model and tools were asked for that, and what each run came to. */
+export type Ends = { readonly asked: readonly string[] } & Readonly<Record<string, Wire>>;
+
+/** What the person answers, by what the question says. */
+const answers: readonly (readonly [question: RegExp, answer: (question: string) => string])[] = [
+  [/Which way should/, () => "words"],
+  [/This is the plan/, () => "yes"],
+  [/tools__deploy/, (question) => /\byes \S+/.exec(question)?.[0] ?? "yes"],
+  [/Which/, () => "the usual"],
+];
+
+const over = ["completed", "failed", "canceled"];
+
+/** Lets a home's runs go on, answers what they ask, resumes what is paused, and waits until each has ended. */
+export async function endsOf(system: System): Promise<Ends> {
+  const { gateway } = system.urls;
+  const list = async (): Promise<Wire[]> => (await wire(fetch(`${gateway}/runs?limit=200`))).runs;
+  setGoing(system.path);
+  for (const run of await list()) if (run.status === "paused") await resume(system, run);
+  const answered = new Set<string>();
+  const runs = await eventually(
+    "every run has ended",
+    async () => {
+      const all = await list();
+      for (const run of all) if (!over.includes(run.status)) await goOn(system, run, answered);
+      return all.every(({ status }) => over.includes(status)) && all;
+    },
+    60_000,
+  );
+  const ends: Record<string, Wire> = { asked: system.play.done.toSorted() };
+  for (const { id, name, status, answer, error, files, lastEvent } of runs) {
+    const told = await eventsOf(system, id, lastEvent);
+    const fileNames = files.map((file: Wire) => file.name);
+    ends[id] = { name, status, answer, error, files: fileNames, told: countsOf(told.map(({ event }) => event.type)) };
+  }
+  return JSON.parse(stored(JSON.stringify(ends), system.names));
+}
+
+/** How often each type of event was told, but for lines of progress, whose number depends on the time. */
+function countsOf(types: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const type of types.toSorted()) if (type !== "agent-progressed") counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
+}
+
+async function resume({ urls }: System, { id }: Wire): Promise<void> {
+  await fetch(`${urls.gateway}/runs/${id}/resume`, { method: "POST" });
+}
+
+async function goOn(system: System, { id, status, question, error }: Wire, answered: Set<string>): Promise<void> {
+  if (status === "paused") throw new Error(`${id} is paused: ${JSON.stringify(error)}`);
+  if (status !== "input-required" || answered.has(id + question)) return;
+  const [, answer] = answers.find(([asked]) => asked.test(question)) ?? [];
+  if (answer === undefined) throw new Error(`Nobody knows what to answer: ${question}`);
+  answered.add(id + question);
+  await say(system, id, answer(question));
+}

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Wire } from "../a2a/rpc.ts";
+import type { Views } from "./views.ts";
+
+/** What is said of a home by its database alone. */
+export type Facts = {
+  /** How its failed runs failed, by their ids. */
+  readonly errors: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
+};
+
+/** A view that changed on purpose: why, and what a recorded view looks like now. */
+type Difference = {
+  readonly why: string;
+  now(view: Wire, key: string, recorded: Views, facts: Facts): Wire;
+};
+
+/** Every difference between what a home of 2026-11 showed then and what it shows now. The views as they were recorded are never changed. */
+const differences: readonly Difference[] = [
+  {
+    why: "What only a flow tells is {type, note, data}, with keys in its data that all flows share: docs/decisions/one-table-of-events.md",
+    now: (view) => everywhere(view, (one) => (isFlowEvent(one) ? flowEvent(one) : one)),
+  },
+  {
+    why: "The code of a failure is data, and not the end of its sentence: docs/decisions/one-table-of-events.md",
+    now: (view, _, __, { errors }) =>
+      everywhere(view, (one) => {
+        const error = errors[one.id];
+        if (error === undefined) return one;
+        if (one.progress === sentence(error)) return { ...one, progress: error.message };
+        return one.status?.message === undefined
+          ? one
+          : { ...one, status: { ...one.status, message: failure(one, error) } };
+      }),
+  },
+  {
+    why: "The command line reads every event of the table, also those that show nothing in the terminal, where it tells the time up to the last",
+    now: (view, key, recorded) => {
+      const [, id, json] = /^manyhands runs show (\S+)( --json)?$/.exec(key) ?? [];
+      const events = recorded[`GET /runs/${id}/events`];
+      if (events === undefined) return view;
+      return json === undefined ? withTime(view, events) : withEvents(view, events);
+    },
+  },
+];
+
+/** What the recorded views look like now. Fails for a difference that makes none, which is to be removed. */
+export function viewsNow(recorded: Views, facts: Facts): Views {
+  let views = recorded;
+  for (const { why, now } of differences) {
+    const next = Object.entries(views).map(([key, view]) => [key, now(view, key, recorded, facts)] as const);
+    if (isDeepStrictEqual(Object.fromEntries(next), views)) throw new Error(`Nothing differs for this reason: ${why}`);
+    views = Object.fromEntries(next);
+  }
+  return views;
+}
+
+/** A copy with every object in it as `change` makes it. */
+function everywhere(value: Wire, change: (one: Wire) => Wire): Wire {
+  if (Array.isArray(value)) return value.map((one) => everywhere(one, change));
+  if (typeof value !== "object" || value === null) return value;
+  return change(Object.fromEntries(Object.entries(value).map(([key, one]) => [key, everywhere(one, change)])));
+}
+
+function isFlowEvent({ type, note, data }: Wire): boolean {
+  return typeof type === "string" && typeof note === "string" && data === undefined;
+}
+
+const began = ["step-assigned", "branch-begun", "iteration-begun"];
+
+function flowEvent({ type, note, ...fields }: Wire): Wire {
+  const { met } = fields;
+  const shared = {
+    ...(began.includes(type) && { begun: true }),
+    ...(type === "policy-settled" && { outcome: met ? "completed" : "failed" }),
+    ...(type === "argument-made" && { outcome: "completed" }),
+  };
+  return { type, note, data: { ...fields, ...shared } };
+}
+
+type Failure = Facts["errors"][string];
+
+function sentence({ code, message }: Failure): string {
+  const end = ` (${code})`;
+  return message.endsWith(end) ? message : message + end;
+}
+
+function failure({ status }: Wire, error: Failure): Wire {
+  const { message } = status;
+  const parts = message.parts.map((part: Wire) =>
+    part.text === sentence(error) ? { ...part, text: error.message } : part,
+  );
+  return { ...message, parts, metadata: { ...message.metadata, "manyhands/error": error } };
+}
+
+/** The seconds from the first event to the last, of a run that has not ended. */
+function withTime(lines: readonly string[], events: readonly Wire[]): string[] {
+  const [first, last] = [events.at(0)?.at, events.at(-1)?.at].map((at) => Date.parse(at));
+  const seconds = (((last ?? 0) - (first ?? 0)) / 1000).toFixed(1);
+  return lines.map((line) => line.replace(/^(… still at work {2})[\d.]+ s/, `$1${seconds} s`));
+}
+
+function withEvents(items: readonly Wire[], events: readonly Wire[]): Wire[] {
+  const told = events.map(({ seq, at, event }) => ({ kind: "event", seq, at: Date.parse(at), event }));
+  const left = told.filter(({ seq }) => items.every((item) => item.seq !== seq));
+  const shown = items.filter(({ kind }) => kind === "event");
+  return [...[...shown, ...left].toSorted((one, other) => one.seq - other.seq), ...items.slice(shown.length)];
+}

@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../e2e/manus-server.ts";
+import { type ReadyProcess, startReady } from "../e2e/ready-process.ts";
+import { type Play, startPlay } from "./play.ts";
+import type { Names } from "./store.ts";
+
+/** The servers of a home: processes of some checkout, on free ports, with a scripted model and tools. */
+export type System = AsyncDisposable & {
+  /** MANYHANDS_HOME. */
+  readonly home: string;
+  readonly path: string;
+  readonly play: Play;
+  readonly urls: Readonly<Record<ServerName, string>>;
+  /** What stands for what in what is stored of it. */
+  readonly names: Names;
+  start(name: ServerName): Promise<void>;
+  startAll(): Promise<void>;
+  /** Ends servers as `kill -9` does. */
+  kill(...some: readonly ServerName[]): Promise<void>;
+  /** What the command line prints. */
+  cli(...args: readonly string[]): Promise<string>;
+};
+
+const entries = {
+  gateway: "gateway/src/server/main.ts",
+  manus: "agents/manus/src/server.ts",
+  "data-analysis": "agents/data-analysis/src/server.ts",
+} as const;
+
+type ServerName = keyof typeof entries;
+const servers = Object.keys(entries) as ServerName[];
+
+/** `hold`: whether the replies that the play can hold back never come. `names`: those beside its addresses and folder. */
+type SystemOptions = { readonly hold: boolean; readonly names?: Names };
+
+/** Makes one with an empty home and no server up; it goes away with `await using`. `checkout` is the folder whose code runs. */
+export async function startSystem(checkout: string, { hold, names = {} }: SystemOptions): Promise<System> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-system-"));
+  const home = join(folder, "home");
+  await mkdir(home, { mode: 0o700 });
+  const play = await startPlay({ hold });
+  const urls = Object.fromEntries(servers.map((name) => [name, `http://127.0.0.1:${freePort()}`])) as System["urls"];
+  await writeFile(join(folder, "manyhands.toml"), settings(play, urls));
+  await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { tools: mcpEntry(play) } }));
+  const env = { PATH: process.env.PATH ?? "", NO_COLOR: "1", COLUMNS: "100", TZ: "UTC" };
+  const running = new Map<ServerName, ReadyProcess>();
+  const start = async (name: ServerName) => {
+    running.set(name, await startReady([process.execPath, join(checkout, entries[name])], { cwd: folder, env }));
+  };
+  const kill = async (...some: readonly ServerName[]) => {
+    await Promise.all(some.map((name) => running.get(name)?.stop("SIGKILL")));
+    for (const name of some) running.delete(name);
+  };
+  return {
+    home,
+    path: join(home, "runs.db"),
+    play,
+    urls,
+    names: {
+      "{gateway}": hostOf(urls.gateway),
+      "{manus}": hostOf(urls.manus),
+      "{data-analysis}": hostOf(urls["data-analysis"]),
+      "{model}": hostOf(play.modelUrl),
+      "{tools}": hostOf(play.toolsUrl),
+      "{folder}": folder,
+      ...names,
+    },
+    start,
+    kill,
+    startAll: async () => void (await Promise.all(servers.map(start))),
+    async cli(...args) {
+      const command = [process.execPath, join(checkout, "gateway/src/cli/main.ts"), ...args];
+      const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+      const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+      return out + said;
+    },
+    async [Symbol.asyncDispose]() {
+      await kill(...servers);
+      await play[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Nothing listens on it. */
+const nowhere = "http://127.0.0.1:9";
+
+const hostOf = (url: string) => new URL(url).host;
+
+/** No sandbox: a home is the same on every machine. */
+function settings({ modelUrl }: Play, urls: System["urls"]): string {
+  const port = (name: ServerName) => `port = ${new URL(urls[name]).port}`;
+  return `home = "home"
+
+[llm]
+base_url = "${modelUrl}"
+api_key = "none"
+model = "scripted"
+price = { input_per_million = 1, output_per_million = 2 }
+
+[sandbox]
+tier = "off"
+
+[gateway]
+${port("gateway")}
+
+[agents.manus]
+${port("manus")}
+tools = ["files", "human", "delegate"]
+delegates = ["data-analysis"]
+approve = ["tools__deploy"]
+
+[agents.data-analysis]
+${port("data-analysis")}
+tools = ["files", "human"]
+
+[agents.browser]
+url = "${nowhere}"
+
+[agents.swe]
+url = "${nowhere}"
+`;
+}
+
+function mcpEntry({ toolsUrl }: Play) {
+  return { url: toolsUrl, type: "http", approve: "never", timeout: 600_000 };
+}
+
+/** Looks again and again until there is something; fails with `what` after a while. */
+export async function eventually<Value>(
+  what: string | (() => string),
+  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+  withinMs = 30_000,
+): Promise<Value> {
+  for (const deadline = performance.now() + withinMs; performance.now() < deadline; await Bun.sleep(50)) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+  }
+  throw new Error(`It did not come to this in time: ${typeof what === "string" ? what : what()}`);
+}

@@ -1,0 +1,122 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { rpc, sseItems, type Wire, wire } from "../a2a/rpc.ts";
+import { stored } from "./store.ts";
+import type { System } from "./system.ts";
+
+/** Everything a home's servers and its command line show of its runs, by the request that shows it. */
+export type Views = Readonly<Record<string, Wire>>;
+
+/** Asks for all of it, of a home that is held still. */
+export async function viewsOf(system: System): Promise<Views> {
+  const views: Record<string, Wire> = {};
+  const { gateway } = system.urls;
+  const get = (path: string) => wire(fetch(`${gateway}${path}`));
+  const list = await get("/runs?limit=200");
+  views["GET /runs"] = list;
+  for (const run of list.runs) {
+    views[`GET /runs/${run.id}`] = await get(`/runs/${run.id}`);
+    views[`GET /runs/${run.id}/events`] = await eventsOf(system, run.id, run.lastEvent);
+  }
+  for (const name of new Set<string>(list.runs.map((run: Wire) => run.name)))
+    Object.assign(views, await a2aViews(`gateway/a2a/${name}`, `${gateway}/a2a/${name}`));
+  Object.assign(views, await a2aViews("manus", system.urls.manus));
+  Object.assign(views, await a2aViews("data-analysis", system.urls["data-analysis"]));
+  Object.assign(views, await mcpViews(gateway, list.runs));
+  Object.assign(views, await commandLineViews(system, list.runs));
+  return eachOnce(JSON.parse(stored(JSON.stringify(views), system.names)));
+}
+
+/** What is shown in several places stands in one of them; in the others is where. */
+function eachOnce(views: Views): Views {
+  const keys = new Map(Object.entries(views).map(([key, value]) => [sortedJson(value), key]));
+  const within = (value: Wire, isView: boolean): Wire => {
+    const key = isView || typeof value !== "object" ? undefined : keys.get(sortedJson(value));
+    if (key !== undefined) return { as: key };
+    if (Array.isArray(value)) return value.map((one) => within(one, false));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, within(one, false)]));
+  };
+  return Object.fromEntries(Object.entries(views).map(([key, value]) => [key, within(value, true)]));
+}
+
+/** The same for equal values, whatever the order of their keys. */
+function sortedJson(value: Wire): string {
+  return JSON.stringify(value, (_, one) =>
+    typeof one !== "object" || one === null || Array.isArray(one)
+      ? one
+      : Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  );
+}
+
+/** A run's events up to the `last`: of one that goes on the stream stays open after it. */
+export async function eventsOf({ urls }: System, id: string, last: number): Promise<Wire[]> {
+  const url = `${urls.gateway}/runs/${id}/events`;
+  const events: Wire[] = [];
+  const stop = new AbortController();
+  for await (const item of sseItems(await fetch(url, { signal: stop.signal }))) {
+    if (item.id === undefined) continue;
+    events.push(item.data);
+    if (item.id >= last) break;
+  }
+  stop.abort();
+  return events;
+}
+
+/** An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, the oldest in each state. */
+async function a2aViews(name: string, url: string): Promise<Views> {
+  const views: Record<string, Wire> = {};
+  const result = async (method: string, params: object, headers = {}) => {
+    const { body } = await rpc(url, method, params, { headers });
+    return body.result ?? body.error;
+  };
+  const all = { pageSize: 100, includeArtifacts: true, historyLength: 100 };
+  const list = await result("ListTasks", all);
+  views[`${name} ListTasks`] = list;
+  for (const { id } of list.tasks) views[`${name} GetTask ${id}`] = await result("GetTask", { id });
+  const states = new Map<string, string>(list.tasks.map(({ id, status }: Wire) => [status.state, id]));
+  for (const id of states.values())
+    views[`${name} tasks/get ${id}`] = await result("tasks/get", { id }, { "A2A-Version": "0.3" });
+  return views;
+}
+
+async function mcpViews(gateway: string, runs: readonly Wire[]): Promise<Views> {
+  const mcp = new Client({ name: "test", version: "1" });
+  await mcp.connect(new StreamableHTTPClientTransport(new URL(`${gateway}/mcp`)));
+  const views: Record<string, Wire> = { "MCP resources/list": await mcp.listResources() };
+  for (const { id } of runs)
+    views[`MCP run_status ${id}`] = await mcp.callTool({ name: "run_status", arguments: { run_id: id } });
+  await mcp.close();
+  return views;
+}
+
+/** What the terminal shows: of the newest run of each name and in each state, two of them at a time. */
+async function commandLineViews({ cli }: System, runs: readonly Wire[]): Promise<Views> {
+  const seen = new Set<string>();
+  const shown = runs.filter(({ name, status }) => !(seen.has(name) && seen.has(status)) && seen.add(name).add(status));
+  const planned = runs.find(({ name, status }) => name === "planning" && status === "completed");
+  const lines: string[][] = [
+    ["runs", "list", "--limit", "100"],
+    ["runs", "list", "--limit", "100", "--json"],
+    ["runs", "show", planned.id, "--json"],
+    ...shown.map(({ id }) => ["runs", "show", id]),
+  ];
+  const views: Record<string, Wire> = {};
+  const next = async () => {
+    for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+      const out = await cli(...line);
+      views[`manyhands ${line.join(" ")}`] = line.includes("--json") ? jsonOf(out) : out.split("\n");
+    }
+  };
+  await Promise.all([next(), next()]);
+  return views;
+}
+
+/** One document, or one a line. */
+function jsonOf(text: string): Wire {
+  return text.startsWith("[")
+    ? JSON.parse(text)
+    : text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+}
