@@ -1,5 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
 import { type EventOf, writtenEvent } from "manyhands/internal/core/events";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";
@@ -89,7 +90,7 @@ async function nextOf(items: AsyncIterator<TaskItem>, { state }: Seen): Promise<
 /** A task that was begun goes on without its watcher, who is told where to find it. */
 function whereItIs(error: unknown, { taskId }: Seen): unknown {
   if (!(error instanceof AppError) || taskId === "") return error;
-  const how = `The run goes on where it is: bun manyhands runs watch ${taskId}`;
+  const how = `The run goes on where it is: ${ownCommand} runs watch ${taskId}`;
   return new AppError(error.code, `${error.message.replace(/\.$/, "")}. ${how}`, { cause: error });
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
 import { readServers } from "manyhands/internal/mcp/client/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";
@@ -29,7 +30,7 @@ export async function listServers(options: Options, { configure, env, terminal }
     terminal.out(
       `${paint(style, "bold", name.padEnd(names ?? 0))}  ${paint(style, "dim", kind.padEnd(kinds ?? 0))}  ${command}\n`,
     );
-  if (rows.length === 0) terminal.say("There are no MCP servers. Add one: bun manyhands mcp add NAME -- COMMAND …");
+  if (rows.length === 0) terminal.say(`There are no MCP servers. Add one: ${ownCommand} mcp add NAME -- COMMAND …`);
   // What is not set here may be so where agents start.
   await readServers(mcp.file, mcp.named, env).catch((error: Error) => terminal.say(error.message));
   return exitCodes.ok;
@@ -68,7 +69,7 @@ export async function testServer(name: string, options: Options, context: CliCon
       for (const tool of changed)
         terminal.out(`  ${line(`disabled, as it changed since it was approved: ${tool}`, context)}\n`);
     }
-    if (changed.size > 0) terminal.say(`Look at what changed, then: bun manyhands mcp approve ${name}`);
+    if (changed.size > 0) terminal.say(`Look at what changed, then: ${ownCommand} mcp approve ${name}`);
     return changed.size > 0 ? exitCodes.failed : exitCodes.ok;
   });
 }

@@ -1,4 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import { editServers } from "manyhands/internal/mcp/client/edit-servers";
 import type { CliContext } from "./context.ts";
 import { everyVariable } from "./every-variable.ts";
@@ -44,7 +45,7 @@ export async function addServer(
           ...(options.trust !== undefined && { trust: options.trust }),
         };
   await editServers(mcp.file, everyVariable(context.env), (servers) => ({ ...servers, [name]: entry }));
-  context.terminal.say(`Added ${name} to ${mcp.file}. See whether it works: bun manyhands mcp test ${name}`);
+  context.terminal.say(`Added ${name} to ${mcp.file}. See whether it works: ${ownCommand} mcp test ${name}`);
   return exitCodes.ok;
 }
 

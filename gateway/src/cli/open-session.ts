@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import { registryFile } from "../registry/registry-file.ts";
 import { faceUrl } from "../server/a2a-face.ts";
 import { urlOf } from "../supervisor/server-table.ts";
@@ -35,7 +36,7 @@ async function openRegistered(name: string, config: Config, context: CliContext)
   const registered = (await registryFile(join(config.home, "agents.json")).read()).map((one) => one.name);
   if (!registered.includes(name) && !(await isKnownAt(urlOf({ name: "gateway" }, config), name, config))) {
     const known = [...Object.keys(config.agents), ...registered].join(", ");
-    const how = "bun manyhands agents add URL registers another.";
+    const how = `${ownCommand} agents add URL registers another.`;
     throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}; ${how}`);
   }
   return openAtGateway(name, config, context);

@@ -1,19 +1,20 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { nearestName } from "manyhands/internal/config/nearest";
 import type { Json } from "manyhands/internal/core/json";
+import { version } from "manyhands/internal/core/version";
 import { demoCommand } from "../demo/demo.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { chatCommand } from "./chat.ts";
+import { completionScript, shells } from "./completion.ts";
 import { configCommand } from "./config-command.ts";
 import type { CliContext } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { flowCommand } from "./flow.ts";
+import { initCommand } from "./init.ts";
 import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
-
-const version = "0.1.0";
 
 /** The command line. `done` is told the exit code of the command that ran. */
 export function manyhandsProgram(context: CliContext, done: (exitCode: number) => void): Command {
@@ -71,6 +72,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   leaf("config", "show every setting in effect and where it comes from")
     .addOption(jsonOption())
     .action(async (options) => done(await configCommand(options, context)));
+  addBeginnings(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption });
@@ -93,6 +95,28 @@ function refuseUnknown(group: Command): void {
       group.error(`error: unknown command '${typed}'${meant}`);
     });
   }
+}
+
+/** What is done once, before work begins. */
+function addBeginnings(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  program
+    .command("init")
+    .description("ask for the model and write it to manyhands.toml")
+    .addOption(configOption())
+    .option(
+      "--endpoint <name>",
+      "whose model: openai, anthropic, gemini, openrouter, ollama, or the URL of an endpoint",
+    )
+    .option("--key-env <variable>", "the variable of the environment that holds the key; - for none")
+    .option("--model <name>", "the model's name there")
+    .option("-y, --yes", "take what is suggested where nothing is said")
+    .option("--force", "replace the [llm] of a file that has one")
+    .action(async (options) => done(await initCommand(options, context)));
+  program
+    .command("completion")
+    .description("print a script that completes commands in your shell, for its start-up file")
+    .addArgument(new Argument("<shell>").choices(shells))
+    .action((shell: (typeof shells)[number]) => context.terminal.out(completionScript(shell, program)));
 }
 
 async function giveTask(

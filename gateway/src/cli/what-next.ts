@@ -1,4 +1,5 @@
 import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import { isOwnAgent } from "./agent-session.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";
@@ -26,16 +27,16 @@ export function tellWhatNext(
   const { flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   if (state === "paused")
-    terminal.say(`When the cause is removed, resume it with: bun manyhands runs resume${file} ${taskId}`);
+    terminal.say(`When the cause is removed, resume it with: ${ownCommand} runs resume${file} ${taskId}`);
   else if (state === "input-required") {
     const whose = flow === undefined ? named(spoken, settings) : ` --flow ${flow}`;
     if (spoken.passing)
       terminal.say(
-        "What it has open, such as a page and its log-in, closes now; it stays open where `bun manyhands start` runs.",
+        `What it has open, such as a page and its log-in, closes now; it stays open where \`${ownCommand} start\` runs.`,
       );
-    terminal.say(`Answer it with: bun manyhands runs answer${whose}${file} ${taskId} "…"`);
+    terminal.say(`Answer it with: ${ownCommand} runs answer${whose}${file} ${taskId} "…"`);
   } else if (state === "submitted" || state === "working")
-    terminal.say(`It goes on where it is: bun manyhands runs watch${named(spoken, settings)}${file} ${taskId}`);
+    terminal.say(`It goes on where it is: ${ownCommand} runs watch${named(spoken, settings)}${file} ${taskId}`);
   else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken, settings))
     terminal.say(goOn(contextId, spoken, settings));
 }
@@ -45,14 +46,14 @@ function goOn(contextId: string, spoken: Spoken, settings: Agents): string {
   const { flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   const command = flow === undefined ? `run${named(spoken, settings)}${file}` : `flow ${flow}${file}`;
-  return `Go on in this conversation with: bun manyhands ${command} --context ${contextId} "…"`;
+  return `Go on in this conversation with: ${ownCommand} ${command} --context ${contextId} "…"`;
 }
 
 /** How a chat goes on from the command line. */
 export function chatOn(contextId: string, { agent, flow, config }: Spoken, settings: Agents): string {
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
   const whose = flow === undefined ? named({ agent }, settings) : ` --flow ${flow}`;
-  return `The conversation is ${contextId}. Go on in it with: bun manyhands chat${whose}${file} --context ${contextId}`;
+  return `The conversation is ${contextId}. Go on in it with: ${ownCommand} chat${whose}${file} --context ${contextId}`;
 }
 
 function named({ agent, byGateway }: Spoken, settings: Agents): string {

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
+import { ownCommand } from "manyhands/internal/core/own-command";
 import { factsText } from "../cli/agent-line.ts";
 import { conduct, type TaskOutcome } from "../cli/conduct.ts";
 import type { CliContext } from "../cli/context.ts";
@@ -94,7 +95,7 @@ function reaching(host: string, { egress }: Config, env: CliContext["env"]): Cli
 }
 
 function leftOut({ runsCode, operatesPages }: Abilities): string[] {
-  const how = "bun manyhands doctor tells why";
+  const how = `${ownCommand} doctor tells why`;
   return [
     ...(runsCode ? [] : [`Left out: mending a Python project. SWE cannot run its tests here; ${how}.`]),
     ...(operatesPages ? [] : [`Left out: filling in a form. No agent can operate web pages here; ${how}.`]),

@@ -1,7 +1,7 @@
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { EventOf } from "manyhands/internal/core/events";
-import { defineFlow, type Flow, type FlowDefinition } from "manyhands/internal/core/flow";
+import type { Flow, FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 
 /** The kind of the runs that hand a task to one agent. Agents of the same home have runs of their own, of their own kind. */
@@ -14,7 +14,7 @@ export const agentOptions = z.strictObject({});
 
 /** One agent as a flow: the task goes to it as it is, in the conversation it had before, and what comes of it is the result. */
 export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">): FlowDefinition {
-  return defineFlow({
+  return {
     name: agentKind(name),
     title: name,
     description: `The agent ${name}, alone.`,
@@ -38,7 +38,7 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
       const { code = "task_failed", message = `${name} ended as ${outcome.state}.` } = outcome.error ?? {};
       throw new AppError(code, message);
     },
-  });
+  };
 }
 
 /** The conversation at the agent that belongs to this run's: the one that the run before it had there. */

@@ -6,7 +6,7 @@ import { problemSchema } from "./problem.ts";
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   about: { readonly version: string; readonly publicUrl: string },
-) {
+): ReturnType<typeof createDocument> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const one of endpoints) paths[one.path] = { ...paths[one.path], [one.method]: operation(one) };
   return createDocument({

@@ -6,6 +6,7 @@ import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Model } from "manyhands/internal/core/model";
+import { version } from "manyhands/internal/core/version";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowExtension } from "manyhands/internal/flow/flow-extension";
 import { serve } from "manyhands/internal/http/serve";
@@ -29,7 +30,6 @@ import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openDoorbell } from "./open-doorbell.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 
-const version = "0.1.0";
 const connectMs = 30_000;
 
 /**

@@ -18,7 +18,7 @@ async function setUpWith(programs: readonly string[], asked: { system: boolean; 
   await writeFile(join(home, "bun.lock"), '{"lockfileVersion":1,"workspaces":{"":{"name":"empty"}}}');
   const code = `import { setUp } from ${JSON.stringify(join(import.meta.dir, "setup.ts"))};
     import { setupTable } from ${JSON.stringify(join(import.meta.dir, "report.ts"))};
-    const outcome = await setUp({ root: ${JSON.stringify(home)}, system: ${asked.system}, browser: false, say: () => {} });
+    const outcome = await setUp({ root: ${JSON.stringify(home)}, workspace: true, system: ${asked.system}, browser: false, say: () => {} });
     console.log(setupTable(outcome) + "\\n" + JSON.stringify(outcome.findings.map(({ program, state }) => program.name + " " + state)));`;
   const run = Bun.spawn([process.execPath, "-e", code], {
     cwd: home,

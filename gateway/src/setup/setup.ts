@@ -22,8 +22,10 @@ export type SetupOutcome = {
 };
 
 export type SetupOptions = {
-  /** The folder of the workspace's package.json. */
+  /** The folder of the workspace, or of the package. */
   readonly root: string;
+  /** Whether it is the workspace, whose packages are installed by its lock file. */
+  readonly workspace: boolean;
   /** Whether missing programs of the system may be installed, where that is possible. */
   readonly system: boolean;
   /** Whether a browser is downloaded for this user where the system's cannot be installed. */
@@ -44,7 +46,7 @@ export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
   const installing = options.system && wanted.length > 0 && canInstall();
   if (installing) options.say(`Installing ${wanted.map(({ name }) => name).join(", ")} …`);
   const [packages, outcome] = await Promise.all([
-    installWorkspace(options.root),
+    options.workspace ? installWorkspace(options.root) : undefined,
     installing ? installPrograms(wanted, options.root) : undefined,
   ]);
   const browser = packages === undefined && options.browser ? await addBrowser(here, options) : undefined;

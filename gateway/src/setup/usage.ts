@@ -1,7 +1,7 @@
 /** What `setup` takes. */
 const usage = `Usage: manyhands setup [--quiet]
 
-Installs what the machine lacks: the workspace's packages, sandbox tools, Python, and a browser.
+Installs what is missing: in a checkout the packages of its lock file; sandbox tools, Python, and a browser.
 
 Options:
   --quiet     say nothing where all is there, and download no browser

@@ -1,5 +1,5 @@
 import type { AgentDefinition, Limits, Skill } from "../core/agent.ts";
-import { AppError } from "../core/errors.ts";
+import { nameFault, refuseSpec, titleOf } from "../core/spec.ts";
 import type { Tool } from "../core/tool.ts";
 
 /** Bounds that let an ordinary task finish and stop a runaway one. */
@@ -21,9 +21,6 @@ export type AgentSpec<Listed> = Pick<AgentDefinition<Listed>, "name" | "descript
     readonly examples?: readonly string[];
   };
 
-const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-const longestName = 60;
-
 /**
  * An agent as data, with defaults for what it leaves out. Frozen: every task shares it. Throws `config_invalid` with one sentence that says
  * what is missing or wrong.
@@ -31,7 +28,7 @@ const longestName = 60;
 export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed>): AgentDefinition<Listed> {
   const { examples, limits, ...given } = spec;
   const fault = faultIn(spec);
-  if (fault !== undefined) throw new AppError("config_invalid", fault);
+  if (fault !== undefined) refuseSpec(fault);
   const title = spec.title ?? titleOf(spec.name);
   const skill: Skill = {
     id: spec.name,
@@ -52,8 +49,8 @@ export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed
 
 /** What is wrong, for people who are not held by the compiler. */
 function faultIn({ name, description, instructions, tools }: AgentSpec<object>): string | undefined {
-  if (typeof name !== "string" || !nameForm.test(name) || name.length > longestName)
-    return `An agent's name is lower-case words with dashes, at most ${longestName} characters; ${JSON.stringify(name)} is not.`;
+  const unnamed = nameFault("An agent", name);
+  if (unnamed !== undefined) return unnamed;
   for (const [field, value] of Object.entries({ description, instructions }))
     if (typeof value !== "string") return `The agent ${name} needs a text as its ${field}.`;
   if (!Array.isArray(tools)) return `The agent ${name} needs a list of tools, which may be empty.`;
@@ -63,11 +60,4 @@ function faultIn({ name, description, instructions, tools }: AgentSpec<object>):
   const names = tools.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
   const twice = names.find((one, at) => names.indexOf(one) !== at);
   return twice === undefined ? undefined : `The agent ${name} has two tools named ${twice}.`;
-}
-
-function titleOf(name: string): string {
-  return name
-    .split("-")
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join(" ");
 }

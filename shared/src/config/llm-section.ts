@@ -41,6 +41,7 @@ const keys = {
     .describe("a URL that begins with http:// or https://")
     .optional(),
   api_key: text.optional(),
+  api_key_env: text.describe("the name of the variable that holds the key").optional(),
   max_tokens: tokens.optional(),
   max_input_tokens: z.int().min(0).max(10_000_000_000).optional(),
   temperature: z.number().min(0).max(2).optional(),

@@ -33,7 +33,7 @@ function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = [
 /** A table over `[llm]`. At another endpoint it does not inherit what belongs to the first one: its key, prices and abilities. */
 function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
-  const { api_key: _, price: __, capabilities: ___, provider: ____, ...rest } = base;
+  const { api_key: _, api_key_env: _____, price: __, capabilities: ___, provider: ____, ...rest } = base;
   return { ...(elsewhere ? rest : base), ...table };
 }
 

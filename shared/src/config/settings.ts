@@ -2,6 +2,7 @@ import { firstFreePort } from "./agents.ts";
 import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
 import { readSettingsFile, type SettingsFile } from "./file.ts";
 import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";
+import { takeNamedKeys } from "./named-keys.ts";
 import { type Sections, sectionsSchema } from "./sections.ts";
 import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
@@ -44,6 +45,7 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
     setAt(merged, path, value);
     origins.set(path.join("."), variable);
   }
+  takeNamedKeys(merged, env, origins);
   if (agent !== undefined && valueAt(merged, ["agents", agent]) === undefined) setAt(merged, ["agents", agent], {});
   const parsed = sectionsSchema.safeParse(merged);
   if (parsed.success) return { sections: withPorts(parsed.data), file: read?.name, origins, agent };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { Skill } from "./agent.ts";
 import type { AgentEntry } from "./agents.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
@@ -7,6 +7,7 @@ import type { FlowSettings } from "./flow-settings.ts";
 import type { Json } from "./json.ts";
 import type { Part } from "./message.ts";
 import type { Run } from "./run.ts";
+import { nameFault, refuseSpec, titleOf } from "./spec.ts";
 import type { AgentInput } from "./task.ts";
 import type { StoredFile } from "./workspace.ts";
 
@@ -147,20 +148,44 @@ export type FlowDefinition = {
   perform(flow: Flow, options: unknown): Promise<FlowResult>;
 };
 
-/** Makes a flow whose body sees its options only as its schema lets them through. */
-export function defineFlow<Options extends z.ZodObject>(
-  spec: Omit<FlowDefinition, "options" | "check" | "perform"> & {
-    readonly options: Options;
-    check?(request: {
-      readonly agents?: readonly string[] | undefined;
-      readonly options: z.output<Options>;
-    }): string | undefined;
-    perform(flow: Flow, options: z.output<Options>): Promise<FlowResult>;
-  },
+/**
+ * Makes a flow whose body sees its options only as its schema lets them through. Its title, version, skill and options have defaults. Throws
+ * `config_invalid` with one sentence that says what is missing or wrong.
+ */
+export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<never, never>>>(
+  spec: Pick<FlowDefinition, "name" | "description" | "example"> &
+    Partial<Pick<FlowDefinition, "title" | "version" | "skills">> & {
+      readonly options?: Options;
+      check?(request: {
+        readonly agents?: readonly string[] | undefined;
+        readonly options: z.output<Options>;
+      }): string | undefined;
+      perform(flow: Flow, options: z.output<Options>): Promise<FlowResult>;
+    },
 ): FlowDefinition {
+  const fault = faultIn(spec);
+  if (fault !== undefined) refuseSpec(fault);
+  const { name, description, title = titleOf(name) } = spec;
+  const schema = (spec.options ?? z.strictObject({})) as Options;
   return {
+    version: "0.1.0",
+    skills: [{ id: name, name: title, description, tags: ["flow"], examples: [spec.example.text] }],
     ...spec,
-    check: ({ agents, options }) => spec.check?.({ agents, options: spec.options.parse(options) }),
-    perform: (flow, options) => spec.perform(flow, spec.options.parse(options)),
+    title,
+    options: schema,
+    check: ({ agents, options }) => spec.check?.({ agents, options: schema.parse(options) }),
+    perform: (flow, options) => spec.perform(flow, schema.parse(options)),
   };
+}
+
+/** What is wrong, for people who are not held by the compiler. */
+function faultIn(
+  spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "perform">>,
+): string | undefined {
+  const { name, description, example, perform } = spec;
+  const unnamed = nameFault("A flow", name);
+  if (unnamed !== undefined) return unnamed;
+  if (typeof description !== "string") return `The flow ${name} needs a text as its description.`;
+  if (typeof example?.text !== "string") return `The flow ${name} needs an example with a text: what one would ask it.`;
+  return typeof perform === "function" ? undefined : `The flow ${name} needs a function as its perform.`;
 }

@@ -5,6 +5,7 @@ import type { Part, UserMessage } from "./message.ts";
 import type { ImagePart, JsonSchema } from "./model.ts";
 import { type Reach, reachOfAny } from "./reach.ts";
 import type { Effect, Run } from "./run.ts";
+import { refuseSpec } from "./spec.ts";
 import type { TakenIn } from "./taken-in.ts";
 import { inputSchemaOf, onInput, parseInput } from "./tool-input.ts";
 import type { Workspace } from "./workspace.ts";
@@ -191,6 +192,8 @@ export function defineTool<Input extends z.ZodObject>(
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
   } & Pick<Tool, "family" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
+  const fault = faultIn(spec);
+  if (fault !== undefined) refuseSpec(fault);
   const { name, description, input, effect, run, risk, reach, edits, runDurably, ...rest } = spec;
   return {
     ...rest,
@@ -214,6 +217,22 @@ export function defineTool<Input extends z.ZodObject>(
       }
     },
   };
+}
+
+const effects: readonly Effect[] = ["pure", "idempotent", "once"];
+const toolName = /^[A-Za-z][\w-]{0,63}$/;
+
+/** What is wrong, for people who are not held by the compiler. */
+function faultIn(spec: { readonly [field: string]: unknown }): string | undefined {
+  const { name, description, input, effect, run } = spec;
+  if (typeof name !== "string" || !toolName.test(name))
+    return `A tool's name is made of letters, digits, _ and -, at most 64; ${JSON.stringify(name) ?? "none"} is not.`;
+  if (typeof description !== "string") return `The tool ${name} needs a text as its description.`;
+  if (typeof (input as z.ZodObject | undefined)?.safeParse !== "function" || !("shape" in (input as object)))
+    return `The tool ${name} needs a Zod object as its input, as in z.strictObject({}).`;
+  if (typeof effect !== "function" && !effects.includes(effect as Effect))
+    return `The tool ${name} needs to say its effect: ${effects.join(", ")}, or a function of the input.`;
+  return typeof run === "function" ? undefined : `The tool ${name} needs a function as its run.`;
 }
 
 function waiting<Input extends z.ZodObject>(

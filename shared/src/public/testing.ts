@@ -2,4 +2,5 @@
 export { flowForTest, told } from "../testing/flow.ts";
 export { type ScriptedModel, startScriptedModel } from "../testing/scripted-model.ts";
 export { type StartedAgent, startAgentForTest } from "../testing/start-agent.ts";
+export { type TestedTask, type TestTask, testAgent } from "../testing/test-agent.ts";
 export { contextForTest } from "../testing/tool-context.ts";

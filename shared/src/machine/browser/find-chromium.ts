@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
 
 const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -22,10 +23,7 @@ export async function findChromium(configured: string | undefined): Promise<stri
     macPaths.find((path) => process.platform === "darwin" && existsSync(path)) ??
     (await ownDownload());
   if (found !== undefined) return found;
-  throw new AppError(
-    "unavailable",
-    "There is no Chromium on this machine. `bun run setup` installs one, or `bunx playwright install chromium`.",
-  );
+  throw new AppError("unavailable", `There is no Chromium on this machine. \`${ownCommand} setup\` installs one.`);
 }
 
 async function ownDownload(): Promise<string | undefined> {

@@ -6,13 +6,14 @@ const fileAccessByAbi: readonly (readonly [abi: number, bits: bigint])[] = [
   [5, 1n << 15n],
 ];
 const readFolders = (1n << 0n) | (1n << 2n) | (1n << 3n);
+const listFolders = 1n << 3n;
 const onFiles = (1n << 0n) | (1n << 1n) | (1n << 2n) | (1n << 14n) | (1n << 15n);
 /** Connecting to abstract sockets of, and sending signals to, processes outside. */
 const scopes = 0b11n;
 const scopesAbi = 6;
 
-/** What may be done with what lies below a path. `exact`: others may change its names, so what is opened has to be at that very path. */
-export type LandlockRule = { readonly path: string; readonly access: "read" | "write"; readonly exact?: true };
+/** What may be done with what lies below a path; `list` is to see names alone. `exact`: others may change its names, so what is opened has to be at that very path. */
+export type LandlockRule = { readonly path: string; readonly access: "list" | "read" | "write"; readonly exact?: true };
 
 /** `struct landlock_ruleset_attr`: everything this ABI can hold back is held back. TCP is left to the socket filter. */
 export function rulesetAttribute(abi: number): BigUint64Array<ArrayBuffer> {
@@ -32,7 +33,7 @@ export function pathRule(
   isFolder: boolean,
   descriptor: number,
 ): Uint8Array {
-  const wanted = access === "write" ? handledFiles(abi) : readFolders;
+  const wanted = { list: listFolders, read: readFolders, write: handledFiles(abi) }[access];
   const view = new DataView(new ArrayBuffer(12));
   view.setBigUint64(0, wanted & handledFiles(abi) & (isFolder ? ~0n : onFiles), true);
   view.setInt32(8, descriptor, true);

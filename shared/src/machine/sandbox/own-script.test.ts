@@ -3,7 +3,7 @@ import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { landlockAbi } from "./kernel.ts";
-import { ownScriptArgv } from "./own-script.ts";
+import { codeFolder, ownScriptArgv } from "./own-script.ts";
 
 const script = `
 import { readFileSync, writeFileSync } from "node:fs";
@@ -72,5 +72,36 @@ test("a script of ours works in its folder and, where the kernel can hold it, no
     expect(output.trim()).toBe(`done ${elsewhere}`);
   } finally {
     await rm(home, { recursive: true, force: true });
+  }
+});
+
+test("our code and what it imports lie below the workspace, or below the outermost node_modules around the package", () => {
+  const room = "manyhands/shared/src/machine/sandbox";
+  expect(codeFolder("/home/me/manyhands/shared/src/machine/sandbox")).toBe("/home/me/manyhands");
+  expect(codeFolder(`/home/me/team/node_modules/${room}`)).toBe("/home/me/team/node_modules");
+  expect(codeFolder(`/team/node_modules/.pnpm/manyhands@1/node_modules/${room}`)).toBe("/team/node_modules");
+});
+
+test("a script of ours finds what is installed beside the package, and reads nothing else of the project", async () => {
+  const project = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+  try {
+    const code = join(project, "node_modules");
+    const script = join(code, "manyhands/script.js");
+    await Bun.write(join(code, "library/package.json"), '{"name":"library","main":"index.js","type":"module"}');
+    await Bun.write(join(code, "library/index.js"), 'export const found = "found";');
+    await Bun.write(join(project, "manyhands.toml"), "canary");
+    await Bun.write(
+      script,
+      `import { readFileSync } from "node:fs";
+       import { found } from "library";
+       let secret = "refused";
+       try { secret = readFileSync(${JSON.stringify(join(project, "manyhands.toml"))}, "utf8"); } catch {}
+       console.log(found, secret);`,
+    );
+    const child = Bun.spawn(ownScriptArgv(script, { code }), { env: {}, cwd: "/", stderr: "inherit" });
+    const held = process.platform === "linux" && landlockAbi() >= 3 ? "refused" : "canary";
+    expect(await new Response(child.stdout).text()).toBe(`found ${held}\n`);
+  } finally {
+    await rm(project, { recursive: true, force: true });
   }
 });

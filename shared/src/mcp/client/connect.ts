@@ -8,6 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
+import { version } from "../../core/version.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { httpFetch } from "./http-fetch.ts";
 import { isProgram, type ProgramServer, type RemoteServer, type ServerConfig } from "./server-config.ts";
@@ -124,7 +125,7 @@ function newClient(server: ServerConfig, listener: ConnectListener): Client {
     ...(server.sampling && { sampling: {} }),
   };
   const client = new Client(
-    { name: "manyhands", version: "0.1.0" },
+    { name: "manyhands", version },
     {
       capabilities,
       versionNegotiation: { mode: "auto", probe },

@@ -7,6 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
+import { ownCommand } from "../../core/own-command.ts";
 import { neutralLine } from "./neutral-text.ts";
 
 /**
@@ -18,11 +19,11 @@ export function serverFailure(name: string, error: unknown, ending: string | und
     new AppError(code, `The MCP server ${name}: ${what}`, { cause: error });
   if (error instanceof AppError && ending === undefined) return told(codeOf(error), error.message);
   if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
-    return told("unauthorized", `it wants you to sign in: \`bun manyhands mcp login ${name}\`.`);
+    return told("unauthorized", `it wants you to sign in: \`${ownCommand} mcp login ${name}\`.`);
   if (error instanceof InsufficientScopeError)
     return told(
       "unauthorized",
-      `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`bun manyhands mcp login ${name}\`.`,
+      `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`${ownCommand} mcp login ${name}\`.`,
     );
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && ending === undefined)
     return told(

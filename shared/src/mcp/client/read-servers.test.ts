@@ -43,7 +43,7 @@ test.each([
   ["neither command nor URL", { s: {} }, /mcpServers\.s needs a command or a url/],
   ["a command and a URL", { s: { command: "x", url: "https://x.example" } }, /not both/],
   ["another protocol", { s: { url: "file:///etc/passwd" } }, /mcpServers\.s\.url/],
-  ["a relative path", { s: { command: "x", read: ["a"] } }, /read: "a" is not an absolute path/],
+  ["a relative path", { s: { command: "x", read: ["a"] } }, /read: "a" is no path that begins with/],
   ["two names that are one in tool names", { "a b": { command: "x" }, a_b: { command: "x" } }, /Rename one/],
 ])("%s is refused with file and key", (_, servers, message) => {
   expect(() => parse(servers)).toThrow(message);
@@ -57,4 +57,14 @@ test("a secret is in no message", () => {
   } catch (error) {
     expect((error as Error).message).not.toContain("canary");
   }
+});
+
+test("paths that begin with a dot go from the folder of the file, wherever the program is started", () => {
+  const entry = { command: "bun", cwd: "./src/mcp", read: ["./node_modules", "../shared", "/usr/share"], write: ["."] };
+  const [server] = parseServers(JSON.stringify({ mcpServers: { s: entry } }), "/home/me/team/mcp.json", {});
+  expect(server).toMatchObject({
+    cwd: "/home/me/team/src/mcp",
+    read: ["/home/me/team/node_modules", "/home/me/shared", "/usr/share"],
+    write: ["/home/me/team"],
+  });
 });

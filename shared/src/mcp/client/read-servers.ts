@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { isProgram, type ServerConfig, serverSchemas, shownCommand } from "./server-config.ts";
@@ -12,7 +13,7 @@ const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAl
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`; none where there is no such file, unless it was
+ * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`, and paths that begin with `./` or `../` from its folder; none where there is no such file, unless it was
  * `named`. Rejects with `config_invalid`, naming file, server and key. An empty variable is a value.
  */
 export async function readServers(file: string, named: boolean, env: Environment): Promise<readonly ServerConfig[]> {
@@ -64,15 +65,22 @@ function readServer(name: string, entry: Record<string, unknown>, file: string, 
   const parsed = (hasUrl ? serverSchemas.remote : serverSchemas.program).safeParse(filled);
   if (!parsed.success) throw new AppError("config_invalid", `${where}${problem(parsed)}`);
   const server: ServerConfig = { name, shown: shownCommand(entry), ...parsed.data };
-  if (isProgram(server)) checkPaths(server, where);
-  return server;
+  if (!isProgram(server)) return server;
+  const { cwd, read, write } = server;
+  const placed = (path: string) => (/^\.\.?(?:\/|$)/.test(path) ? resolve(dirname(file), path) : path);
+  const program = { ...server, cwd: cwd && placed(cwd), read: read.map(placed), write: write.map(placed) };
+  checkPaths(program, where);
+  return program;
 }
 
 function checkPaths(server: { readonly [key in "read" | "write"]: readonly string[] }, where: string): void {
   for (const key of ["read", "write"] as const)
     for (const path of server[key])
       if (!path.startsWith("/"))
-        throw new AppError("config_invalid", `${where}.${key}: ${JSON.stringify(path)} is not an absolute path.`);
+        throw new AppError(
+          "config_invalid",
+          `${where}.${key}: ${JSON.stringify(path)} is no path that begins with / or, from the folder of this file, with ./ or ../.`,
+        );
 }
 
 /** Names the key and what is wrong with it, never the value: it may be a secret. */

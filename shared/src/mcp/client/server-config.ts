@@ -42,7 +42,7 @@ const program = z.strictObject({
   cwd: text.optional(),
   /** `unconfined` starts it without the sandbox. */
   trust: z.enum(["sandboxed", "unconfined"]).default("sandboxed"),
-  /** Absolute paths it may read, and those it may also write. */
+  /** Paths it may read, and those it may also write. */
   read: names.default([]),
   write: names.default([]),
   /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. None, unless it fetches itself. */

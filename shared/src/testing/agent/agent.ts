@@ -12,7 +12,7 @@ import type { Engine, RunRecord } from "../../core/engine.ts";
 import { type ReadEvent, readEvent } from "../../core/events.ts";
 import { messageSignal, type Part } from "../../core/message.ts";
 import type { AgentInput } from "../../core/task.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool, ToolFetch } from "../../core/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import type { MachineClock } from "../../durable/sqlite/machine-clock.ts";
@@ -32,6 +32,8 @@ type Options = {
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
+  /** The web for its tools; none when left out. */
+  readonly fetch?: ToolFetch;
   /** Milliseconds that have passed for the engine besides those that really did. */
   readonly passed?: () => number;
 };
@@ -72,15 +74,12 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
       path: join(home, "runs.db"),
       ...(options.passed && { clock: clockAhead(options.passed) }),
     });
-    const { approval, risky, modelPauses } = current;
     const deps = {
       model: createModel(modelConfigSchema.parse({ name: "scripted", baseUrl: model.url, ...current.model })),
       engine,
       artifacts,
       openWorkspace: open,
-      ...(approval && { approval }),
-      ...(risky && { risky }),
-      ...(modelPauses && { modelPauses }),
+      ...chosenDeps(current),
     };
     const definition = definitionForTest(current);
     engine.work([agentRun(definition, deps)]);
@@ -134,6 +133,15 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
       await model.close();
       await rm(home, { recursive: true, force: true });
     },
+  };
+}
+
+function chosenDeps({ approval, risky, modelPauses, fetch }: Options) {
+  return {
+    ...(approval && { approval }),
+    ...(risky && { risky }),
+    ...(modelPauses && { modelPauses }),
+    ...(fetch && { fetch }),
   };
 }
 

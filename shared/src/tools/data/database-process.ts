@@ -23,12 +23,9 @@ export interface DatabaseProcess {
 const graceMs = 5_000;
 const mostMemoryBytes = 2 * 2 ** 30;
 
-/** The root of the workspace that our packages and what they import lie below. */
-const code = resolve(import.meta.dir, "../../../..");
-
 /** Starts a database that sees the files below `folder`. It gets nothing of our environment. */
 export function startDatabase(folder: string): DatabaseProcess {
-  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { code, folder }), {
+  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
     cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
     stdin: "pipe",

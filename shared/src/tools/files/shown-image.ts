@@ -25,7 +25,6 @@ export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
 
 const deadlineMs = 20_000;
 const screen = { width: 1920, height: 1080 };
-const code = resolve(import.meta.dir, "../../../..");
 
 /**
  * Decodes an image that others wrote and makes it smaller where it has to be (1920 × 1080 when left out), in a process of its own that reaches no file and no network. Rejects with
@@ -38,7 +37,7 @@ export async function showImage(
 ): Promise<ShownImage> {
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(deadlineMs);
-  const argv = ownScriptArgv(resolve(import.meta.dir, "image-worker.ts"), { code });
+  const argv = ownScriptArgv(resolve(import.meta.dir, "image-worker.ts"));
   const child = Bun.spawn([...argv, String(box.width), String(box.height)], {
     cwd: "/",
     env: { LANG: "C.UTF-8" },

@@ -6,6 +6,7 @@ import {
   type FetchLike,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
+import { ownCommand } from "../../../core/own-command.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { serverFailure } from "../failure-words.ts";
 import { httpFetch } from "../http-fetch.ts";
@@ -26,7 +27,7 @@ const answerMs = 5 * 60_000;
 export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps): AuthProvider | undefined {
   if (Object.keys(server.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
   const needed = () =>
-    new AppError("unauthorized", `it wants you to sign in: \`bun manyhands mcp login ${server.name}\`.`);
+    new AppError("unauthorized", `it wants you to sign in: \`${ownCommand} mcp login ${server.name}\`.`);
   return {
     token: async () => (await store.read(server))?.tokens?.access_token,
     async onUnauthorized({ response }) {

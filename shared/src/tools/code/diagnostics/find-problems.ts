@@ -8,8 +8,6 @@ import { checkers, ownExtensions } from "./checkers.ts";
 const checkMs = 10_000;
 const mostOutput = 64 * 1024;
 
-/** The root of the workspace that our packages and what they import lie below. */
-const code = resolve(import.meta.dir, "../../../../..");
 const worker = resolve(import.meta.dir, "syntax-worker.ts");
 
 /** A text that would be the content of a file, and where it is looked at. */
@@ -38,7 +36,7 @@ export async function findProblems(checked: CheckedText): Promise<string[]> {
 }
 
 async function bySelf({ path, text, signal }: CheckedText): Promise<string> {
-  const child = Bun.spawn(ownScriptArgv(worker, { code }), {
+  const child = Bun.spawn(ownScriptArgv(worker), {
     cwd: "/",
     env: { LANG: "C.UTF-8" },
     stdin: new Blob([JSON.stringify({ name: basename(path), text })]),

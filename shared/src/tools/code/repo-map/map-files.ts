@@ -7,8 +7,6 @@ const timeoutMs = 15_000;
 const graceMs = 5_000;
 const mostOutput = 32 * 1024 ** 2;
 
-/** The root of the workspace that our packages and what they import lie below. */
-const code = resolve(import.meta.dir, "../../../../..");
 const worker = resolve(import.meta.dir, "map-worker.ts");
 
 /**
@@ -20,7 +18,7 @@ export async function mapFiles(
   signal: AbortSignal,
 ): Promise<readonly MappedFile[]> {
   signal.throwIfAborted();
-  const child = Bun.spawn(ownScriptArgv(worker, { code }), {
+  const child = Bun.spawn(ownScriptArgv(worker), {
     cwd: "/",
     env: { LANG: "C.UTF-8" },
     stdin: new Blob([JSON.stringify({ files, timeoutMs })]),

@@ -7,7 +7,6 @@ import { renderReply } from "./render-protocol.ts";
 
 const deadlineMs = 30_000;
 const mostMemoryBytes = 1.5 * 2 ** 30;
-const code = resolve(import.meta.dir, "../../../../..");
 
 /**
  * Draws a chart, and a small PNG (base64) of it where it isn't too large for one, in a process of its own that reaches no file of the workspace and no network, and is killed after 30 s or with the signal. Rejects with
@@ -20,7 +19,7 @@ export async function renderChart(
   const { png, signal } = options;
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(deadlineMs);
-  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "render-worker.ts"), { code }), {
+  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "render-worker.ts")), {
     cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
     stdin: new Blob([JSON.stringify({ spec, png })]),

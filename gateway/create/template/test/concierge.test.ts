@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { testAgent } from "manyhands/testing";
+import { concierge } from "../src/agents/concierge.ts";
+
+test("the concierge reads the weather before it suggests anything", async () => {
+  const { status, answer, requests } = await testAgent(concierge, {
+    task: "Plan a day in Lisbon.",
+    // What the model says, turn by turn. The tool is the real one; the web it sees is the test's.
+    script: [{ calls: [{ name: "weather", args: { city: "Lisbon" } }] }, { text: "It rains: go to the Tile Museum." }],
+    fetch: async (url) => new Response(`Lisbon: rain (asked at ${new URL(url).host})`),
+  });
+  expect([status, answer]).toEqual(["completed", "It rains: go to the Tile Museum."]);
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain("Lisbon: rain (asked at wttr.in)");
+});
+
+test("the concierge asks which city is meant", async () => {
+  const script = [{ calls: [{ name: "ask_human", args: { inquire: "Which city?" } }] }, { text: "Lisbon it is." }];
+  const { answer } = await testAgent(concierge, { task: "Plan a day out.", script, replies: ["Lisbon"] });
+  expect(answer).toBe("Lisbon it is.");
+});

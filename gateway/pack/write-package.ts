@@ -1,0 +1,138 @@
+import { chmod, cp, mkdir, rm } from "node:fs/promises";
+import { dirname, join, posix, relative, resolve } from "node:path";
+import * as z from "zod";
+
+/** The folders whose modules are the package, where they lie as in the workspace: what one finds beside itself, it finds there too. */
+const sources = ["shared/src", "flows/src", "agents/*/src", "gateway/src"];
+const assets = [...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`), "gateway/demo/**/*"];
+
+const manifestShape = z.looseObject({
+  packageManager: z.string().optional(),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  exports: z.record(z.string(), z.string()).default({}),
+  workspaces: z.looseObject({ catalog: z.record(z.string(), z.string()) }).optional(),
+});
+
+/**
+ * Writes the package `manyhands` into a folder: every module of the workspace without its types, what lies beside them, and the declarations that
+ * the public entries lead to.
+ */
+export async function writePackage(root: string, folder: string, version: string): Promise<void> {
+  await compile(root, folder);
+  for (const pattern of assets)
+    for (const path of new Bun.Glob(pattern).scanSync({ cwd: root }))
+      if (!path.includes("node_modules")) await cp(join(root, path), join(folder, path));
+  const shared = await readManifest(root, "shared/package.json");
+  const published = Object.entries(shared.exports).filter(([name]) => !name.startsWith("./internal/"));
+  await keepDeclarations(
+    folder,
+    published.map(([, path]) => declarationOf(join("shared", path))),
+  );
+  for (const [, path] of published) await referToNode(join(folder, declarationOf(join("shared", path))));
+  await rewriteModules(folder, shared.exports);
+  await mkdir(join(folder, "bin"));
+  await cp(join(root, "gateway/pack/manyhands.js"), join(folder, "bin/manyhands.js"));
+  await chmod(join(folder, "bin/manyhands.js"), 0o755);
+  for (const name of ["README.md", "LICENSE"]) await cp(join(root, name), join(folder, name));
+  const manifest = {
+    name: "manyhands",
+    version,
+    description: "AI agents that plan, use tools and finish tasks, durably, and speak A2A.",
+    license: "MIT",
+    type: "module",
+    engines: { node: ">=20", bun: ">=1.4.4" },
+    bin: { manyhands: "bin/manyhands.js" },
+    exports: Object.fromEntries([
+      ...published.map(([name, path]) => [name, entryOf(join("shared", path))]),
+      ["./package.json", "./package.json"],
+    ]),
+    dependencies: await dependenciesOf(root),
+  };
+  await Bun.write(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+async function compile(root: string, folder: string): Promise<void> {
+  const compiler = Bun.which("tsc", { PATH: join(root, "node_modules/.bin") });
+  if (compiler === null) throw new Error("There is no tsc: run `bun run setup` first");
+  const argv = [process.execPath, compiler, "-p", "gateway/pack/tsconfig.json", "--outDir", folder];
+  const compiling = Bun.spawn(argv, { cwd: root, stdout: "inherit", stderr: "inherit" });
+  if ((await compiling.exited) !== 0) throw new Error("The sources cannot be compiled");
+}
+
+/** What the workspace's packages depend on, but each other; and Bun, which all of it runs on. */
+async function dependenciesOf(root: string): Promise<Readonly<Record<string, string>>> {
+  const workspace = await readManifest(root, "package.json");
+  const found: Record<string, string> = { bun: (workspace.packageManager ?? "").replace("bun@", "") };
+  for (const pattern of sources)
+    for (const path of new Bun.Glob(`${dirname(pattern)}/package.json`).scanSync({ cwd: root }))
+      for (const [name, asked] of Object.entries((await readManifest(root, path)).dependencies))
+        if (!asked.startsWith("workspace:")) found[name] = workspace.workspaces?.catalog[name] ?? asked;
+  // Schemas of a tool come from the project's own copy, which is to be the same as ours.
+  return { ...found, zod: `^${found.zod}` };
+}
+
+async function readManifest(root: string, path: string): Promise<z.output<typeof manifestShape>> {
+  return manifestShape.parse(await Bun.file(join(root, path)).json());
+}
+
+const moduleOf = (source: string) => source.replace(/\.ts$/, ".js");
+const declarationOf = (source: string) => source.replace(/\.ts$/, ".d.ts");
+const entryOf = (source: string) => ({ types: `./${declarationOf(source)}`, default: `./${moduleOf(source)}` });
+
+const imported = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
+
+/** Has an entry's declarations bring the types of Node that they, and those of the libraries they name, take to be there. */
+async function referToNode(path: string): Promise<void> {
+  await Bun.write(path, `/// <reference types="node" />\n${await Bun.file(path).text()}`);
+}
+
+/** Removes the declarations that no entry leads to. */
+async function keepDeclarations(folder: string, entries: readonly string[]): Promise<void> {
+  const kept = new Set<string>();
+  const open = [...entries];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (kept.has(path)) continue;
+    kept.add(path);
+    const text = await Bun.file(join(folder, path)).text();
+    for (const [, , to = ""] of text.matchAll(imported))
+      if (to.startsWith(".")) open.push(declarationOf(join(dirname(path), to)));
+  }
+  for (const path of new Bun.Glob("**/*.d.ts").scanSync({ cwd: folder }))
+    if (!kept.has(path)) await rm(join(folder, path));
+}
+
+/**
+ * Points each module at the others where they lie in the package. Besides what is imported, that is every name of a source file in quotes: of a
+ * worker, of a script for another process, of a server's entry.
+ */
+async function rewriteModules(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
+  const written = [...new Bun.Glob("**/*.{js,d.ts}").scanSync({ cwd: folder })];
+  const modules = new Set(written.filter((path) => path.endsWith(".js")));
+  for (const path of written) {
+    const file = Bun.file(join(folder, path));
+    const text = await file.text();
+    const near = text.replace(imported, (whole, how: string, to: string) => {
+      const source = sourceOf(to, exports);
+      return source === undefined ? whole : `${how}"${relativeTo(path, moduleOf(source))}"`;
+    });
+    const named = near.replace(/"([\w./-]+\.ts)"/g, (whole, name: string) => {
+      const ours = [posix.join(dirname(path), name), name].some((one) => modules.has(moduleOf(one)));
+      return ours ? `"${moduleOf(name)}"` : whole;
+    });
+    if (named !== text) await Bun.write(file, named);
+  }
+}
+
+/** The source file that a package of the workspace is imported by this name; undefined for what is not ours. */
+function sourceOf(specifier: string, exports: Readonly<Record<string, string>>): string | undefined {
+  const [name, ...rest] = specifier.split("/");
+  if (specifier.startsWith("@manyhands/flows/")) return `flows/src/${rest.slice(1).join("/")}.ts`;
+  if (name !== "manyhands") return undefined;
+  const path = exports[rest.length === 0 ? "." : `./${rest.join("/")}`];
+  return path === undefined ? undefined : posix.join("shared", path);
+}
+
+function relativeTo(from: string, to: string): string {
+  const path = relative(resolve("/", dirname(from)), resolve("/", to));
+  return path.startsWith(".") ? path : `./${path}`;
+}

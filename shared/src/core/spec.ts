@@ -1,0 +1,36 @@
+import { AppError } from "./errors.ts";
+
+const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const longestName = 60;
+
+/** What is wrong with the name of an agent or a flow; undefined when nothing is. `what` is which of them, as in "An agent". */
+export function nameFault(what: string, name: unknown): string | undefined {
+  if (name === undefined) return `${what} needs a name.`;
+  if (typeof name === "string" && nameForm.test(name) && name.length <= longestName) return undefined;
+  return `${what}'s name is lower-case words with dashes, at most ${longestName} characters; ${JSON.stringify(name)} is not.`;
+}
+
+/** The name for people of what has this name. */
+export function titleOf(name: string): string {
+  return name
+    .split("-")
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join(" ");
+}
+
+/**
+ * Throws `config_invalid` with what is wrong with a definition. Where nobody catches it, as in a module that only defines its agent and serves it, the
+ * process ends with that sentence and exit code 2: who wrote the definition has no use for a stack of ours.
+ */
+export function refuseSpec(fault: string): never {
+  const error = new AppError("config_invalid", fault);
+  const end = (thrown: unknown) => {
+    if (thrown !== error) throw thrown;
+    process.stderr.write(`${fault}\n`);
+    process.exit(2);
+  };
+  process.on("uncaughtException", end);
+  // What is not caught is told before the next timer.
+  setTimeout(() => process.off("uncaughtException", end), 0);
+  throw error;
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { askHuman, files } from "manyhands/tools";
+import * as z from "zod";
+import { defineAgent } from "../agent/define-agent.ts";
+import { defineTool } from "../core/tool.ts";
+import { testAgent } from "./test-agent.ts";
+
+const weather = defineTool({
+  name: "weather",
+  description: "Today's weather in a city.",
+  input: z.strictObject({ city: z.string() }),
+  effect: "pure",
+  run: async ({ city }, { fetch }) => (await fetch(`https://weather.example/${city}`)).text(),
+});
+
+const concierge = defineAgent({
+  name: "concierge",
+  description: "Plans a day out.",
+  instructions: "Check the weather first.",
+  tools: [weather, files(), askHuman()],
+});
+
+test("an agent is run on a scripted model, with its own tools and a web that the test is", async () => {
+  const { status, answer, requests, events } = await testAgent(concierge, {
+    task: "A day in Lisbon.",
+    script: [{ calls: [{ name: "weather", args: { city: "Lisbon" } }] }, { text: "Go to the beach." }],
+    fetch: async (url) => new Response(`Sunny, says ${url}`),
+  });
+  expect([status, answer]).toEqual(["completed", "Go to the beach."]);
+  expect(JSON.stringify(requests.at(-1)?.messages.at(-1))).toContain("Sunny, says https://weather.example/Lisbon");
+  expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual(
+    expect.arrayContaining(["weather", "str_replace_editor", "ask_human"]),
+  );
+  expect(events.map(({ type }) => type)).toContain("tool-started");
+});
+
+test("what the agent asks is answered with the test's replies, in order, and without one it waits", async () => {
+  const script = [
+    { calls: [{ name: "ask_human", args: { inquire: "Which city?" } }] },
+    { calls: [{ name: "ask_human", args: { inquire: "Which day?" } }] },
+    { text: "Lisbon on Monday." },
+  ];
+  const asked = await testAgent(concierge, { task: "A day out.", script, replies: ["Lisbon", "Monday"] });
+  expect([asked.status, asked.answer]).toEqual(["completed", "Lisbon on Monday."]);
+  expect(JSON.stringify(asked.requests.at(-1)?.messages)).toMatch(/Lisbon.*Monday/);
+  const left = await testAgent(concierge, { task: "A day out.", script, replies: ["Lisbon"] });
+  expect([left.status, left.answer]).toEqual(["waiting", ""]);
+});
+
+test("a script that is too short fails the task, and says so", async () => {
+  const { status, error } = await testAgent(concierge, { task: "A day out.", script: [] });
+  expect(status).toBe("failed");
+  expect(error?.message).toContain("The script ended after 0 replies");
+});
