@@ -675,8 +675,8 @@ export const faults: readonly Fault[] = [
   {
     id: "same-message-elsewhere",
     file: "shared/src/runs/accept-message.ts",
-    find: "sha256(JSON.stringify([contextId, input.message]))",
-    becomes: "sha256(JSON.stringify(input.message))",
+    find: "sha256(JSON.stringify([contextId, hashedForm(input.message)]))",
+    becomes: "sha256(JSON.stringify(hashedForm(input.message)))",
     harm: "A message that is sent into another conversation under its old id is answered with the task of the first.",
     tests: a2a,
   },
