@@ -27,7 +27,7 @@ describe.each(homes)("a home of %s", (name) => {
 
   test("shows of every run what it showed then", async () => {
     expect(await viewsOf(system)).toEqual(viewsNow(recorded, factsOf(system)));
-  }, 60_000);
+  }, 120_000);
 
   test("has its unfinished runs go on and end as they would have, with nothing done twice", async () => {
     const ends = await endsOf(system);

@@ -89,10 +89,15 @@ async function mcpViews(gateway: string, runs: readonly Wire[]): Promise<Views> 
   return views;
 }
 
-/** What the terminal shows: of the newest run of each name and in each state, two of them at a time. */
+/** What the terminal shows: of one run in each state, of another name where there is one. Two commands at a time. */
 async function commandLineViews({ cli }: System, runs: readonly Wire[]): Promise<Views> {
-  const seen = new Set<string>();
-  const shown = runs.filter(({ name, status }) => !(seen.has(name) && seen.has(status)) && seen.add(name).add(status));
+  const names = new Set<string>();
+  const shown = [...new Set(runs.map(({ status }) => status))].map((state) => {
+    const inState = runs.filter(({ status }) => status === state);
+    const run = inState.find(({ name }) => !names.has(name)) ?? inState[0];
+    names.add(run.name);
+    return run;
+  });
   const planned = runs.find(({ name, status }) => name === "planning" && status === "completed");
   const lines: string[][] = [
     ["runs", "list", "--limit", "100"],
