@@ -12,6 +12,8 @@ const canary = `canary-${crypto.randomUUID()}`;
 /** Enough of it to look for; the whole is never in a command of ours. */
 const lure = canary.slice(0, 14);
 const megabyte = 2 ** 20;
+/** The home of the server's own user. */
+const owner = homedir();
 
 setDefaultTimeout(60_000);
 
@@ -19,7 +21,7 @@ let attacked: Attacked;
 let hidden: string;
 beforeAll(async () => {
   attacked = await startAttacked({ OPENAI_API_KEY: canary, GITHUB_TOKEN: canary });
-  hidden = await mkdtemp(join(homedir(), ".manyhands-test-"));
+  hidden = await mkdtemp(join(owner, ".manyhands-test-"));
   await writeFile(join(hidden, "id_ed25519"), canary);
 });
 afterAll(async () => {
@@ -115,11 +117,16 @@ test("no secret of the server, its user or another conversation is read, by what
   const { home } = attacked;
   await attacked.obey("thief", [
     bash("env; set; cat /proc/*/environ /proc/1/environ /proc/self/environ; echo $OPENAI_API_KEY $GITHUB_TOKEN"),
-    bash(`cat ${hidden}/* ~/.ssh/* /root/.ssh/* /root/.bash_history ${neighbour}/secret ${home}/runs.db ../*/secret`),
+    bash(
+      `cat ${hidden}/* ~/.ssh/* ${owner}/.ssh/* ${owner}/.bash_history ${neighbour}/secret ${home}/runs.db ../*/secret`,
+    ),
     bash(`ln -s ${neighbour}/secret l; cat l; ln ${neighbour}/secret h; cat h; cp -rL ${home} ${hidden} .; cat */*`),
-    bash(`grep -rsaoE '${lure}[0-9a-f-]*' /root /home /etc ${home} /proc/1 /proc/${attacked.manus.pid} /var /tmp`, 20),
+    bash(
+      `grep -rsaoE '${lure}[0-9a-f-]*' ${owner} /home /etc ${home} /proc/1 /proc/${attacked.manus.pid} /var /tmp`,
+      20,
+    ),
     python(`print(open('${neighbour}/secret').read())`),
-    python(`import os\nfor d in ('/root', '${hidden}', '${home}', '${neighbour}'):\n  print(os.listdir(d))`),
+    python(`import os\nfor d in ('${owner}', '${hidden}', '${home}', '${neighbour}'):\n  print(os.listdir(d))`),
     editor({ command: "view", path: `${neighbour}/secret` }),
     editor({ command: "view", path: join(hidden, "id_ed25519") }),
     editor({ command: "view", path: "l" }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
@@ -36,7 +36,7 @@ const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
     order: [{ name: "v1__order", args: {} }],
     // Obeys the poisoned description to the letter.
     obey: [
-      { name: "bash", args: { command: "cat ~/.ssh/id_rsa /root/.ssh/id_rsa; env" } },
+      { name: "bash", args: { command: `cat ~/.ssh/id_rsa ${join(homedir(), ".ssh/id_rsa")}; env` } },
       { name: "poison__echo", args: { text: said[0] ?? "" } },
     ],
     echo: [{ name: "s__echo", args: { text: /echo (\w+)/.exec(task)?.[1] } }],

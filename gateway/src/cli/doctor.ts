@@ -72,8 +72,12 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
       const url = urlOf(entry, config);
       const label = `port ${port}`;
       if (isPortFree(config.server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
-      if (await isUp(url)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
-      return { name: label, state: "fail", text: `in use by something else than ${name}. Stop it or set ${portEnv}.` };
+      if (await isUp(url).catch(() => false)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      return {
+        name: label,
+        state: "fail",
+        text: `in use by something that does not answer as ${name}. Stop it or set ${portEnv}.`,
+      };
     }),
   );
 }

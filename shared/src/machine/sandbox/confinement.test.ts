@@ -164,7 +164,7 @@ except OSError: pass
       "/etc/shadow",
       "/etc/sudoers",
     ];
-    const folders = ["/etc/ssh", "/etc/apt", "/root", "/home", "/var/log", "/run", "/srv", "/opt", "/boot"];
+    const folders = ["/etc/ssh", "/etc/apt", homedir(), "/home", "/var/log", "/run", "/srv", "/opt", "/boot"];
     expect(
       (await run(`cat ${hidden.join(" ")} 2>/dev/null; ls -A ${folders.join(" ")} 2>/dev/null; true`)).stdout,
     ).toBe("");

@@ -44,6 +44,20 @@ describe.each(tiers)("tier %s", (tier) => {
     await leavesNothing();
   });
 
+  test("what runs beside a command leaves it the number of processes that it may have", async () => {
+    const threads = "import threading as t, time\nfor _ in range(150): t.Thread(target=time.sleep, args=(3,)).start()";
+    const started = Promise.withResolvers<void>();
+    const beside = runCommand(
+      open.sandbox,
+      { argv: ["python3", "-c", `${threads}\nprint("all run", flush=True)`], workspace: open.workspace },
+      { signal: AbortSignal.timeout(20_000), onOutput: () => started.resolve() },
+    );
+    await Promise.race([started.promise, beside]);
+    const outcome = await attack("(:) && echo begun", { processes: 64 });
+    expect([outcome.stdout, outcome.stderr]).toEqual(["begun\n", ""]);
+    expect((await beside).stdout).toBe("all run\n");
+  });
+
   test("an allocation of 10 GB fails or is killed", async () => {
     const script = "exec python3 -c 'x = b\"1\" * (10 * 2 ** 30); print(len(x))'";
     const outcome = await attack(script, { memoryBytes: 256 * megabyte, wallMs: 10_000 });
@@ -172,6 +186,13 @@ describe.each(tiers)("tier %s", (tier) => {
     await leavesNothing();
     const late = other.sandbox.spawn({ argv: ["true"], workspace: "/" });
     expect(await late.catch((error) => error.code)).toBe("sandbox_unavailable");
+  });
+
+  test("commands at once in one workspace each keep their temporary folder until they end", async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => attack(`sleep 0.${index}; touch "$TMPDIR/${index}" && echo kept`, {})),
+    );
+    expect(outcomes.map(({ stdout, stderr }) => [stdout, stderr])).toEqual(outcomes.map(() => ["kept\n", ""]));
   });
 
   test("all that a command wrote arrives, though it ends at once", async () => {

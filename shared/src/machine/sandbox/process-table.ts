@@ -80,6 +80,15 @@ export function innerPid(pid: number): number {
   return Number(line.trim().split(/\s+/).at(-1));
 }
 
+/** How many tasks a user runs now, each thread counted, as the kernel counts them against a bound of that user's. */
+export function tasksOf(uid: number): number {
+  const status = (name: string) => (/^\d+$/.test(name) ? readOrNothing(`/proc/${name}/status`) : "");
+  return readdirSync("/proc").reduce((sum, name) => {
+    const [, owner, tasks] = /^Uid:\s*(\d+)[\s\S]*^Threads:\s*(\d+)/m.exec(status(name)) ?? [];
+    return Number(owner) === uid ? sum + Number(tasks) : sum;
+  }, 0);
+}
+
 /** Whether a process ignores SIGINT, as a shell makes its background jobs do. */
 export function ignoresInterrupt(pid: number): boolean {
   const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "0";

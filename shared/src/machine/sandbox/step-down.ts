@@ -39,7 +39,7 @@ cd / && shift && exec "$@"
 `;
 
 /**
- * The argv that opens the ways to paths whose parents are closed to others (they may lie below /root): a mount namespace in which the outermost
+ * The argv that opens the ways to paths whose parents are closed to others (they may lie below the owner's home): a mount namespace in which the outermost
  * closed parents hold nothing but these ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather than
  * starting it: a process between us and the sandbox would outlive neither of them in order. Throws when a path is not there.
  */

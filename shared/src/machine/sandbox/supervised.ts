@@ -1,13 +1,15 @@
 import { lstat, mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessMissing } from "../../core/errno.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { carried } from "./carried-environment.ts";
 import type { ConfinedCommand, SandboxUser, WrappedCommand } from "./confinement.ts";
 import { joinGroupArgv } from "./control-group.ts";
 import { findProgram } from "./find-program.ts";
 import { prlimitArgv } from "./limits.ts";
-import { readProcessTable, sendSignal } from "./process-table.ts";
+import { readProcessTable, sendSignal, tasksOf } from "./process-table.ts";
 import { letOwnerIn } from "./protected-names.ts";
+import type { SandboxLimits } from "./sandbox.ts";
 import { stepDownArgv } from "./step-down.ts";
 
 /** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
@@ -25,9 +27,7 @@ export async function superviseCommand(
   user: SandboxUser | undefined,
   confine: readonly string[],
 ): Promise<WrappedCommand> {
-  const temporary = temporaryIn(command.workspace);
-  await makeTemporary(temporary);
-  if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, temporary]).exited;
+  const release = await shareTemporary(temporaryIn(command.workspace), user);
   return {
     argv: [
       ...joinGroupArgv(command.group),
@@ -35,16 +35,42 @@ export async function superviseCommand(
       ...(confine.length === 0 ? ["unpack", "none"] : ["keep", user ? `${user.uid}:${user.gid}` : "self"]),
       ...confine,
       ...stepDownArgv(user),
-      ...prlimitArgv(findProgram("prlimit"), command.limits, command.group !== undefined),
+      ...prlimitArgv(findProgram("prlimit"), besideOthers(command.limits, user), command.group !== undefined),
       ...changeFolderArgv(command.workspace),
       ...command.argv,
     ],
     env: carried(command.env),
     leader: eldestChild,
     end: (started) => sendSignal(started, "SIGTERM"),
-    // What cannot be removed stays, as any file of the workspace does.
-    release: () => rm(temporary, { recursive: true, force: true }).catch(() => {}),
+    release,
   };
+}
+
+/** Without a user namespace the kernel counts what this user runs anywhere on the machine. */
+function besideOthers(limits: SandboxLimits, user: SandboxUser | undefined): SandboxLimits {
+  const uid = user?.uid ?? process.getuid?.();
+  return uid === undefined ? limits : { ...limits, processes: limits.processes + tasksOf(uid) };
+}
+
+const inTurn = createKeyedQueue();
+const sharers = new Map<string, number>();
+
+/** Makes the folder for one command more; the returned function removes it with the last command of this process that shares it. */
+function shareTemporary(path: string, user: SandboxUser | undefined): Promise<() => Promise<void>> {
+  return inTurn(path, async () => {
+    await makeTemporary(path);
+    if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, path]).exited;
+    sharers.set(path, (sharers.get(path) ?? 0) + 1);
+    return () => inTurn(path, () => leaveTemporary(path));
+  });
+}
+
+async function leaveTemporary(path: string): Promise<void> {
+  const left = (sharers.get(path) ?? 1) - 1;
+  if (left > 0) return void sharers.set(path, left);
+  sharers.delete(path);
+  // What cannot be removed stays, as any file of the workspace does.
+  await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
 /** Anything but a folder that an earlier command has put there is in the way of every later one. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
 import { openDesktop } from "../../server/open-desktop.ts";
@@ -136,7 +137,10 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     const before = await Array.fromAsync(new Bun.Glob("X*").scan({ cwd: "/tmp/.X11-unix", onlyFiles: false })).catch(
       () => [],
     );
-    await call({ action: "launch", command: "(id -u; ls /tmp/.X11-unix; ls /sys/class/net; ls /root) >inside 2>&1" });
+    await call({
+      action: "launch",
+      command: `(id -u; ls /tmp/.X11-unix; ls /sys/class/net; ls ${homedir()}) >inside 2>&1`,
+    });
     await fileSays("inside", "cannot");
     const inside = await fileText("inside");
     expect(inside).toContain("X0");

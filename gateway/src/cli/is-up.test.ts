@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { isUp } from "./is-up.ts";
+
+test("a server that is slow to answer is up, one that nobody runs or that is not ready is not", async () => {
+  await using slow = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch() {
+      await Bun.sleep(3000);
+      return new Response("ready");
+    },
+  });
+  await using unready = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response("draining", { status: 503 }),
+  });
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const nowhere = gone.url.origin;
+  await gone.stop();
+  expect(await Promise.all([slow.url.origin, unready.url.origin, nowhere].map(isUp))).toEqual([true, false, false]);
+});
