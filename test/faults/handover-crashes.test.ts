@@ -5,7 +5,9 @@ import { join, resolve } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/client/client";
 import type { StoredEvent } from "manyhands/internal/core/engine";
+import { readEvent } from "manyhands/internal/core/events";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { told } from "manyhands/internal/testing/flow";
 import { readAbilities } from "../../gateway/src/demo/abilities.ts";
 import { demoTask, isAsTold } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
@@ -167,7 +169,11 @@ function check(label: string, outcome: Outcome): void {
   expect([label, events.map(({ seq }) => seq)]).toEqual([label, events.map((_, index) => index + 1)]);
   const counts = ["run-ended", "agent-asked", "agent-answered", "step-ended"].map((type) => ofType(type).length);
   expect([label, counts]).toEqual([label, [1, steps, steps, steps]]);
-  expect([label, ofType("step-ended").map(({ outcome }) => outcome)]).toEqual([label, Array(steps).fill("completed")]);
+  const outcomes = told(
+    events.map(({ event }) => readEvent(event)),
+    "step-ended",
+  ).map(({ outcome }) => outcome);
+  expect([label, outcomes]).toEqual([label, Array(steps).fill("completed")]);
   const unrecorded = asked - ofType("model-replied").length;
   expect(unrecorded, `${label}: replies that were paid for and not recorded`).toBeLessThanOrEqual(1);
 }

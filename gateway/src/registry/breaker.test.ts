@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import { AppError } from "manyhands/internal/core/errors";
-import { createBreaker } from "./breaker.ts";
+import { createBreaker, watchedClient } from "./breaker.ts";
 
 const broken = () => Promise.reject(new AppError("unavailable", "HTTP status 502."));
 
@@ -145,4 +146,15 @@ test("who waits is woken when its time is over, when the call that tries is give
   const still = breaker.retrySignal();
   breaker.succeeded();
   expect([still.aborted, breaker.retrySignal() === still]).toEqual([false, true]);
+});
+
+test("an agent that fails to cancel is not left alone for that", async () => {
+  const { breaker } = breakerAt();
+  const client = { cancel: broken, cancelMessage: broken } as unknown as A2aClient;
+  const watched = watchedClient(client, breaker);
+  for (let n = 0; n < 3; n++) {
+    await watched.cancel("task").catch(() => undefined);
+    await watched.cancelMessage("message").catch(() => undefined);
+  }
+  expect(breaker.state()).toBe("closed");
 });

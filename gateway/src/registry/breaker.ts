@@ -115,8 +115,8 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
 }
 
 /**
- * A client that a breaker watches: its short calls, each with the repetitions it makes itself, count as one success or failure. What is read
- * as a stream counts for nothing, since a stream may end for many reasons, but none is begun while the agent is left alone.
+ * A client that a breaker watches: its short calls, each with the repetitions it makes itself, count as one success or failure. Cancellations
+ * count for nothing, and so does what is read as a stream, which may end for many reasons; neither begins while the agent is left alone.
  */
 export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
   const watch = <Value>(call: () => Promise<Value>, options: CallOptions = {}) => breaker.watch(call, options.signal);
@@ -125,9 +125,12 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     submit: (message, options) => watch(() => client.submit(message, options), options),
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
-    cancel: (taskId, options) => watch(() => client.cancel(taskId, options), options),
+    // An agent may fail to cancel and be well, or know of no message and be ill: neither says whether it takes messages.
+    async cancel(taskId, options) {
+      breaker.check();
+      return client.cancel(taskId, options);
+    },
     async cancelMessage(id, options) {
-      // An agent that can't take a message may well answer that it knows of none: that says nothing of whether it is back.
       breaker.check();
       return client.cancelMessage(id, options);
     },
