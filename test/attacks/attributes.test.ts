@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/kernel/syscall-numbers.ts";
+import { stepDownArgv } from "../../shared/src/machine/process/step-down.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
-import { stepDownArgv } from "../../shared/src/machine/sandbox/step-down.ts";
-import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();

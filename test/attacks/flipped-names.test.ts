@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { stepDownArgv, unprivilegedUser } from "../../shared/src/machine/process/step-down.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
-import { stepDownArgv, unprivilegedUser } from "../../shared/src/machine/sandbox/step-down.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 import { flipping, starts } from "./flipping.fixture.ts";
 

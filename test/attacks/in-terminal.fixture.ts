@@ -1,6 +1,6 @@
 import { openSync } from "node:fs";
 import { dirname } from "node:path";
-import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
+import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 
 /** A server on a terminal: says whether it, and a command that it runs in the tier and workspace it is told, can open that. */

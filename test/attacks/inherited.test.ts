@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { joinNewSessionKeyring } from "../../shared/src/machine/sandbox/kernel.ts";
+import { callNumber, knownProcessor } from "../../shared/src/machine/kernel/syscall-numbers.ts";
+import { joinNewSessionKeyring } from "../../shared/src/machine/kernel/this-process.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { callNumber, knownProcessor } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 /** What comes to a command from the server that started it without being named: descriptors, keys, the terminal. */

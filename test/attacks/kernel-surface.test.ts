@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/kernel/syscall-numbers.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
-import { callNumber, knownProcessor, type SystemCall } from "../../shared/src/machine/sandbox/syscall-numbers.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();

@@ -1,4 +1,4 @@
-import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { findPython } from "../../shared/src/tools/python/find-python.ts";
 
 /** A server that starts, over the home it is told, as often as it is let. */

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tool";
 import { createMcpHost, type McpHost } from "manyhands/internal/mcp/client/create-host";
 import type { Workspace } from "../../shared/src/core/workspace.ts";
+import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import { createEgress } from "../../shared/src/machine/egress/egress.ts";
-import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 

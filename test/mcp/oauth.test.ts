@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { openMcp } from "manyhands/internal/server/open-mcp";
-import { createSandbox } from "../../shared/src/machine/sandbox/create-sandbox.ts";
+import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";

@@ -18,7 +18,7 @@ const agent = ["shared/src/agent"];
 const a2a = ["shared/src/a2a/server", "shared/src/a2a/client", "shared/src/runs", "shared/src/http", "test/a2a"];
 const asking = ["shared/src/a2a/ask", "test/e2e/delegate"];
 const flows = ["shared/src/flow", "flows/src"];
-const sandbox = ["shared/src/machine/sandbox", "test/attacks"];
+const sandbox = ["confinement", "memory", "sandbox"].map((room) => `shared/src/machine/${room}`).concat("test/attacks");
 const egress = ["shared/src/machine/egress", "test/attacks/exfiltration"];
 const workspace = ["shared/src/machine/workspace"];
 const mcp = ["shared/src/mcp/client", "test/mcp"];
@@ -436,11 +436,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "private-ranges-behind-names",
-    file: "shared/src/machine/sandbox/srt.ts",
+    file: "shared/src/machine/confinement/srt.ts",
     find: "deniedResolvedAddresses: privateRanges,",
     becomes: "deniedResolvedAddresses: [],",
     harm: "A name on the allow-list leads a sandboxed program into the network of its machine.",
-    tests: ["shared/src/machine/sandbox"],
+    tests: ["shared/src/machine/confinement"],
   },
   {
     id: "given-back-and-answered",
@@ -808,7 +808,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "all-are-ended",
-    file: "shared/src/machine/sandbox/conversation-watch.ts",
+    file: "shared/src/machine/memory/conversation-watch.ts",
     find: "    if (left <= most) return;\n",
     becomes: "",
     harm: "Where one program takes too much memory, every process of the conversation is ended, its shells too.",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ownCommand } from "manyhands/internal/core/own-command";
-import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { readServers } from "manyhands/internal/mcp/client/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";
 import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";

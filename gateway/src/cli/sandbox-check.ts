@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import type { Check } from "./check.ts";
 
 /** Which sandbox tier this machine has, found out by trying it as a server does at its start. */

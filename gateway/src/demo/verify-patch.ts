@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { applyPatch, parsePatch } from "diff";
 import type { Config } from "manyhands/internal/config/config";
-import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { runCommand } from "manyhands/internal/machine/sandbox/run-command";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import type { ProjectFiles } from "./shipping-project.ts";

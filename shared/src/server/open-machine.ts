@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
+import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { lookForPython, type PythonLook } from "../tools/python/find-python.ts";
 

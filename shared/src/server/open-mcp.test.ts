@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSandbox } from "../machine/sandbox/create-sandbox.ts";
+import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { checkServers, type OpenedMcp, openMcp } from "./open-mcp.ts";
 
 test("no server's program is started on a folder that holds the home, mcp.json, the settings or the user's own folder", async () => {

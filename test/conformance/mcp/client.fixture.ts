@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import type { Tool } from "manyhands/internal/core/tool";
-import { createSandbox } from "manyhands/internal/machine/sandbox/create-sandbox";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { openMcp } from "manyhands/internal/server/open-mcp";
 import * as z from "zod";

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Browser } from "playwright";
 import { AppError } from "../../core/errors.ts";
-import { openWayArgv, stepDownArgv, unprivilegedUser } from "../sandbox/step-down.ts";
+import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { chromiumArgs } from "./chromium-args.ts";
 import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";

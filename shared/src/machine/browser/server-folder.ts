@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessMissing } from "../../core/errno.ts";
-import { isRunning, sendSignal, startOf } from "../sandbox/process-table.ts";
+import { isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /**
  * A folder of this process below `parent`, for what a browser leaves on the disk. Those of processes that have ended are removed first, with

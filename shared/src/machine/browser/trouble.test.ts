@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
-import { sendSignal } from "../sandbox/process-table.ts";
+import { sendSignal } from "../kernel/process-table.ts";
 import type { Browsing } from "./browser.ts";
 
 // A browser takes its time on a busy machine.

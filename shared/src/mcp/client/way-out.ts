@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { covers, type EgressPolicy } from "../../machine/egress/policy.ts";
 import { startEgressProxy } from "../../machine/egress/proxy.ts";
-import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
+import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
 import type { Sandbox, SandboxProxy } from "../../machine/sandbox/sandbox.ts";
 
 /** What programs are let out by. */

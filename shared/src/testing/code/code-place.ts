@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Tool, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { createSandbox } from "../../machine/sandbox/create-sandbox.ts";
+import { createSandbox } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../tool-context.ts";

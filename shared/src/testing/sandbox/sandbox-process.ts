@@ -1,4 +1,4 @@
-import { createSandbox, type SandboxMode } from "../../machine/sandbox/create-sandbox.ts";
+import { createSandbox, type SandboxMode } from "../../machine/confinement/create-sandbox.ts";
 
 /** A server to be killed: starts a long command, with a daemon, in the sandbox and folder it is told, and says so. */
 const [, , mode, folder = "", workspace = "", mark = ""] = process.argv;

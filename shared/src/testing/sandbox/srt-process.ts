@@ -1,6 +1,6 @@
 /** Opens the sandbox runtime's way out for the names given, asks for each through it as a confined program would, and prints what came back. */
 import { connect } from "node:net";
-import { createSrt } from "../../machine/sandbox/srt.ts";
+import { createSrt } from "../../machine/confinement/srt.ts";
 
 const names = process.argv.slice(2);
 const confinement = await createSrt(names);

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
-import { createSandbox, type SandboxOptions } from "../../machine/sandbox/create-sandbox.ts";
+import { createSandbox, type SandboxOptions } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 export type ConfiningTier = "srt" | "bwrap" | "landlock";

@@ -1,7 +1,7 @@
 import { chown, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
+import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 

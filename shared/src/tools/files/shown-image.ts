@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import { ownScriptArgv } from "../../machine/sandbox/own-script.ts";
+import { ownScriptArgv } from "../../machine/process/own-script.ts";
 
 const imageReply = z.discriminatedUnion("ok", [
   z.strictObject({

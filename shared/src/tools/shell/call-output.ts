@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
+import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
 import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
-import { makeOwnedFolder } from "../../machine/sandbox/owned-folder.ts";
 import type { OutputListener } from "../../machine/sandbox/run-command.ts";
 import { createLiveOutput } from "./live-output.ts";
 

@@ -1,6 +1,6 @@
 import { basename, extname, resolve } from "node:path";
 import type { Workspace } from "../../../core/workspace.ts";
-import { ownScriptArgv } from "../../../machine/sandbox/own-script.ts";
+import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { checkers, ownExtensions } from "./checkers.ts";

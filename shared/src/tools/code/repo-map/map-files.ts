@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
-import { ownScriptArgv } from "../../../machine/sandbox/own-script.ts";
+import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { type MappedFile, mapReply } from "./map-protocol.ts";
 
 const timeoutMs = 15_000;

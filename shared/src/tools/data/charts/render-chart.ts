@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
-import { ownScriptArgv } from "../../../machine/sandbox/own-script.ts";
+import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { watchMemory } from "../memory-watch.ts";
 import type { ChartSpec } from "./choose-spec.ts";
 import { renderReply } from "./render-protocol.ts";

@@ -1,0 +1,116 @@
+import { closeSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../../core/errno.ts";
+import { descendants, innerPid, readProcessTable, sendSignal } from "../kernel/process-table.ts";
+import { namespaceFilter } from "../kernel/syscall-filter.ts";
+import { joinGroupArgv } from "../memory/control-group.ts";
+import { sandboxPath } from "../process/environment.ts";
+import { findProgram } from "../process/find-program.ts";
+import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
+import { prlimitArgv } from "../sandbox/limits.ts";
+import { createProtectedNames } from "../sandbox/protected-names.ts";
+import type { SandboxProxy } from "../sandbox/sandbox.ts";
+import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
+import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
+import { admitView } from "./made-view.ts";
+import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
+
+/**
+ * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
+ * unprivileged profile serves both cases and the number of processes is counted per sandbox. `out` is the way out of commands that are not
+ * given one of their own.
+ */
+export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
+  const bwrap = findProgram("bwrap");
+  const prlimit = findProgram("prlimit");
+  const user = unprivilegedUser();
+  const stepDown = stepDownArgv(user);
+  const names = createProtectedNames();
+  const filter = namespaceFilter();
+  return {
+    tier: "bwrap",
+    summary: "own file system view, own namespaces, no network",
+    user,
+    temporary: () => "/tmp",
+    async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
+      const { workspace, group, paths, network = out } = command;
+      const bridge = network === "none" ? noBridge : proxyBridge(network);
+      const given = [workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])];
+      const openWay = openWayArgv(given, user);
+      const guard = await names.guard(workspace);
+      const profile = await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv]);
+      const shown = [...given, ...guard.names.map((name) => join(workspace, name))];
+      const ordered = { system: systemPlaces, shown, moved: bridge.moved };
+      let first: number | undefined;
+      return {
+        argv: [
+          ...joinGroupArgv(group),
+          ...openWay,
+          ...stepDown,
+          bwrap,
+          ...["--info-fd", "3", "--seccomp", "4", "--args", "5"],
+          ...profile,
+          ...prlimitArgv(prlimit, command.limits, group !== undefined),
+          ...bridge.inner,
+          ...command.argv,
+        ],
+        env: { PATH: sandboxPath },
+        pipes: 3,
+        async admit([info = -1, filterEnd = -1, argsEnd = -1]) {
+          await tellArguments(argsEnd, environmentArgv({ ...bridge.env, ...command.env }));
+          first = await admitView({ info, filterEnd, filter }, ordered);
+          return first !== undefined;
+        },
+        refused: guard.loosen,
+        leader: secondOfNamespace,
+        end(started) {
+          // Until the first process of the namespace has asked for it, bwrap's death is not its own.
+          for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
+        },
+        release: guard.release,
+      };
+    },
+    close: async () => {},
+  };
+}
+
+const pauseMs = 1;
+
+const noBridge: ProxyBridge = { mounts: [], moved: [], inner: [], env: {} };
+
+/**
+ * The command's environment, which is made inside: variables of the loader or the shell in it are no matter of ours, nor of bwrap's. In a pipe, since
+ * everybody can read a command line.
+ */
+function environmentArgv(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
+}
+
+function pathMounts(paths: ConfinedCommand["paths"]): string[] {
+  const read = paths?.read.flatMap((path) => ["--ro-bind", path, path]) ?? [];
+  return [...read, ...(paths?.write.flatMap((path) => ["--bind", path, path]) ?? [])];
+}
+
+/** bwrap's own init is process 1 of the namespace and starts the command as process 2. */
+function secondOfNamespace(started: number): number | undefined {
+  return descendants(readProcessTable(), started).find((pid) => innerPid(pid) === 2);
+}
+
+/** Gives a program arguments by a pipe of ours, each ended by NUL, and closes it. A program that has gone says itself why. */
+async function tellArguments(end: number, argv: readonly string[]): Promise<void> {
+  const bytes = Buffer.from(argv.map((argument) => `${argument}\0`).join(""));
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      try {
+        written += writeSync(end, bytes, written);
+      } catch (error) {
+        if (errnoOf(error) !== "EAGAIN") throw error;
+        await Bun.sleep(pauseMs);
+      }
+    }
+  } catch (error) {
+    if (errnoOf(error) !== "EPIPE") throw error;
+  } finally {
+    closeSync(end);
+  }
+}

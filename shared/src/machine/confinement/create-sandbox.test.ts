@@ -1,0 +1,176 @@
+import { afterEach, expect, test } from "bun:test";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { availableTiers, openTier } from "../../testing/sandbox/tiers.ts";
+import { findPython } from "../../tools/python/find-python.ts";
+import { landlockAbi } from "../kernel/landlock.ts";
+import { stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
+import { runCommand } from "../sandbox/run-command.ts";
+import type { Confinement } from "./confinement.ts";
+import { createSandbox } from "./create-sandbox.ts";
+import { createUnconfined } from "./off.ts";
+import { probe } from "./probe.ts";
+
+const path = process.env.PATH ?? "";
+const tiers = await availableTiers();
+const signal = AbortSignal.timeout(60_000);
+
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+test("every tier whose parts work on this machine is taken, so that none is left out of the tests unnoticed", async () => {
+  const plain = ["bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"];
+  const spaces = await Bun.spawn([...stepDownArgv(unprivilegedUser()), ...plain], { stderr: "ignore" }).exited;
+  const expected = [
+    ...(spaces === 0 && Bun.which("socat") && Bun.which("rg") ? ["srt" as const] : []),
+    ...(spaces === 0 ? ["bwrap" as const] : []),
+    ...(landlockAbi() >= 6 ? ["landlock" as const] : []),
+  ];
+  expect(tiers).toEqual(expect.arrayContaining(expected));
+});
+
+test("auto takes the strongest tier of the machine and never goes without unless asked", async () => {
+  const { sandbox, close } = await openTier("auto");
+  expect(sandbox.tier).toBe(tiers.find((tier) => tier !== "srt") ?? "none");
+  expect(sandbox.description).toContain("srt: not needed, as no domain is allowed");
+  await close();
+});
+
+test("without bwrap on the PATH the next tier is taken, and the reason said", async () => {
+  const empty = await mkdtemp(join(tmpdir(), "manyhands-path-"));
+  for (const name of ["setpriv", "prlimit", "chown"]) {
+    await Bun.spawn(["ln", "-s", Bun.which(name) ?? "", join(empty, name)]).exited;
+  }
+  process.env.PATH = empty;
+  const { sandbox, close } = await openTier("auto", { network: { allow: ["example.com"] } });
+  expect(sandbox.tier).toBe(tiers.includes("landlock") ? "landlock" : "none");
+  expect(sandbox.description).toContain("srt: bwrap is not installed | bwrap: bwrap is not installed");
+  await close();
+  await rm(empty, { recursive: true });
+});
+
+test("without anything to confine with there is no sandbox, no command and no Python", async () => {
+  process.env.PATH = "/nonexistent";
+  const { sandbox, workspace, close } = await openTier("bwrap");
+  expect(sandbox.tier).toBe("none");
+  expect(sandbox.description).toBe("none: commands are switched off | bwrap: bwrap is not installed");
+  const refusal = await sandbox.spawn({ argv: ["true"], workspace }).catch((error) => error);
+  expect(refusal.code).toBe("sandbox_unavailable");
+  expect(await findPython(sandbox)).toBeUndefined();
+  await close();
+});
+
+test("a confinement that does not confine is not taken", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));
+  await chmod(home, 0o755);
+  const open = createUnconfined();
+  /** The same, but for what a shell does before the command. */
+  const after = (script: string): Confinement => ({
+    ...open,
+    async wrap(command) {
+      return open.wrap({ ...command, argv: ["/bin/sh", "-c", `${script}; exec "$@"`, "sh", ...command.argv] });
+    },
+  });
+  await expect(probe(open, home)).rejects.toThrow("a forbidden file could be read");
+  await expect(probe(after("SECRET=/dev/null"), home)).rejects.toThrow("a forbidden file could be written");
+  await expect(probe(after("SECRET=/dev/null OUTSIDE=/dev/null; cd /"), home)).rejects.toThrow(
+    "the workspace could not be written",
+  );
+  await expect(probe(after("exit 3"), home)).rejects.toThrow("exit code 3");
+  if (open.user) {
+    const asRoot: Confinement = {
+      ...open,
+      wrap: async (command) => ({ ...(await open.wrap(command)), argv: command.argv, env: command.env }),
+    };
+    await expect(probe(asRoot, home)).rejects.toThrow("a command ran as root");
+  }
+  await rm(home, { recursive: true });
+});
+
+test.if(tiers.includes("bwrap"))("a bwrap that shows more than it was asked for is not taken", async () => {
+  const fake = await mkdtemp(join(tmpdir(), "manyhands-fake-"));
+  const more = `--bind ${fake} ${fake}`;
+  await Bun.write(join(fake, "bwrap"), `#!/bin/bash\nexec ${Bun.which("bwrap")} "\${@:1:4}" ${more} "\${@:5}"\n`);
+  await Bun.spawn(["chmod", "-R", "755", fake]).exited;
+  process.env.PATH = `${fake}:${path}`;
+  const { sandbox, close } = await openTier("bwrap");
+  expect(sandbox.tier).toBe("none");
+  expect(sandbox.description).toContain(`the view is not as it was ordered: ${fake} shows`);
+  await close();
+  await rm(fake, { recursive: true });
+});
+
+test("off runs commands unconfined, as nobody when we are root, and says so", async () => {
+  const { sandbox, workspace, close } = await openTier("off");
+  expect(sandbox.description).toStartWith("off: commands are NOT confined");
+  const { stdout } = await runCommand(sandbox, { argv: ["id", "-u"], workspace }, { signal });
+  expect(stdout.trim()).not.toBe("0");
+  await close();
+});
+
+/** Prints what an address answers, an error's body too. */
+const fetching = `
+import sys, urllib.error, urllib.request
+try: print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode(), end="")
+except urllib.error.HTTPError as error: print(error.read().decode(), end="")
+except OSError: pass
+`;
+
+test.if(tiers.includes("srt"))(
+  "the allow-list lets out to what it names and to no loopback behind a name",
+  async () => {
+    const serve = (answer: string) => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) });
+    const [allowed, named] = [serve("allowed"), serve("named")];
+    const allow = [`127.0.0.1:${allowed.port}`, "localhost", hostname()];
+    const { sandbox, workspace, close } = await openTier("auto", { network: { allow } });
+    expect(sandbox.tier).toBe("srt");
+    const fetchInside = async (url: string, env: Record<string, string> = {}) => {
+      const argv = ["python3", "-c", fetching, url];
+      return (await runCommand(sandbox, { argv, workspace, env }, { signal })).stdout;
+    };
+    // Programs leave a proxy out for addresses of this machine, unless told not to.
+    const throughProxy = { NO_PROXY: "", no_proxy: "" };
+    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`, throughProxy)).toBe("allowed");
+    expect(await fetchInside(`http://localhost:${named.port}/`, throughProxy)).toContain("blocked");
+    expect(await fetchInside(`http://${hostname()}:${named.port}/`, throughProxy)).toContain("resolved");
+    expect(await fetchInside(`http://127.0.0.1:${named.port}/`, throughProxy)).toContain("blocked");
+    expect(await fetchInside("http://example.com/")).toContain("blocked");
+    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`)).toBe("");
+    await close();
+    await Promise.all([allowed.stop(true), named.stop(true)]);
+  },
+);
+
+test("a home that cannot be written when the server starts does not switch commands off for good", async () => {
+  const base = await mkdtemp(join(tmpdir(), "manyhands-full-"));
+  const home = join(base, "home");
+  await Bun.write(home, "in the way");
+  const sandbox = await createSandbox({ mode: "auto", folder: join(home, "workspaces") });
+  expect(sandbox.tier).toBe(tiers.find((tier) => tier !== "srt") ?? "none");
+  expect(sandbox.description).toContain(`as ${home}/workspaces cannot be written now (ENOTDIR)`);
+  await rm(home);
+  await Bun.spawn(["mkdir", "-p", "-m", "777", join(home, "workspaces", "one")]).exited;
+  await Bun.spawn(["chmod", "755", base, home]).exited;
+  const argv = ["sh", "-c", "echo x >made"];
+  const workspace = join(home, "workspaces", "one");
+  if (sandbox.user) await Bun.spawn(["chown", String(sandbox.user.uid), workspace]).exited;
+  if (sandbox.tier !== "none") {
+    expect(await runCommand(sandbox, { argv, workspace }, { signal })).toMatchObject({ exitCode: 0 });
+    expect(await Bun.file(join(workspace, "made")).text()).toBe("x\n");
+  }
+  await sandbox.close();
+  await rm(base, { recursive: true });
+});
+
+test("a folder that does not exist is made, and nothing of the trial is left in it", async () => {
+  const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
+  await chmod(base, 0o755);
+  const folder = join(base, "deep", "workspaces");
+  const sandbox = await createSandbox({ mode: "bwrap", folder });
+  expect(sandbox.tier).toBe(tiers.includes("bwrap") ? "bwrap" : "none");
+  expect(await readdir(folder)).toEqual([]);
+  await sandbox.close();
+  await rm(base, { recursive: true });
+});

@@ -1,0 +1,149 @@
+import { realpath } from "node:fs/promises";
+import { AppError } from "../../core/errors.ts";
+import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
+import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
+import { sandboxEnvironment } from "../process/environment.ts";
+import { unprivilegedUser } from "../process/step-down.ts";
+import { defaultLimits } from "../sandbox/limits.ts";
+import { letOwnerIn } from "../sandbox/protected-names.ts";
+import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "../sandbox/sandbox.ts";
+import { createBwrap } from "./bwrap.ts";
+import type { Confinement } from "./confinement.ts";
+import { createLandlock } from "./landlock.ts";
+import { createUnconfined } from "./off.ts";
+import { findProbeFolder, probe } from "./probe.ts";
+import { createSrt } from "./srt.ts";
+import { startProcess } from "./start-process.ts";
+
+/** `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none; `off` confines nothing. */
+export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
+
+export type SandboxOptions = {
+  readonly mode: SandboxMode;
+  /** The workspaces' home: tiers are tried out in a folder below it, or elsewhere while it cannot be written. Made when it does not exist. */
+  readonly folder: string;
+  /** Domains that commands may reach, through the proxy of tier `srt`; no other tier lets anything out. */
+  readonly network?: { readonly allow: readonly string[] };
+  /** Bounds of commands that name none of their own. */
+  readonly limits?: Partial<SandboxLimits>;
+};
+
+type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch: ConversationWatch };
+
+type Candidate = { readonly name: string; open(): Promise<Confinement> };
+
+/**
+ * Decides once how commands are confined: each tier in turn has to run a command and to refuse a forbidden read and write. Never
+ * throws for want of a sandbox: the answer then has tier `none`, whose `description` tells what each tier lacked.
+ */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { path, note } = await findProbeFolder(options.folder);
+  const reasons = note === undefined ? [] : [note];
+  const limits = { ...defaultLimits, ...options.limits };
+  for (const { name, open } of candidates(options)) {
+    try {
+      const confinement = await open();
+      try {
+        const trial = confinement.tier === "off" ? [] : probe(confinement, path);
+        const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
+        reasons.unshift(...notes);
+        return sandboxOf(confinement, { limits, groups }, reasons);
+      } catch (error) {
+        await confinement.close();
+        throw error;
+      }
+    } catch (error) {
+      reasons.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return noSandbox(reasons);
+}
+
+function candidates({ mode, network }: SandboxOptions): Candidate[] {
+  const allow = network?.allow ?? [];
+  if (mode === "off") return [{ name: "off", open: async () => createUnconfined() }];
+  const confining: Candidate[] = [
+    { name: "srt", open: () => createSrt(allow) },
+    { name: "bwrap", open: async () => createBwrap() },
+    { name: "landlock", open: async () => createLandlock() },
+  ];
+  if (mode !== "auto") return confining.filter(({ name }) => name === mode);
+  if (allow.length > 0) return confining;
+  const needless = async () => {
+    throw new AppError("sandbox_unavailable", "not needed, as no domain is allowed");
+  };
+  return [{ name: "srt", open: needless }, ...confining.slice(1)];
+}
+
+type Bounds = { readonly limits: SandboxLimits; readonly groups: ControlGroups | undefined };
+
+function sandboxOf(confinement: Confinement, { limits, groups }: Bounds, reasons: readonly string[]): Sandbox {
+  const preparing = new Set<Promise<SandboxProcess>>();
+  const running = new Set<SandboxProcess>();
+  const memory: MemoryBounds = { groups, watch: createConversationWatch(limits.memoryBytes) };
+  let closed = false;
+  const spawnOne = async (command: SandboxCommand) => {
+    const process = await start(confinement, command, { ...limits, ...command.limits }, memory);
+    running.add(process);
+    process.exited.finally(() => running.delete(process)).catch(() => {});
+    // Closed while this one was being prepared: it must not outlive the others.
+    if (closed) process.kill();
+    return process;
+  };
+  const bound = groups
+    ? "memory bounded for all commands of a conversation together, by control group"
+    : "memory bounded for all commands of a conversation together by looking four times a second, as no control group can be made here (systemd: Delegate=yes)";
+  return {
+    tier: confinement.tier,
+    description: [`${confinement.tier}: ${confinement.summary}, ${bound}`, ...reasons].join(" | "),
+    user: confinement.user,
+    async spawn(command) {
+      if (closed) throw new AppError("sandbox_unavailable", "The sandbox has been closed.");
+      const starting = spawnOne(command);
+      preparing.add(starting);
+      return starting.finally(() => preparing.delete(starting));
+    },
+    async close() {
+      closed = true;
+      for (const process of running) process.kill();
+      await Promise.allSettled(preparing);
+      await Promise.all([...running].map((process) => process.exited));
+      await confinement.close();
+    },
+  };
+}
+
+async function start(
+  confinement: Confinement,
+  command: SandboxCommand,
+  limits: SandboxLimits,
+  { groups, watch }: MemoryBounds,
+): Promise<SandboxProcess> {
+  const workspace = await realpath(command.workspace);
+  await letOwnerIn(workspace);
+  // Where the place is full or gone meanwhile, this one is watched.
+  const group = await groups?.create(workspace, limits).catch(() => undefined);
+  try {
+    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
+    const { argv, paths, network } = command;
+    const given = { ...(paths && { paths }), ...(network && { network }) };
+    return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);
+  } catch (error) {
+    await group?.remove();
+    throw error;
+  }
+}
+
+function noSandbox(reasons: readonly string[]): Sandbox {
+  const description = `none: commands are switched off | ${reasons.join(" | ")}`;
+  return {
+    tier: "none",
+    description,
+    // Whose files workspaces hold does not change with what this machine has.
+    user: unprivilegedUser(),
+    spawn: async () => {
+      throw new AppError("sandbox_unavailable", `No sandbox on this machine, so no command is run. ${description}`);
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,134 @@
+import { chmod, chown, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errnoOf, unlessMissing } from "../../core/errno.ts";
+import { AppError } from "../../core/errors.ts";
+import { makeOwnedFolder } from "../process/owned-folder.ts";
+import { defaultLimits } from "../sandbox/limits.ts";
+import type { SandboxProcess } from "../sandbox/sandbox.ts";
+import type { Confinement } from "./confinement.ts";
+import { startProcess } from "./start-process.ts";
+
+const deadlineMs = 10_000;
+
+const script = `
+id -u
+echo "written" > allowed
+chmod 0640 allowed
+cat "$SECRET"
+echo "escaped" > "$OUTSIDE"
+chmod 0666 "$SECRET"
+exit 0
+`;
+
+/**
+ * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command must run, not as root, and write its
+ * own workspace, but neither read, write nor open to others what is beside it. Rejects with the reason otherwise; answers what it lacks besides.
+ */
+export async function probe(confinement: Confinement, home: string): Promise<string[]> {
+  const base = await makeOwnedFolder(await realpath(home), ".probe");
+  try {
+    return await tryOut(confinement, base);
+  } finally {
+    await rm(base, { recursive: true, force: true });
+  }
+}
+
+async function tryOut(confinement: Confinement, base: string): Promise<string[]> {
+  // Workspaces lie side by side in a folder that others may pass through, as this one must then.
+  const workspace = join(base, "workspace");
+  const neighbour = join(base, "neighbour");
+  const secret = join(neighbour, "secret");
+  const outside = join(neighbour, "outside");
+  const canary = crypto.randomUUID();
+  await chmod(base, 0o755);
+  await mkdir(workspace);
+  await mkdir(neighbour, { mode: 0o777 });
+  await writeFile(secret, canary, { mode: 0o644 });
+  const { user } = confinement;
+  for (const path of user ? [workspace, neighbour, secret] : []) await chown(path, user?.uid ?? 0, user?.gid ?? 0);
+
+  const process = await startProcess(confinement, {
+    argv: ["/bin/sh", "-c", script],
+    workspace,
+    env: { PATH: "/usr/bin:/bin", SECRET: secret, OUTSIDE: outside },
+    limits: defaultLimits,
+    group: undefined,
+  });
+  const { stdout, stderr, exitCode } = await finish(process);
+  const refuse = (reason: string) => {
+    throw new AppError("sandbox_unavailable", reason);
+  };
+  if (exitCode !== 0) refuse(firstLine(stderr) || `a command ended with exit code ${exitCode}`);
+  if (stdout.split("\n")[0] === "0") refuse("a command ran as root");
+  if (stdout.includes(canary)) refuse("a forbidden file could be read");
+  if (await exists(outside)) refuse("a forbidden file could be written");
+  if ((await modeOf(secret)) !== 0o644) refuse("the mode of a forbidden file could be changed");
+  const mode = await modeOf(join(workspace, "allowed"));
+  if (mode === undefined) refuse("the workspace could not be written");
+  return mode === 0o640
+    ? []
+    : ["modes, owners and times of files cannot be changed, as the kernel hands no calls over"];
+}
+
+async function finish(process: SandboxProcess): Promise<{ stdout: string; stderr: string; exitCode: number }> {
+  process.stdin.end();
+  const timer = setTimeout(() => process.kill(), deadlineMs);
+  try {
+    const [stdout, stderr, exitCode] = await Promise.all([
+      new Response(process.stdout).text(),
+      new Response(process.stderr).text(),
+      process.exited,
+    ]);
+    return { stdout, stderr, exitCode };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n")[0] ?? "";
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await modeOf(path)) !== undefined;
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(unlessMissing);
+  return found && found.mode & 0o7777;
+}
+
+/** More than fits into the metadata of a file, so that a full disk shows. */
+const someBytes = 8192;
+
+/** Where tiers are tried out, and what has to be known about it. */
+export type ProbeFolder = { readonly path: string; readonly note?: string };
+
+/**
+ * The workspaces' home, or a temporary folder where that cannot be written at the moment: a full or read-only disk says nothing about how commands can be
+ * confined, and is mended while the server runs.
+ */
+export async function findProbeFolder(home: string): Promise<ProbeFolder> {
+  const cause = await whyNotWritable(home);
+  if (cause === undefined) return { path: home };
+  for (const path of [tmpdir(), "/dev/shm"])
+    if ((await whyNotWritable(path)) === undefined)
+      return { path, note: `tried out in ${path}, as ${home} cannot be written now (${cause})` };
+  return { path: home, note: `${home} cannot be written (${cause}): make room and start again` };
+}
+
+async function whyNotWritable(folder: string): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { recursive: true });
+    const path = await makeOwnedFolder(folder, ".probe");
+    try {
+      await writeFile(join(path, "some"), new Uint8Array(someBytes));
+    } finally {
+      await rm(path, { recursive: true, force: true });
+    }
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) ?? String(error);
+  }
+}

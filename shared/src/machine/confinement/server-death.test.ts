@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { availableTiers, eventually, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
+import { runCommand } from "../sandbox/run-command.ts";
+
+const tiers = await availableTiers();
+const modes = [...tiers, "off" as const];
+
+const cases = modes.flatMap((mode) => [
+  { mode, parent: 0o755 },
+  // The tiers without a mount namespace cannot open a closed way.
+  ...(mode === "srt" || mode === "bwrap" ? [{ mode, parent: 0o700 }] : []),
+]);
+
+test.each(cases)(
+  "tier $mode, below a folder of mode $parent: a server that is killed takes its commands with it, and the next one cleans up",
+  async ({ mode, parent }) => {
+    const mark = `5${Math.floor(Math.random() * 1e9)}`;
+    const within = await mkdtemp(join(tmpdir(), "manyhands-parent-"));
+    await chmod(within, parent);
+    const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode, { within });
+    const script = join(import.meta.dir, "../../testing/sandbox/sandbox-process.ts");
+    const server = Bun.spawn([process.execPath, script, mode, join(workspace, ".."), workspace, mark], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const { value } = await server.stdout.getReader().read();
+    expect(Buffer.from(value ?? []).toString()).toBe("started\n");
+    server.kill("SIGKILL");
+    await server.exited;
+    await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+
+    await runCommand(sandbox, { argv: ["true"], workspace }, { signal: AbortSignal.timeout(5000) });
+    expect(await readdir(workspace)).toEqual([]);
+    await close();
+    await rm(within, { recursive: true });
+  },
+);

@@ -1,0 +1,51 @@
+import { chownSync } from "node:fs";
+import { AppError } from "../../core/errors.ts";
+import { findProgram } from "../process/find-program.ts";
+import { unprivilegedUser } from "../process/step-down.ts";
+import { createBwrap } from "./bwrap.ts";
+import type { Confinement } from "./confinement.ts";
+
+/** Loopback, link-local and metadata addresses are refused by the runtime itself; these are the other private ranges. */
+const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "64:ff9b:1::/48"];
+
+/**
+ * Confinement with the domain allow-list of the sandbox runtime: our own bubblewrap profile for everything but the network, and the
+ * runtime's proxy, which checks names and the addresses they resolve to, as the only way out. The decision record says why not
+ * its whole wrapper. The runtime is one per process, so only one of these can be open at a time.
+ */
+export async function createSrt(allow: readonly string[]): Promise<Confinement> {
+  for (const program of ["bwrap", "socat", "rg"]) findProgram(program);
+  // Loaded here, for most servers never need it and it would make up a tenth of their start.
+  const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
+  const lacking = SandboxManager.checkDependencies().errors;
+  if (lacking.length > 0) throw new AppError("sandbox_unavailable", lacking.join("; "));
+  await SandboxManager.initialize({
+    network: {
+      allowedDomains: [...allow],
+      deniedDomains: ["localhost", "*.localhost"],
+      deniedResolvedAddresses: privateRanges,
+    },
+    filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
+  });
+  const proxySocket = SandboxManager.getLinuxHttpSocketPath();
+  if (proxySocket === undefined) {
+    await SandboxManager.reset();
+    throw new AppError("sandbox_unavailable", "the runtime's proxy did not start");
+  }
+  const user = unprivilegedUser();
+  if (user) chownSync(proxySocket, user.uid, user.gid);
+  const bwrap = createBwrap({
+    socket: proxySocket,
+    username: "srt",
+    password: SandboxManager.getProxyAuthToken() ?? "",
+  });
+  return {
+    ...bwrap,
+    tier: "srt",
+    summary: `own file system view, own namespaces, network only to ${allow.join(", ") || "nothing"}`,
+    async close() {
+      await bwrap.close();
+      await SandboxManager.reset();
+    },
+  };
+}

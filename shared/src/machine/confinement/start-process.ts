@@ -1,0 +1,123 @@
+import { AppError } from "../../core/errors.ts";
+import { descendants, ignoresInterrupt, readProcessTable, sendSignal } from "../kernel/process-table.ts";
+import { joinNewSessionKeyring } from "../kernel/this-process.ts";
+import type { ConversationWatch } from "../memory/conversation-watch.ts";
+import { limitFromExitCode } from "../sandbox/limits.ts";
+import type { SandboxProcess } from "../sandbox/sandbox.ts";
+import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
+
+const longestComplaint = 500;
+
+/** Starts a command the way its tier wraps it, from `/`, with an environment of its own. Without a control group its memory is `watch`ed. */
+export async function startProcess(
+  confinement: Confinement,
+  command: ConfinedCommand,
+  watch?: ConversationWatch,
+): Promise<SandboxProcess> {
+  const { wrapped, child } = await begin(confinement, command);
+  const bound = command.group ?? watch?.add(command.workspace, child.pid);
+  const spared = new Set<number>();
+  let atEnd: string | undefined;
+  const exited = child.exited.then(async (exitCode) => {
+    await wrapped.release();
+    atEnd = await bound?.hit();
+    await bound?.remove();
+    return exitCode;
+  });
+  return {
+    stdin: quietSink(child.stdin),
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    limits: command.limits,
+    kill() {
+      if (child.exitCode === null && child.signalCode === null) wrapped.end(child.pid);
+    },
+    interrupt(signal) {
+      const leader = wrapped.leader(child.pid);
+      if (leader === undefined) return;
+      const pids = foreground(leader, spared, signal !== "SIGKILL");
+      // First, for a shell whose child has just died goes on at once, and would be interrupted in what comes next.
+      sendSignal(leader, "SIGINT");
+      for (const pid of pids) sendSignal(pid, signal);
+    },
+    settle() {
+      const leader = wrapped.leader(child.pid);
+      spared.clear();
+      if (leader !== undefined) for (const pid of descendants(readProcessTable(), leader)) spared.add(pid);
+    },
+    memoryHit: async () => bound?.hit(),
+    async limitHit() {
+      const exitCode = await exited;
+      return atEnd ?? limitFromExitCode(exitCode, command.limits);
+    },
+  };
+}
+
+type Begun = { readonly wrapped: WrappedCommand; readonly child: ReturnType<typeof spawnWrapped> };
+
+async function begin(confinement: Confinement, command: ConfinedCommand): Promise<Begun> {
+  const wrapped = await confinement.wrap(command);
+  try {
+    const child = spawnWrapped(wrapped);
+    await admitted(wrapped, child);
+    return { wrapped, child };
+  } catch (error) {
+    const again = wrapped.refused?.() ?? false;
+    await wrapped.release();
+    if (!again) throw error;
+  }
+  return begin(confinement, command);
+}
+
+async function admitted(wrapped: WrappedCommand, child: Begun["child"]): Promise<void> {
+  const ends = child.stdio.slice(3).filter((end) => typeof end === "number");
+  try {
+    if ((await wrapped.admit?.(ends)) ?? true) return;
+  } catch (error) {
+    wrapped.end(child.pid);
+    await child.exited;
+    throw error;
+  }
+  wrapped.end(child.pid);
+  const [complaint] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  throw new AppError("sandbox_unavailable", complaint.trim().slice(0, longestComplaint) || "nothing was started");
+}
+
+function spawnWrapped({ argv, env, pipes = 0 }: WrappedCommand) {
+  // Keys are reached through the keyring that a process starts with, which is that of the thread that starts it.
+  joinNewSessionKeyring();
+  const more = Array.from({ length: pipes }, () => "pipe" as const);
+  return Bun.spawn([...argv], { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "pipe", ...more] });
+}
+
+/** The processes below `leader` that are neither spared nor, with `spareJobs`, jobs that a shell put into the background. */
+function foreground(leader: number, spared: ReadonlySet<number>, spareJobs: boolean): number[] {
+  const table = readProcessTable();
+  const all = descendants(table, leader);
+  // A shell that ignores SIGINT itself hands that on to everything, so it says nothing about its children then.
+  const ignoringMeansBackground = spareJobs && !ignoresInterrupt(leader);
+  const background = new Set<number>();
+  for (const pid of all) {
+    const parent = table.get(pid)?.parent ?? leader;
+    const isJob = parent === leader && ignoringMeansBackground && ignoresInterrupt(pid);
+    if (spared.has(pid) || isJob || background.has(parent)) background.add(pid);
+  }
+  return all.filter((pid) => !background.has(pid));
+}
+
+/** A process that has ended does not make its writer fail: its exit code tells. */
+function quietSink(sink: Bun.FileSink): SandboxProcess["stdin"] {
+  const quietly = (act: () => unknown) => {
+    try {
+      Promise.resolve(act()).catch(() => {});
+    } catch {
+      // Closed already.
+    }
+  };
+  return {
+    write: (data) => quietly(() => sink.write(data)),
+    flush: () => quietly(() => sink.flush()),
+    end: () => quietly(() => sink.end()),
+  };
+}

@@ -1,0 +1,94 @@
+import { lstat, mkdir, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { unlessMissing } from "../../core/errno.ts";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { readProcessTable, sendSignal, tasksOf } from "../kernel/process-table.ts";
+import { joinGroupArgv } from "../memory/control-group.ts";
+import { carried } from "../process/environment.ts";
+import { findProgram } from "../process/find-program.ts";
+import { supervisorArgv } from "../process/own-script.ts";
+import { type SandboxUser, stepDownArgv } from "../process/step-down.ts";
+import { prlimitArgv } from "../sandbox/limits.ts";
+import { letOwnerIn } from "../sandbox/protected-names.ts";
+import type { SandboxLimits } from "../sandbox/sandbox.ts";
+import type { ConfinedCommand, WrappedCommand } from "./confinement.ts";
+
+/** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
+export function temporaryIn(workspace: string): string {
+  return join(workspace, ".tmp");
+}
+
+/**
+ * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the command leaves behind and ends it with
+ * the command or with us. `confine` is the argv that locks in what follows it,
+ * and asks it about changes of files.
+ */
+export async function superviseCommand(
+  command: ConfinedCommand,
+  user: SandboxUser | undefined,
+  confine: readonly string[],
+): Promise<WrappedCommand> {
+  const release = await shareTemporary(temporaryIn(command.workspace), user);
+  return {
+    argv: [
+      ...joinGroupArgv(command.group),
+      ...(confine.length === 0
+        ? supervisorArgv("unpack", "none")
+        : supervisorArgv("keep", user ? `${user.uid}:${user.gid}` : "self")),
+      ...confine,
+      ...stepDownArgv(user),
+      ...prlimitArgv(findProgram("prlimit"), besideOthers(command.limits, user), command.group !== undefined),
+      ...changeFolderArgv(command.workspace),
+      ...command.argv,
+    ],
+    env: carried(command.env),
+    leader: eldestChild,
+    end: (started) => sendSignal(started, "SIGTERM"),
+    release,
+  };
+}
+
+/** Without a user namespace the kernel counts what this user runs anywhere on the machine. */
+function besideOthers(limits: SandboxLimits, user: SandboxUser | undefined): SandboxLimits {
+  const uid = user?.uid ?? process.getuid?.();
+  return uid === undefined ? limits : { ...limits, processes: limits.processes + tasksOf(uid) };
+}
+
+const inTurn = createKeyedQueue();
+const sharers = new Map<string, number>();
+
+/** Makes the folder for one command more; the returned function removes it with the last command of this process that shares it. */
+function shareTemporary(path: string, user: SandboxUser | undefined): Promise<() => Promise<void>> {
+  return inTurn(path, async () => {
+    await makeTemporary(path);
+    if (user) await Bun.spawn([findProgram("chown"), "-h", `${user.uid}:${user.gid}`, path]).exited;
+    sharers.set(path, (sharers.get(path) ?? 0) + 1);
+    return () => inTurn(path, () => leaveTemporary(path));
+  });
+}
+
+async function leaveTemporary(path: string): Promise<void> {
+  const left = (sharers.get(path) ?? 1) - 1;
+  if (left > 0) return void sharers.set(path, left);
+  sharers.delete(path);
+  // What cannot be removed stays, as any file of the workspace does.
+  await rm(path, { recursive: true, force: true }).catch(() => {});
+}
+
+/** Anything but a folder that an earlier command has put there is in the way of every later one. */
+async function makeTemporary(path: string): Promise<void> {
+  const found = await lstat(path).catch(unlessMissing);
+  if (found?.isDirectory()) return letOwnerIn(path);
+  if (found !== undefined) await unlink(path).catch(unlessMissing);
+  await mkdir(path, { recursive: true });
+}
+
+/** The supervisor starts the command before it can adopt anything. */
+function eldestChild(supervisor: number): number | undefined {
+  const children = [...readProcessTable().values()].filter(({ parent }) => parent === supervisor);
+  return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
+}
+
+function changeFolderArgv(workspace: string): string[] {
+  return ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", workspace];
+}

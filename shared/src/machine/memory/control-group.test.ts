@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import { chown, mkdir, mkdtemp, readFile, rm, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { defaultLimits } from "../sandbox/limits.ts";
+import { groupPlaces } from "./group-place.ts";
+
+/** A tree as the kernel shows one of version 2, of plain files. */
+async function unifiedTree(files: Readonly<Record<string, string>>) {
+  const mount = await mkdtemp(join(tmpdir(), "manyhands-groups-"));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(mount, path)), { recursive: true });
+    await Bun.write(join(mount, path), text);
+  }
+  return { mount, [Symbol.asyncDispose]: () => rm(mount, { recursive: true }) };
+}
+
+const bounds = (settings: readonly { file: string; value(limits: typeof defaultLimits): string }[] = []) =>
+  Object.fromEntries(
+    settings.map(({ file, value }) => [file, value({ ...defaultLimits, memoryBytes: 5, processes: 7 })]),
+  );
+
+test("version 2: groups are made beside our own where what is above lets groups have their memory bounded", async () => {
+  await using tree = await unifiedTree({
+    "user/cgroup.subtree_control": "cpu memory pids",
+    "user/app/cgroup.controllers": "cpu",
+  });
+  const places = groupPlaces({ own: "0::/user/app\n", mount: tree.mount });
+  expect(places).toHaveLength(1);
+  const place = await places[0]?.();
+  expect(place?.parent).toBe(join(tree.mount, "user"));
+  expect(bounds(place?.settings)).toEqual({ "memory.max": "5", "memory.swap.max": "0", "pids.max": "7" });
+  const controllers = { "cgroup.subtree_control": "+memory +pids" };
+  expect(bounds(place?.shared)).toEqual({ "memory.max": "5", "memory.swap.max": "0", ...controllers });
+});
+
+test("version 2: a group that a service manager has left to us is divided, our processes moving one level down", async () => {
+  await using tree = await unifiedTree({
+    "user/cgroup.subtree_control": "cpu",
+    "user/app/cgroup.controllers": "cpu memory pids",
+    "user/app/cgroup.procs": "123\n124\n",
+    "user/app/cgroup.subtree_control": "",
+  });
+  const places = groupPlaces({ own: "0::/user/app\n", mount: tree.mount });
+  expect(places).toHaveLength(1);
+  const own = join(tree.mount, "user", "app");
+  expect((await places[0]?.())?.parent).toBe(own);
+  expect(await readFile(join(own, "cgroup.subtree_control"), "utf8")).toBe("+memory +pids");
+  expect(await readFile(join(own, "manyhands-servers", "cgroup.procs"), "utf8")).toBe("124");
+});
+
+test("version 2: neither the machine's own group nor one that is not ours to divide is a place", async () => {
+  await using tree = await unifiedTree({
+    "cgroup.controllers": "memory",
+    "cgroup.subtree_control": "memory",
+    "a/cgroup.controllers": "memory",
+  });
+  expect(groupPlaces({ own: "0::/\n", mount: tree.mount })).toEqual([]);
+  // Beside the root nothing is, and what cannot be moved into is given up.
+  const [beside, within] = groupPlaces({ own: "0::/a\n", mount: tree.mount });
+  expect((await beside?.())?.parent).toBe(tree.mount);
+  expect(await within?.()).toBeUndefined();
+});
+
+const ownMemory = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(
+  await readFile("/proc/self/cgroup", "utf8").catch(() => ""),
+)?.[1];
+const delegated = `/sys/fs/cgroup/memory${ownMemory}/manyhands-test-${process.pid}`;
+const canDelegate =
+  process.getuid?.() === 0 &&
+  ownMemory !== undefined &&
+  (await mkdir(delegated).then(
+    () => true,
+    () => false,
+  ));
+if (canDelegate) await rmdir(delegated);
+
+test.if(canDelegate)(
+  "version 1: a server that is not root bounds its commands' memory together, in the group it was given",
+  async () => {
+    await mkdir(delegated);
+    for (const path of ["", "cgroup.procs"]) await chown(join(delegated, path), 65534, 65534);
+    const text = `
+    import { openControlGroups } from ${JSON.stringify(join(import.meta.dir, "control-group.ts"))};
+    import { defaultLimits } from ${JSON.stringify(join(import.meta.dir, "../sandbox/limits.ts"))};
+    const groups = await openControlGroups(defaultLimits);
+    const group = await groups?.create("one", { ...defaultLimits, memoryBytes: 64 * 2 ** 20 });
+    const bound = (folder) => Bun.file(folder + "/memory.limit_in_bytes").text();
+    console.log(process.getuid(), await bound(group.folder), await bound(group.folder + "/.."));
+    await group.remove();
+  `;
+    const script = join(tmpdir(), `manyhands-groups-${process.pid}.ts`);
+    try {
+      await Bun.write(script, text);
+      const join1 = ["sh", "-c", 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', "sh", delegated];
+      const argv = [...join1, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, script];
+      const child = Bun.spawn(argv, { cwd: "/", env: { PATH: process.env.PATH ?? "" }, stderr: "inherit" });
+      expect(await new Response(child.stdout).text()).toBe(`65534 ${64 * 2 ** 20}\n ${2 ** 31}\n\n`);
+      expect(await child.exited).toBe(0);
+    } finally {
+      await rm(script, { force: true });
+      await rmdir(delegated);
+    }
+  },
+);

@@ -1,0 +1,61 @@
+import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
+import { type LandlockRule, landlockAbi, type OpenedRule, restrictFiles } from "../kernel/landlock.ts";
+import { restrictCalls, restrictCallsAsking } from "../kernel/seccomp.ts";
+import { sendDescriptors } from "../kernel/send-descriptors.ts";
+import { landlockFilter } from "../kernel/syscall-filter.ts";
+import { joinNewSessionKeyring, leaveTerminal, runProgram } from "../kernel/this-process.ts";
+import { unpacked } from "./environment.ts";
+
+/**
+ * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good, then becomes the command. With `asked` its descriptor
+ * 3 leads to whoever answers for changes of files' mode, owner and times; with `refused`, and where the kernel has no such thing, there are none.
+ */
+
+const openPath = 0o10000000;
+
+const answering = 3;
+const cannotStart = 126;
+
+const [, , rulesText = "[]", how, changes, ...argv] = process.argv;
+const rules: readonly LandlockRule[] = JSON.parse(rulesText);
+try {
+  const held = rules.flatMap(openRule);
+  leaveTerminal();
+  joinNewSessionKeyring();
+  restrictFiles(landlockAbi(), held);
+  if (changes !== "asked" || !restrictedAsking(held)) restrictCalls(landlockFilter());
+  for (const { descriptor } of held) closeSync(descriptor);
+  runProgram(argv, how === "unpack" ? unpacked(process.env) : process.env);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exit(cannotStart);
+}
+
+/** Gives the listener away with what may be written; the command is left neither it nor the way it went. */
+function restrictedAsking(held: readonly OpenedRule[]): boolean {
+  const listener = restrictCallsAsking(landlockFilter(process.arch, "asked"));
+  if (listener !== undefined) {
+    const writable = held.filter(({ access }) => access === "write");
+    sendDescriptors(answering, [listener, ...writable.map(({ descriptor }) => descriptor)]);
+    closeSync(listener);
+  }
+  closeSync(answering);
+  return listener !== undefined;
+}
+
+/** A path that this machine does not have needs no rule. */
+function openRule({ path, access, exact }: LandlockRule): OpenedRule[] {
+  const descriptor = opened(path);
+  if (descriptor === undefined) return [];
+  if (exact && readlinkSync(`/proc/self/fd/${descriptor}`) !== path)
+    throw new Error(`the path ${path} was changed while it was opened`);
+  return [{ descriptor, access, isFolder: fstatSync(descriptor).isDirectory() }];
+}
+
+function opened(path: string): number | undefined {
+  try {
+    return openSync(path, openPath);
+  } catch {
+    return undefined;
+  }
+}

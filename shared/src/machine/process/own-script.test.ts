@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { landlockAbi } from "../kernel/landlock.ts";
+import { codeFolder, ownScriptArgv } from "./own-script.ts";
+
+const script = `
+import { readFileSync, writeFileSync } from "node:fs";
+const attempt = (act) => { try { act(); return "done"; } catch { return "refused"; } };
+const [, , inside, outside] = process.argv;
+console.log(
+  attempt(() => writeFileSync(inside + "/made.txt", "x")),
+  attempt(() => readFileSync(outside)),
+  attempt(() => writeFileSync(outside + ".new", "x")),
+);
+`;
+
+test("a script of ours reads no settings where it is started, so that nobody's files become its code", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+  try {
+    await Bun.write(join(home, "bunfig.toml"), 'preload = ["./evil.ts"]');
+    await Bun.write(join(home, "evil.ts"), 'console.log("evil");');
+    await Bun.write(join(home, ".env"), "EVIL=evil");
+    await Bun.write(join(home, "script.ts"), 'console.log("own", process.env.EVIL);');
+    const argv = ownScriptArgv(join(home, "script.ts"), { code: home });
+    const child = Bun.spawn(argv, { env: {}, cwd: home, stderr: "inherit" });
+    expect(await new Response(child.stdout).text()).toBe("own undefined\n");
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+test.if(process.getuid?.() === 0)(
+  "a script of ours never runs as root, also when its code lies where others do not come",
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+    try {
+      const [code, folder] = [join(home, "code"), join(home, "work")];
+      await Promise.all([mkdir(code), mkdir(folder)]);
+      await chown(folder, 4242, 4343);
+      await Bun.write(
+        join(code, "script.ts"),
+        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.(), /CapBnd.*/.exec(await Bun.file('/proc/self/status').text())?.[0].slice(-16));",
+      );
+      const run = async (options: Parameters<typeof ownScriptArgv>[1]) => {
+        const child = Bun.spawn(ownScriptArgv(join(code, "script.ts"), options), {
+          env: {},
+          cwd: "/",
+          stderr: "inherit",
+        });
+        return new Response(child.stdout).text();
+      };
+      expect(await run({ code })).toBe("65534 65534 [] 0000000000000000\n");
+      expect(await run({ code, folder })).toBe("4242 4343 [] 0000000000000000\n");
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+);
+
+test("a script of ours works in its folder and, where the kernel can hold it, nowhere else", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+  try {
+    const [code, folder] = [join(home, "code"), join(home, "work")];
+    await Promise.all([mkdir(code), mkdir(folder)]);
+    await Bun.write(join(code, "script.ts"), script);
+    await Bun.write(join(home, "secret"), "canary");
+    const argv = [...ownScriptArgv(join(code, "script.ts"), { code, folder }), folder, join(home, "secret")];
+    const output = await new Response(Bun.spawn(argv, { env: {}, cwd: folder, stderr: "inherit" }).stdout).text();
+    const elsewhere = process.platform === "linux" && landlockAbi() >= 3 ? "refused refused" : "done done";
+    expect(output.trim()).toBe(`done ${elsewhere}`);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+test("our code and what it imports lie below the workspace, or below the outermost node_modules around the package", () => {
+  const room = "manyhands/shared/src/machine/sandbox";
+  expect(codeFolder("/home/me/manyhands/shared/src/machine/sandbox")).toBe("/home/me/manyhands");
+  expect(codeFolder(`/home/me/team/node_modules/${room}`)).toBe("/home/me/team/node_modules");
+  expect(codeFolder(`/team/node_modules/.pnpm/manyhands@1/node_modules/${room}`)).toBe("/team/node_modules");
+});
+
+test("a script of ours finds what is installed beside the package, and reads nothing else of the project", async () => {
+  const project = await mkdtemp(join(tmpdir(), "manyhands-script-"));
+  try {
+    const code = join(project, "node_modules");
+    const script = join(code, "manyhands/script.js");
+    await Bun.write(join(code, "library/package.json"), '{"name":"library","main":"index.js","type":"module"}');
+    await Bun.write(join(code, "library/index.js"), 'export const found = "found";');
+    await Bun.write(join(project, "manyhands.toml"), "canary");
+    await Bun.write(
+      script,
+      `import { readFileSync } from "node:fs";
+       import { found } from "library";
+       let secret = "refused";
+       try { secret = readFileSync(${JSON.stringify(join(project, "manyhands.toml"))}, "utf8"); } catch {}
+       console.log(found, secret);`,
+    );
+    const child = Bun.spawn(ownScriptArgv(script, { code }), { env: {}, cwd: "/", stderr: "inherit" });
+    const held = process.platform === "linux" && landlockAbi() >= 3 ? "refused" : "canary";
+    expect(await new Response(child.stdout).text()).toBe(`found ${held}\n`);
+  } finally {
+    await rm(project, { recursive: true, force: true });
+  }
+});

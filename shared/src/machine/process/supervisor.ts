@@ -1,0 +1,60 @@
+import { closeSync } from "node:fs";
+import { libc } from "../kernel/libc.ts";
+import { descendants, readProcessTable, sendSignal } from "../kernel/process-table.ts";
+import { descriptorChannel } from "../kernel/send-descriptors.ts";
+import type { AttributeWork } from "./attribute-worker.ts";
+import { unpacked } from "./environment.ts";
+
+/**
+ * Started by `superviseCommand` as `supervisor keep|unpack none|self|UID:GID COMMAND…`: runs the command it is given, adopts its orphans, and leaves
+ * nothing behind when it ends. Unless `none`, a thread of it answers for the command's changes of files, with its own rights or that user's.
+ */
+
+const setParentDeathSignal = 1n;
+const setChildSubreaper = 36n;
+const terminate = 15n;
+const killed = 9;
+const withoutWaiting = 1;
+
+const { prctl, _exit, waitpid } = libc();
+
+const [, , how, rights = "none", ...argv] = process.argv;
+// A launcher carries the command's environment on, to where the command is locked in.
+const env = how === "unpack" ? unpacked(process.env) : process.env;
+prctl(setChildSubreaper, 1n, 0n, 0n, 0n);
+prctl(setParentDeathSignal, terminate, 0n, 0n, 0n);
+
+const channel = rights === "none" ? undefined : descriptorChannel();
+const child = Bun.spawn(argv, { stdio: ["inherit", "inherit", "inherit", ...(channel ? [channel[1]] : [])], env });
+if (channel) answerChanges(channel);
+// Our parent may have died before it could be noticed.
+if (process.ppid === 1) leave(128 + killed);
+process.on("SIGTERM", () => leave(128 + killed));
+process.on("SIGINT", () => {});
+leave(await child.exited);
+
+/** Kills until nothing is left: what forks during one round is found in the next. */
+function leave(exitCode: number): never {
+  for (let round = 0; round < 10_000; round++) {
+    const left = descendants(readProcessTable(), process.pid);
+    if (left.length === 0) break;
+    for (const pid of left) sendSignal(pid, "SIGKILL");
+  }
+  while (waitpid(-1, null, withoutWaiting) > 0);
+  // At once: an exit of Bun's own waits for the thread, which waits for calls.
+  _exit(exitCode);
+  throw new Error("an exit came back");
+}
+
+/** When the thread ends, so does the way to it, and with that a listener it did not receive: calls that ask then do not exist, rather than wait. */
+function answerChanges([own, launchers]: readonly [own: number, launchers: number]): void {
+  closeSync(launchers);
+  const [uid, gid] = rights.split(":").map(Number);
+  const work: AttributeWork = { channel: own, user: gid === undefined ? undefined : { uid: uid ?? gid, gid } };
+  const thread = new Worker(new URL("attribute-worker.ts", import.meta.url).href);
+  thread.addEventListener("error", ({ message }) =>
+    process.stderr.write(`modes of files cannot be changed: ${message}\n`),
+  );
+  thread.addEventListener("close", () => closeSync(own));
+  thread.postMessage(work);
+}
