@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findChromium } from "../../shared/src/machine/browser/find-chromium.ts";
+import { findChromium } from "../../shared/src/machine/browser-process/find-chromium.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 

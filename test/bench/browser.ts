@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBrowsers } from "manyhands/internal/machine/browser/create-browsers";
-import { browserDefaults } from "manyhands/internal/machine/browser/settings";
+import { browserDefaults } from "manyhands/internal/machine/browser-process/settings";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { estimateText } from "manyhands/internal/models/tokens";
 import { browserTools } from "manyhands/internal/tools/browser/browser-tools";

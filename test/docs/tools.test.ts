@@ -11,7 +11,7 @@ import { loadConfig } from "../../shared/src/config/config.ts";
 import type { Tool } from "../../shared/src/core/tool.ts";
 import { createEmbeddedEngine } from "../../shared/src/durable/sqlite/embedded-engine.ts";
 import { createBrowsers } from "../../shared/src/machine/browser/create-browsers.ts";
-import { browserDefaults } from "../../shared/src/machine/browser/settings.ts";
+import { browserDefaults } from "../../shared/src/machine/browser-process/settings.ts";
 import { createArtifactStore } from "../../shared/src/machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { openMachine } from "../../shared/src/server/open-machine.ts";

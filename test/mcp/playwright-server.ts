@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findChromium } from "../../shared/src/machine/browser/find-chromium.ts";
+import { findChromium } from "../../shared/src/machine/browser-process/find-chromium.ts";
 import { installed } from "./host-for-test.ts";
 
 /** A page with a button that changes its title. */

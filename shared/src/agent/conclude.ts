@@ -3,10 +3,10 @@ import { AppError } from "../core/errors.ts";
 import type { Part } from "../core/message.ts";
 import type { AgentOutput } from "../core/task.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
+import { storeFile } from "../machine/workspace/artifact-store.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
 import { pristineIn } from "../machine/workspace/pristine.ts";
 import { isProtected } from "../machine/workspace/protected-names.ts";
-import { storeFile } from "../machine/workspace/store-file.ts";
 import type { TaskState } from "./task-state.ts";
 
 type ConcludeDeps = {

@@ -2,7 +2,7 @@ import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
 import type { DurableContext } from "../core/tool.ts";
-import { storeFile } from "../machine/workspace/store-file.ts";
+import { storeFile } from "../machine/workspace/artifact-store.ts";
 import { lendBudget } from "./lend-budget.ts";
 import { placeFiles, type ReceiveDeps } from "./receive.ts";
 import type { TaskState } from "./task-state.ts";

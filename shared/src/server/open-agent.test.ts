@@ -7,7 +7,7 @@ import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/tool-families.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { createBrowsers } from "../machine/browser/create-browsers.ts";
-import { browserDefaults } from "../machine/browser/settings.ts";
+import { browserDefaults } from "../machine/browser-process/settings.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { createEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";

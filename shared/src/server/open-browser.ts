@@ -3,9 +3,9 @@ import type { Config } from "../config/config.ts";
 import { AppError } from "../core/errors.ts";
 import type { BrowserHost } from "../machine/browser/browser.ts";
 import { createBrowsers } from "../machine/browser/create-browsers.ts";
-import { findChromium } from "../machine/browser/find-chromium.ts";
-import { sweepServerFolders } from "../machine/browser/server-folder.ts";
-import { type BrowserSettings, browserDefaults } from "../machine/browser/settings.ts";
+import { findChromium } from "../machine/browser-process/find-chromium.ts";
+import { sweepServerFolders } from "../machine/browser-process/server-folder.ts";
+import { type BrowserSettings, browserDefaults } from "../machine/browser-process/settings.ts";
 
 /** The browser of a server, or why there is none, in a sentence. */
 export type OpenedBrowser =

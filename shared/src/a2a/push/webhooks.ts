@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
 import { AppError } from "../../core/errors.ts";
-import { type Resolve, resolveChecked } from "../../machine/egress/connect-directly.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
 import { admitUrl, type EgressPolicy } from "../../machine/egress/policy.ts";
-import { resolveBySystem } from "../../machine/egress/resolve-by-system.ts";
+import { type Resolve, resolveBySystem, resolveChecked } from "../../machine/egress/resolve.ts";
 
 /** Why a receiver did not take a notification; `final` when sending it again would change nothing. */
 export type Refusal = { readonly reason: string; readonly final: boolean };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
 import { AppError } from "../../core/errors.ts";
-import { findChromium } from "../../machine/browser/find-chromium.ts";
+import { findChromium } from "../../machine/browser-process/find-chromium.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { restFailure } from "./rest.ts";

@@ -1,10 +1,25 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { Run } from "../../core/run.ts";
-import { commitsIn } from "../../testing/durable/commits.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+
+/** How many transactions the write-ahead log of a store holds: those since its last checkpoint, of which a small new store has had none. */
+function commitsIn(storePath: string): number {
+  const log = readFileSync(`${storePath}-wal`);
+  const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
+  let commits = 0;
+  // The last frame of a transaction, and no other, tells the size of the database after it.
+  for (let at = headerBytes; at + frameBytes <= log.length; at += frameBytes) {
+    if (log.readUInt32BE(at + 4) > 0) commits++;
+  }
+  return commits;
+}
 
 /** How many commits a run of this body takes, its acceptance and its end included. */
 async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> {

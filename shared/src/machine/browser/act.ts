@@ -1,10 +1,10 @@
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import { within } from "../browser-process/within.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
-import { within } from "./within.ts";
 
 /** What an act is watched by. */
 export type ActDeps = ActOptions & {

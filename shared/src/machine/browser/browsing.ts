@@ -1,9 +1,9 @@
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import { answered, within } from "../browser-process/within.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
-import { answered, within } from "./within.ts";
 
 /** A conversation's browsing as its keeper sees it. */
 export type KeptBrowsing = Browsing & {

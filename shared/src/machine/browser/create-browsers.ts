@@ -1,11 +1,11 @@
 import type { Workspace } from "../../core/workspace.ts";
+import type { BrowserSettings } from "../browser-process/settings.ts";
+import { abortable, within } from "../browser-process/within.ts";
 import type { BrowserHost } from "./browser.ts";
 import { type KeptBrowsing, openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";
 import { createPageRenderer } from "./render-page.ts";
-import type { BrowserSettings } from "./settings.ts";
 import { shareBrowser } from "./shared-browser.ts";
-import { abortable, within } from "./within.ts";
 
 /** What is known of a conversation over the life of its browsing: its last tab's number, and why it has to begin anew. */
 type Memory = { tabs: number; lost: string | undefined };

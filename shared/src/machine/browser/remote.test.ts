@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
-import { findChromium } from "./find-chromium.ts";
+import { findChromium } from "../browser-process/find-chromium.ts";
 
 // A browser takes its time on a busy machine.
 setDefaultTimeout(30_000);

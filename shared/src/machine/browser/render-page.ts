@@ -1,10 +1,10 @@
 import { AppError } from "../../core/errors.ts";
+import type { BrowserSettings } from "../browser-process/settings.ts";
+import { abortable, within } from "../browser-process/within.ts";
 import type { RenderedPage, RenderOptions } from "./browser.ts";
 import { openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";
-import type { BrowserSettings } from "./settings.ts";
 import type { BrowserAndProxy } from "./shared-browser.ts";
-import { abortable, within } from "./within.ts";
 
 /** Scripts go on asking for more on some pages for ever. */
 const settleMs = 4_000;

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import fc from "fast-check";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { saveDownload } from "./save-download.ts";
+import { downloadName, numbered, saveDownload } from "./save-download.ts";
 
 test("a link that stands where a download should be is not followed, and downloads of one name do not meet", async () => {
   await using place = await workspaceForTest();
@@ -16,4 +17,30 @@ test("a link that stands where a download should be is not followed, and downloa
   expect(await saveDownload(workspace, "table.csv", file)).toBe("downloads/table.csv");
   expect(await saveDownload(workspace, "../table.csv", file)).toBe("downloads/table-2.csv");
   expect(await readFile(join(workspace.root, "downloads/table-2.csv"), "utf8")).toBe("a table");
+});
+
+test("of a path the last part is the name, without what would hide it", () => {
+  expect(downloadName("../../x")).toBe("x");
+  expect(downloadName("/etc/passwd")).toBe("passwd");
+  expect(downloadName("C:\\Windows\\system.ini")).toBe("system.ini");
+  expect(downloadName(".bashrc")).toBe("bashrc");
+  expect(downloadName("..")).toBe("download");
+  expect(downloadName("Übersicht 2026.tar.gz")).toBe("Übersicht 2026.tar.gz");
+  expect(downloadName("invoice\u202egpj.exe")).toBe("invoice_gpj.exe");
+});
+
+test("a number goes before the extension", () => {
+  expect(numbered("report.csv", 2)).toBe("report-2.csv");
+  expect(numbered("data.tar.gz", 3)).toBe("data-3.tar.gz");
+  expect(numbered("README", 2)).toBe("README-2");
+});
+
+test("whatever is suggested, the name is one, short and without control characters", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 500 }), (suggested) => {
+      const name = downloadName(suggested);
+      expect(name).not.toMatch(/[/\\\p{C}]|^\.|^$/u);
+      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
+    }),
+  );
 });

@@ -3,9 +3,9 @@ import { open } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { saveFile } from "../workspace/save-file.ts";
-import { downloadName, numbered } from "./download-name.ts";
 
 const mostOfOneName = 1000;
+const longestBytes = 120;
 
 /** Puts a downloaded file into `downloads/` of the workspace under a name of its own, and answers its path there. */
 export async function saveDownload(workspace: Workspace, suggested: string, file: string): Promise<string> {
@@ -20,4 +20,35 @@ export async function saveDownload(workspace: Workspace, suggested: string, file
       if (!(error instanceof AppError && error.code === "conflict")) throw error;
     }
   throw new AppError("conflict", `There are ${mostOfOneName} files named like ${name} in downloads/ already.`);
+}
+
+/** A file name that is safe in any folder, made of what a server suggested: no path, no control or direction characters, not hidden, not long. */
+export function downloadName(suggested: string): string {
+  const last = suggested.split(/[/\\]/).at(-1) ?? "";
+  const clean = last
+    .normalize("NFC")
+    .replace(/[\p{C}\p{Zl}\p{Zp}<>:"|?*]/gu, "_")
+    .replace(/^[.\s]+|[.\s]+$/g, "");
+  const { stem, extension } = parts(clean === "" ? "download" : clean);
+  return cut(stem, longestBytes - Buffer.byteLength(extension)) + extension;
+}
+
+/** The same name with a number, for when it is taken. */
+export function numbered(name: string, count: number): string {
+  const { stem, extension } = parts(name);
+  return `${stem}-${count}${extension}`;
+}
+
+function parts(name: string): { stem: string; extension: string } {
+  const extension = /(?:\.tar)?\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
+  return { stem: name.slice(0, name.length - extension.length) || "download", extension };
+}
+
+function cut(text: string, bytes: number): string {
+  let kept = "";
+  for (const character of text) {
+    if (Buffer.byteLength(kept + character) > bytes) break;
+    kept += character;
+  }
+  return kept;
 }

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
+import { type RunningBrowser, startBrowser } from "../browser-process/running-browser.ts";
+import { makeServerFolder } from "../browser-process/server-folder.ts";
+import type { BrowserSettings } from "../browser-process/settings.ts";
 import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
 import type { BrowserDescription } from "./browser.ts";
-import { type RunningBrowser, startBrowser } from "./running-browser.ts";
-import { makeServerFolder } from "./server-folder.ts";
-import type { BrowserSettings } from "./settings.ts";
 
 /** A browser and the proxy it uses, while both live. */
 export type BrowserAndProxy = { readonly running: RunningBrowser; readonly proxy: EgressProxy };

@@ -1,5 +1,8 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
+import type { RunningBrowser } from "../browser-process/running-browser.ts";
+import type { BrowserSettings } from "../browser-process/settings.ts";
+import { within } from "../browser-process/within.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
@@ -7,11 +10,8 @@ import { followLocalDownloads } from "./local-downloads.ts";
 import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
 import { followRemoteDownloads } from "./remote-downloads.ts";
-import type { RunningBrowser } from "./running-browser.ts";
-import type { BrowserSettings } from "./settings.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 import { firstHopOnly, throughProxy, type WayOut } from "./way-out.ts";
-import { within } from "./within.ts";
 
 /** A context with everything that watches over it. A conversation has one at a time. */
 export type Surroundings = {

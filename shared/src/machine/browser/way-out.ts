@@ -1,11 +1,11 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import { publicError } from "../../core/errors.ts";
+import type { BrowserSettings } from "../browser-process/settings.ts";
 import { type EgressProxy, proxyGreeting } from "../egress/proxy.ts";
 import type { ProxiedRequest } from "../egress/proxy-access.ts";
 import { addressesOf, admitTarget, type DialDeps } from "../egress/proxy-dial.ts";
-import { resolveBySystem } from "../egress/resolve-by-system.ts";
+import { resolveBySystem } from "../egress/resolve.ts";
 import type { Notices } from "./notices.ts";
-import type { BrowserSettings } from "./settings.ts";
 
 /** How a context's requests leave, and where the policy stands in their way. */
 export interface WayOut {

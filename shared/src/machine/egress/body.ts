@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "../../core/errors.ts";
-import type { Answer } from "./connect-directly.ts";
+import type { Answer } from "./connect.ts";
 
 /**
  * The body of an answer, decompressed. Rejects with `too_large` as soon as more than `maxBytes` have come out, so that a small compressed body

@@ -1,9 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import { readBody } from "./body.ts";
-import { connectByProxy } from "./connect-by-proxy.ts";
-import { type Connect, connectDirectly, type Hop, type Resolve } from "./connect-directly.ts";
+import { type Connect, connectByProxy, connectDirectly, type Hop } from "./connect.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
-import { resolveBySystem } from "./resolve-by-system.ts";
+import { type Resolve, resolveBySystem } from "./resolve.ts";
 
 /** A request to leave this machine. Methods with a body are not redirected. */
 export type EgressRequest = {

@@ -1,9 +1,18 @@
 import { connect, isIP, type Socket } from "node:net";
 import * as tls from "node:tls";
 import { AppError } from "../../core/errors.ts";
-import { type Resolve, resolveChecked } from "./connect-directly.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
-import type { Upstream } from "./proxy-upstream.ts";
+import { type Resolve, resolveChecked } from "./resolve.ts";
+
+/** A proxy of the operator's, as it is configured: a URL with or without credentials, or the credentials apart. */
+export type UpstreamProxy = {
+  readonly server: string;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+};
+
+/** The same, ready to be used. */
+export type Upstream = { readonly url: URL; readonly authorization: string | undefined };
 
 /** How targets are reached. */
 export type DialDeps = {
@@ -48,6 +57,23 @@ export async function dialFirst(addresses: readonly string[], port: number, conn
       failure = error;
     }
   throw failure ?? new AppError("unavailable", "There is no address to connect to.");
+}
+
+/** Throws `config_invalid` for what is no HTTP proxy. `HOST:PORT` is taken for an http one. */
+export function parseUpstream({ server, username, password }: UpstreamProxy): Upstream {
+  const url = URL.parse(server.includes("://") ? server : `http://${server}`);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new AppError(
+      "config_invalid",
+      `The proxy ${server} is not the address of an HTTP proxy (http:// or https://).`,
+    );
+  const user = username ?? decodeURIComponent(url.username);
+  const secret = password ?? decodeURIComponent(url.password);
+  const authorization =
+    user === "" && secret === "" ? undefined : `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`;
+  url.username = "";
+  url.password = "";
+  return { url, authorization };
 }
 
 /** A connection to the upstream proxy itself. Its address is the operator's word and not asked of the policy. */

@@ -1,15 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
-import type { Resolve } from "./connect-directly.ts";
 import type { EgressPolicy } from "./policy.ts";
 import { createProxyAccess, type ProxyUser, type TellRequest, type Visitor } from "./proxy-access.ts";
-import { addressesOf, admitTarget, type DialDeps } from "./proxy-dial.ts";
+import { addressesOf, admitTarget, type DialDeps, parseUpstream, type UpstreamProxy } from "./proxy-dial.ts";
 import { forwardRequest } from "./proxy-forward.ts";
 import { closeWithPage, failureAnswer, needsCredentials, sendPage } from "./proxy-page.ts";
 import { dialTunnel, joinTunnel, tunnelTarget } from "./proxy-tunnel.ts";
-import { parseUpstream, type UpstreamProxy } from "./proxy-upstream.ts";
-import { resolveBySystem } from "./resolve-by-system.ts";
+import { type Resolve, resolveBySystem } from "./resolve.ts";
 
 /** A URL that the proxy answers itself, with an empty page, to whoever has credentials. */
 export const proxyGreeting = "http://proxy.invalid/";

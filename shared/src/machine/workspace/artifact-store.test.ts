@@ -3,8 +3,7 @@ import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createArtifactStore } from "./artifact-store.ts";
-import { storeFile } from "./store-file.ts";
+import { createArtifactStore, storeFile } from "./artifact-store.ts";
 
 async function folderForTest() {
   const path = await mkdtemp(join(tmpdir(), "manyhands-"));

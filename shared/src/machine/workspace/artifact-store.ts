@@ -2,9 +2,10 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../core/errno.ts";
 import { AppError } from "../../core/errors.ts";
-import type { ArtifactStore } from "../../core/workspace.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";
+import { openFile } from "./workspace-file.ts";
 
 /** Default size bound of one artifact, in bytes. */
 const mostBytes = 1024 ** 3;
@@ -49,6 +50,12 @@ export function createArtifactStore(
       return (await file.exists()) ? file : undefined;
     },
   };
+}
+
+/** Keeps a copy of a workspace's file in the store, by the name it has there; rejects as `openFile` and `put` do. */
+export async function storeFile(workspace: Workspace, store: ArtifactStore, path: string): Promise<StoredFile> {
+  await using file = await openFile(workspace, path);
+  return await store.put(file.handle.readableWebStream(), { name: file.place.name });
 }
 
 function placeOf(folder: string, sha256: string): string {

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { errnoOf } from "../../core/errno.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { entriesOf, holdIfThere } from "./folder-entries.ts";
+import { entriesOf, holdIfThere } from "./held-folder.ts";
 
 /** A regular file of a workspace: path relative to the root, size in bytes, last change in milliseconds since 1970. */
 export type ListedFile = { readonly path: string; readonly size: number; readonly modifiedAt: number };

@@ -1,11 +1,16 @@
-import { chmod, chown, mkdir, realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { errnoOf } from "../../core/errno.ts";
+import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { adoptInto } from "./adopt.ts";
 import { confinedPath } from "./confined-path.ts";
-import type { Owner } from "./held-folder.ts";
+import { giveTo, holdFolder, type Owner } from "./held-folder.ts";
 import { removeStale } from "./remove-stale.ts";
-import { spillInto } from "./spill.ts";
+import { putFile } from "./save-file.ts";
+import { ownerOf, placeOf } from "./workspace-file.ts";
+
+const outputFolders = [".manyhands", "output"];
 
 /** Which workspace to open. `user` is who tool processes run as, where that is not our own user. */
 export type WorkspaceRequest = {
@@ -46,4 +51,60 @@ export async function openWorkspace({ home, principal, contextId, user }: Worksp
 function workspaceKey(principal: string, contextId: string): string {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([principal, contextId])).digest("hex");
   return hash.slice(0, 32);
+}
+
+/** Writes `content` under the next free number in the output folder and answers its path, relative to the root. */
+async function spillInto(workspace: Workspace, name: string, content: string | Uint8Array | Blob): Promise<string> {
+  const source = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  for (let number = await nextNumber(workspace); ; number++) {
+    const file = `${String(number).padStart(4, "0")}-${safeName(name)}`;
+    const relative = [...outputFolders, file].join("/");
+    try {
+      const bytes = source instanceof Blob ? source.stream() : source;
+      await putFile(workspace, { folders: outputFolders, name: file, relative }, bytes, true);
+      return relative;
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "conflict")) throw error;
+    }
+  }
+}
+
+async function nextNumber(workspace: Workspace): Promise<number> {
+  await using folder = await holdFolder(workspace.root, outputFolders, await ownerOf(workspace));
+  const numbers = (await readdir(folder.at(""))).map((name) => Number(/^(\d{4,9})-/.exec(name)?.[1] ?? 0));
+  return 1 + numbers.reduce((most, number) => Math.max(most, number), 0);
+}
+
+function safeName(name: string): string {
+  const safe = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+/, "");
+  return safe === "" ? "output.txt" : safe.slice(-80);
+}
+
+/** Gives a file, or a folder with all that is in it, to the user of the workspace. Symlinks and hard-linked files stay as they are. */
+async function adoptInto(workspace: Workspace, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const owner = await ownerOf(workspace);
+  const { folders, name } = await placeOf(workspace, path);
+  await using folder = await holdFolder(workspace.root, folders);
+  await adoptAt(folder.at(name), owner);
+}
+
+async function adoptAt(path: string, owner: Owner): Promise<void> {
+  await using handle = await openAny(path);
+  if (handle === undefined) return;
+  const stats = await handle.stat();
+  if (stats.isFile() && stats.nlink > 1) return;
+  if (stats.isFile() || stats.isDirectory()) await giveTo(handle, owner);
+  if (!stats.isDirectory()) return;
+  const held = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
+  for (const name of await readdir(held)) await adoptAt(`${held}/${name}`, owner);
+}
+
+async function openAny(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (["ELOOP", "ENOENT", "ENXIO"].includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
 }

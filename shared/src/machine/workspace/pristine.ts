@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { errnoOf } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errno.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "./json-file.ts";
@@ -47,7 +47,7 @@ export async function rememberArrival(
 /** What arrived in a workspace, in the order of the roots' names. */
 export async function arrivalsOf(workspace: Workspace): Promise<Arrival[]> {
   const folder = join(workspace.metaRoot, "pristine");
-  const names = (await readdir(folder).catch(noneWhenMissing)).filter((name) => name.endsWith(".json"));
+  const names = ((await readdir(folder).catch(unlessMissing)) ?? []).filter((name) => name.endsWith(".json"));
   const arrivals = await Promise.all(
     names.map(async (name) => {
       const arrival = await readJson(join(folder, name), arrivalSchema);
@@ -78,9 +78,4 @@ async function hashNow(workspace: Workspace, path: string): Promise<string | und
     if (error instanceof AppError) return undefined;
     throw error;
   }
-}
-
-function noneWhenMissing(error: unknown): string[] {
-  if (errnoOf(error) === "ENOENT") return [];
-  throw error;
 }

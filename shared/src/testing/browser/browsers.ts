@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserHost, Browsing } from "../../machine/browser/browser.ts";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
-import { type BrowserSettings, browserDefaults } from "../../machine/browser/settings.ts";
+import { type BrowserSettings, browserDefaults } from "../../machine/browser-process/settings.ts";
 import type { ProxiedRequest } from "../../machine/egress/proxy-access.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 

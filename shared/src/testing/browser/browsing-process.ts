@@ -1,5 +1,5 @@
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
-import { browserDefaults } from "../../machine/browser/settings.ts";
+import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 
 /** A server that browses and waits to be killed. */

@@ -2,7 +2,7 @@ import { setDefaultTimeout } from "bun:test";
 import type { Sight, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import type { BrowserSettings } from "../../machine/browser/settings.ts";
+import type { BrowserSettings } from "../../machine/browser-process/settings.ts";
 import type { BrowserSearch } from "../../tools/browser/act/web-search.ts";
 import { browserTools } from "../../tools/browser/browser-tools.ts";
 import { createLookBook } from "../../tools/browser/looks.ts";

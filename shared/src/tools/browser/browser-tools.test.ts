@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
-import { browserDefaults } from "../../machine/browser/settings.ts";
+import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { browserTools } from "./browser-tools.ts";
 import { createLookBook } from "./looks.ts";

@@ -1,5 +1,5 @@
 import type { Workspace } from "../../core/workspace.ts";
-import { entriesOf, holdIfThere } from "../../machine/workspace/folder-entries.ts";
+import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
 import { placeOf } from "../../machine/workspace/workspace-file.ts";
 
 const mostEntries = 500;

@@ -1,7 +1,7 @@
-import type { Resolve } from "../egress/connect-directly.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
-import type { UpstreamProxy } from "../egress/proxy-upstream.ts";
+import type { UpstreamProxy } from "../egress/proxy-dial.ts";
+import type { Resolve } from "../egress/resolve.ts";
 
 /** What the browser of a server is like and what a conversation may have of it. */
 export type BrowserSettings = {

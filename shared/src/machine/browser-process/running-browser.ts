@@ -1,10 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright";
-import { connectRemote, isHere } from "./connect-remote.ts";
+import { AppError } from "../../core/errors.ts";
 import { findChromium } from "./find-chromium.ts";
 import { launchChromium } from "./launch-chromium.ts";
 import type { BrowserSettings } from "./settings.ts";
+
+const connectMs = 30_000;
 
 /** A browser that conversations can be given contexts of. */
 export type RunningBrowser = {
@@ -48,4 +50,22 @@ async function remote(
   const sandbox = "that of the browser connected to";
   const close = () => browser.close();
   return { browser, kind, sandbox, here: isHere(url), folder, kill: () => void close().catch(() => undefined), close };
+}
+
+/** Connects to a browser that runs already. Rejects with `unavailable`; the address may hold a secret and is not told in full. */
+async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<Browser> {
+  const { chromium } = await import("playwright");
+  try {
+    if (kind === "cdp") return await chromium.connectOverCDP(url, { timeout: connectMs });
+    return await chromium.connect(url, { timeout: connectMs });
+  } catch (cause) {
+    const host = URL.parse(url)?.host ?? "the configured address";
+    throw new AppError("unavailable", `The browser at ${host} cannot be reached.`, { cause });
+  }
+}
+
+/** Whether an address is one of this machine, whose loopback the browser behind it shares with us. */
+function isHere(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? "";
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }

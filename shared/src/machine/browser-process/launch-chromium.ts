@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import type { Browser } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
-import { chromiumArgs } from "./chromium-args.ts";
 import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";
 import { within } from "./within.ts";
@@ -20,6 +19,21 @@ export type LaunchedBrowser = {
   /** Ends it, with every process and file of it. */
   close(): Promise<void>;
 };
+
+/** Nothing goes past the proxy: no name is resolved here, no UDP is sent, and the browser does not speak for itself. */
+const quiet = [
+  "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+  // Older browsers know the policy by the second name; one passes over the name that it does not know.
+  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--disable-quic",
+  "--dns-prefetch-disable",
+  "--no-pings",
+  "--disable-domain-reliability",
+  "--disable-sync",
+];
+
+const insecure = ["--disable-web-security", "--disable-site-isolation-trials"];
 
 const startMs = 30_000;
 const closeMs = 5_000;
@@ -85,6 +99,12 @@ export async function launchChromium(
     await end();
     throw new AppError("unavailable", `The browser ${executable} did not start: ${lastWords(cause)}`, { cause });
   }
+}
+
+/** The arguments that Chromium is started with beside Playwright's own. */
+function chromiumArgs({ disableSecurity, extraArgs, viewport }: BrowserSettings): string[] {
+  const { width, height } = viewport;
+  return [...quiet, `--window-size=${width},${height}`, ...(disableSecurity ? insecure : []), ...extraArgs];
 }
 
 function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): string {

@@ -1,9 +1,10 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { AppError } from "../../core/errors.ts";
-import { admitAddresses, type EgressPolicy } from "./policy.ts";
+import type { EgressPolicy } from "./policy.ts";
+import { type Resolve, resolveChecked } from "./resolve.ts";
 
 /** One request to one host. */
 export type Hop = {
@@ -22,9 +23,6 @@ export type Answer = {
 
 /** Makes one hop. Refuses by the policy what only shows when the name is resolved. */
 export type Connect = (hop: Hop) => Promise<Answer>;
-
-/** The addresses of a host name; rejects when it has none. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /**
  * Connects to the very addresses that were checked: the name is resolved once, inside the connection's own look-up, so a name that changes its
@@ -50,19 +48,6 @@ export function connectDirectly(deps: { readonly policy: EgressPolicy; readonly 
     });
 }
 
-/** The addresses of the URL's host, checked. Rejects with `forbidden`, or `unavailable` when there are none. */
-export async function resolveChecked(
-  url: URL,
-  { policy, resolve }: { readonly policy: EgressPolicy; readonly resolve: Resolve },
-): Promise<readonly string[]> {
-  const addresses = await resolve(url.hostname).catch((cause: unknown) => {
-    throw new AppError("unavailable", `The host name ${url.hostname} cannot be resolved.`, { cause });
-  });
-  if (addresses.length === 0) throw new AppError("unavailable", `The host name ${url.hostname} has no address.`);
-  admitAddresses(url, addresses, policy);
-  return addresses;
-}
-
 function checkedLookup(url: URL, deps: { readonly policy: EgressPolicy; readonly resolve: Resolve }): LookupFunction {
   return (_host, options, done) => {
     resolveChecked(url, deps).then(
@@ -81,4 +66,33 @@ function flat(headers: http.IncomingHttpHeaders): Record<string, string> {
     (entry): entry is [string, string | string[]] => entry[1] !== undefined,
   );
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
+}
+
+/**
+ * Makes hops by way of an HTTP proxy. It resolves names itself, so the check here covers what this machine resolves them to; a name that only the
+ * proxy knows is left to the proxy's own rules.
+ */
+export function connectByProxy(deps: {
+  readonly policy: EgressPolicy;
+  readonly resolve: Resolve;
+  readonly proxy: string;
+}): Connect {
+  return async ({ url, headers, body, signal }) => {
+    if (isIP(url.hostname.replace(/^\[|\]$/g, "")) === 0) await resolveChecked(url, deps).catch(unlessUnknown);
+    const response = await fetch(url, {
+      method: body === undefined ? "GET" : "POST",
+      headers,
+      redirect: "manual",
+      decompress: false,
+      proxy: deps.proxy,
+      signal,
+      ...(body !== undefined && { body }),
+    });
+    const stream = response.body === null ? Readable.from([]) : Readable.from(response.body);
+    return { status: response.status, headers: Object.fromEntries(response.headers), stream };
+  };
+}
+
+function unlessUnknown(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "unavailable")) throw error;
 }
