@@ -298,7 +298,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "guard-ends-with-the-first",
-    file: "shared/src/machine/sandbox/protected-names.ts",
+    file: "shared/src/machine/sandbox/guarded-names.ts",
     find: "if (share.users === 0) await leave(workspace, share);",
     becomes: "await leave(workspace, share);",
     harm: "Once one of two sandboxes has ended, names are guarded anew while the other can change them.",

@@ -4,8 +4,8 @@ import { type ControlGroups, openControlGroups } from "../memory/control-group.t
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
 import { sandboxEnvironment } from "../process/environment.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
+import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
-import { letOwnerIn } from "../sandbox/protected-names.ts";
 import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "../sandbox/sandbox.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";

@@ -8,8 +8,8 @@ import { carried } from "../process/environment.ts";
 import { findProgram } from "../process/find-program.ts";
 import { supervisorArgv } from "../process/own-script.ts";
 import { type SandboxUser, stepDownArgv } from "../process/step-down.ts";
+import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { prlimitArgv } from "../sandbox/limits.ts";
-import { letOwnerIn } from "../sandbox/protected-names.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ConfinedCommand, WrappedCommand } from "./confinement.ts";
 

@@ -1,5 +1,5 @@
 import type { ToolContext } from "../../core/tool.ts";
-import { placeholdersAmong } from "../../machine/sandbox/protected-names.ts";
+import { placeholdersAmong } from "../../machine/sandbox/guarded-names.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 

@@ -1,4 +1,4 @@
-import { guardedFiles } from "../../machine/sandbox/protected-names.ts";
+import { guardedFiles } from "../../machine/sandbox/guarded-names.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { createSession, type Session } from "../../machine/sandbox/session.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProtectedNames, guardedFiles } from "./protected-names.ts";
+import { createProtectedNames, guardedFiles } from "./guarded-names.ts";
 
 let workspace: string;
 const at = (...names: string[]) => join(workspace, ...names);
