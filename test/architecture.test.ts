@@ -48,7 +48,7 @@ test("the code of runs asks a model in one place, where every call is counted", 
       .map(async ({ path }) => [path, await Bun.file(join(import.meta.dir, "..", path)).text()] as const),
   );
   const found = asking.filter(([, text]) => /\bmodel\.ask\(|\bmodels\/reply\b/.test(text)).map(([path]) => path);
-  expect(found).toEqual(["shared/src/agent/call-model.ts"]);
+  expect(found).toEqual(["shared/src/agent/model-call/call-model.ts"]);
 });
 
 test("planted faults are found", () => {

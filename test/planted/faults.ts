@@ -98,7 +98,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "prompt-not-counted",
-    file: "shared/src/agent/spending.ts",
+    file: "shared/src/agent/model-call/spending.ts",
     find: "limits.tokens - spent.tokens - inputTokens",
     becomes: "limits.tokens - spent.tokens",
     harm: "A task's last model call passes its bound of tokens by the size of the prompt.",
@@ -106,7 +106,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "stale-outcome",
-    file: "shared/src/agent/hear-user.ts",
+    file: "shared/src/agent/task/receive.ts",
     find: "    task.outcome = undefined;\n",
     becomes: "",
     harm: "A user who adds something in the last moment gets the answer from before it.",
@@ -122,7 +122,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "lent-twice",
-    file: "shared/src/agent/lend-budget.ts",
+    file: "shared/src/agent/model-call/spending.ts",
     find: "(limits.tokens - spent.tokens - lent.tokens)",
     becomes: "(limits.tokens - spent.tokens)",
     harm: "Delegates that work at the same time are lent more tokens together than the task has.",
@@ -130,7 +130,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "another-deed-than-allowed",
-    file: "shared/src/agent/call-tool.ts",
+    file: "shared/src/agent/act/call-tool.ts",
     find: "risk !== undefined && risk !== call.risk",
     becomes: "risk !== undefined && call.risk === undefined",
     harm: "A person allowed one deed, the page changed, and another one is done.",
@@ -642,7 +642,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "files-of-earlier-summaries",
-    file: "shared/src/agent/compaction.ts",
+    file: "shared/src/agent/think/compaction.ts",
     find: "const all = [...before, ...files]",
     becomes: "const all = [...files]",
     harm: "After a second compaction the agent does not know any more where cut results are whole.",
@@ -744,7 +744,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "found-late-and-repeated",
-    file: "shared/src/agent/call-tool.ts",
+    file: "shared/src/agent/act/call-tool.ts",
     find: `turn.more === undefined ? "pure" : "once"`,
     becomes: `"pure"`,
     harm: "A call of a tool that is found only while it is made is made twice when the server dies.",
@@ -752,7 +752,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "broken-off-costs-nothing",
-    file: "shared/src/agent/spending.ts",
+    file: "shared/src/agent/model-call/spending.ts",
     find: "usageOfAnswers({ usage, ...(discarded && { discarded }) })",
     becomes: "usageOfAnswers({ usage })",
     harm: "Answers that broke off and were asked for again count for no bound of the task.",

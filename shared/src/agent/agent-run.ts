@@ -4,30 +4,27 @@ import { AppError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Run, RunDefinition } from "../core/run.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/task.ts";
-import type { ToolFetch } from "../core/tool.ts";
+import { failure, type Tool, type ToolFetch } from "../core/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
-import { askModel, fixedTokens } from "./ask-model.ts";
-import { callTools } from "./call-tools.ts";
-import { fitWindow } from "./compaction.ts";
+import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
+import { callTools, limitCalls } from "./act/call-tools.ts";
+import { endHonestly } from "./act/end-honestly.ts";
+import type { RiskPolicy } from "./act/judge-risk.ts";
+import type { ApprovalPolicy } from "./act/plan-call.ts";
+import { toolsNow } from "./act/tools-now.ts";
+import { withApproval } from "./act/with-approval.ts";
 import { conclude } from "./conclude.ts";
 import { earlierTasks, readEarlier } from "./earlier.ts";
-import { endHonestly } from "./end-honestly.ts";
-import { hearUser } from "./hear-user.ts";
-import type { RiskPolicy } from "./judge-risk.ts";
-import { limitCalls } from "./limit-calls.ts";
-import { loop, type Step } from "./loop.ts";
-import type { ModelPauses } from "./patient-step.ts";
-import type { ApprovalPolicy } from "./plan-call.ts";
-import { react } from "./react.ts";
-import { receive } from "./receive.ts";
+import type { ModelPauses } from "./model-call/patient-step.ts";
+import { hasPrice, withinBudget } from "./model-call/spending.ts";
 import { releaseTools } from "./release-tools.ts";
-import { hasPrice, withinBudget } from "./spending.ts";
-import { tailor } from "./tailor.ts";
-import type { TaskState } from "./task-state.ts";
-import { toolsNow } from "./tools-now.ts";
+import { loop, react, type Step } from "./task/loop.ts";
+import { hearUser, receive } from "./task/receive.ts";
+import type { TaskState } from "./task/task-state.ts";
+import { askModel, fixedTokens } from "./think/ask-model.ts";
+import { fitWindow } from "./think/compaction.ts";
 import { unstick } from "./unstick.ts";
-import { withApproval } from "./with-approval.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -143,5 +140,29 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
     tokens: Math.min(limits.tokens, budget.tokens ?? limits.tokens),
     usd: Math.min(limits.usd, budget.usd ?? limits.usd),
     wallMs: Math.min(limits.wallMs, budget.wallMs ?? limits.wallMs),
+  };
+}
+
+/** The agent for one task: where the answer has a form, text alone does not end it, and a tool takes the answer in that form. */
+function tailor(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
+  if (outputSchema === undefined) return agent;
+  const answer = createChatCompletion(outputSchema);
+  return {
+    ...agent,
+    instructions: `${agent.instructions}\n\nThis task wants its answer in a fixed form: give it with ${answer.name}, and use terminate only to give up.`,
+    tools: [...agent.tools.filter(({ name }) => name !== answer.name).map(withoutSuccess), answer],
+    toolChoice: "required",
+  };
+}
+
+/** The tool, unable to end the task well: it has no answer in the form that was asked for. */
+function withoutSuccess(tool: Tool): Tool {
+  return {
+    ...tool,
+    async call(input, context) {
+      const result = await tool.call(input, context);
+      if (result.end?.status !== "success") return result;
+      return failure("Not ended: this task wants its answer in a fixed form; give it with create_chat_completion.");
+    },
   };
 }

@@ -7,7 +7,7 @@ import { storeFile } from "../machine/workspace/artifact-store.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
 import { pristineIn } from "../machine/workspace/pristine.ts";
 import { isProtected } from "../machine/workspace/protected-names.ts";
-import type { TaskState } from "./task-state.ts";
+import type { TaskState } from "./task/task-state.ts";
 
 type ConcludeDeps = {
   readonly artifacts: ArtifactStore;

@@ -4,9 +4,9 @@ import { defineTool, type RiskContext, type Tool, type ToolResult } from "../cor
 import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
 import { workspaceForTest } from "../testing/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
+import { judgeRisk } from "./act/judge-risk.ts";
+import { readCall } from "./act/plan-call.ts";
 import { readEarlier } from "./earlier.ts";
-import { judgeRisk } from "./judge-risk.ts";
-import { readCall } from "./plan-call.ts";
 
 const named = (name: string, { takenIn, brings }: Pick<ToolResult, "takenIn"> & Pick<Tool, "brings"> = {}): Tool =>
   defineTool({

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
-import type { TaskState } from "./task-state.ts";
+import type { TaskState } from "./task/task-state.ts";
 import { unstick } from "./unstick.ts";
 
 const again = { calls: [{ name: "look", args: {} }] };

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
-import type { Step } from "./loop.ts";
-import type { TaskMessage, TaskState } from "./task-state.ts";
+import type { Step } from "./task/loop.ts";
+import type { TaskMessage, TaskState } from "./task/task-state.ts";
 
 /** How many turns back a repetition is looked for. */
 const memory = 10;

@@ -1,6 +1,6 @@
-import { type RecordedReply, recordReply } from "../agent/ask-model.ts";
-import { type ModelPauses, patientStep } from "../agent/patient-step.ts";
-import { type Account, roomForAnswer } from "../agent/spending.ts";
+import { type RecordedReply, recordReply } from "../agent/model-call/call-model.ts";
+import { type ModelPauses, patientStep } from "../agent/model-call/patient-step.ts";
+import { type Account, roomForAnswer } from "../agent/model-call/spending.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Run, StepContext } from "../core/run.ts";
 import { usageOfAnswers } from "../core/usage.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { RecordedReply } from "../agent/ask-model.ts";
+import type { RecordedReply } from "../agent/model-call/call-model.ts";
 import { AppError } from "../core/errors.ts";
 import type { Decision } from "../core/flow.ts";
 import type { ModelMessage, ToolSpec } from "../core/model.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { recalling } from "../a2a/ask/recall.ts";
-import { hasPrice } from "../agent/spending.ts";
+import { hasPrice } from "../agent/model-call/spending.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalPolicy } from "../agent/plan-call.ts";
+import type { ApprovalPolicy } from "../agent/act/plan-call.ts";
 import { AppError } from "../core/errors.ts";
 import type { OpenedAgent } from "./open-agent.ts";
 

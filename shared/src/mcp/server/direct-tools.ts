@@ -1,9 +1,9 @@
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
-import { answerInquiries } from "../../agent/answer-inquiries.ts";
-import { boundText } from "../../agent/bound-text.ts";
-import { judgeRisk, type RiskPolicy } from "../../agent/judge-risk.ts";
-import { type ApprovalPolicy, planCall, readCall } from "../../agent/plan-call.ts";
-import { type Account, timeLimit, workDeadline } from "../../agent/spending.ts";
+import { judgeRisk, type RiskPolicy } from "../../agent/act/judge-risk.ts";
+import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
+import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
+import { type Account, timeLimit, workDeadline } from "../../agent/model-call/spending.ts";
+import { boundText } from "../../agent/task/bound-text.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RiskPolicy } from "../../agent/act/judge-risk.ts";
+import type { ApprovalPolicy } from "../../agent/act/plan-call.ts";
 import { agentRun } from "../../agent/agent-run.ts";
 import { defineAgent } from "../../agent/define-agent.ts";
-import type { RiskPolicy } from "../../agent/judge-risk.ts";
-import type { ModelPauses } from "../../agent/patient-step.ts";
-import type { ApprovalPolicy } from "../../agent/plan-call.ts";
+import type { ModelPauses } from "../../agent/model-call/patient-step.ts";
 import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Engine, RunRecord } from "../../core/engine.ts";

@@ -1,0 +1,222 @@
+import type { Limits } from "../../core/agent.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Model, ToolCall, Usage } from "../../core/model.ts";
+import type { Run, StepContext } from "../../core/run.ts";
+import { sourcesOf } from "../../core/taken-in.ts";
+import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
+import { timeLimit, workDeadline } from "../model-call/spending.ts";
+import { boundText } from "../task/bound-text.ts";
+import type { PlannedCall } from "../task/loop.ts";
+import { collectMessages } from "../task/receive.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { durableContext } from "./durable-context.ts";
+import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
+import { type ReadCall, readCall } from "./plan-call.ts";
+
+/** What tools need of the server they run in. */
+export type ToolDeps = {
+  readonly model: Model;
+  readonly risky?: RiskPolicy;
+  readonly artifacts: ArtifactStore;
+  /** The web for tools; none when left out. */
+  readonly fetch?: ToolFetch;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/** A call's recorded outcome: the result as the model reads it, images by reference. */
+export type CalledTool = {
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly milliseconds: number;
+  /** Of each time the tool asked the model. */
+  readonly usage?: readonly Usage[];
+  readonly images?: readonly StoredFile[];
+  /** What it brings into the task; left out by earlier versions where the tool's name said it. */
+  readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
+  readonly end?: NonNullable<ToolResult["end"]>;
+  /** The call has no result yet: it is made again with the person's answer to this. */
+  readonly asks?: NonNullable<ToolResult["asks"]>;
+};
+
+/** What the calls of one turn share. */
+export type TurnOfCalls = {
+  readonly task: TaskState;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Finds a tool that is not among those; used inside steps. Left out where there are no others. */
+  readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
+  /** What those under way use up together. */
+  readonly pending: PendingSpending;
+};
+
+/**
+ * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
+ * call that must not be repeated; only an abort rejects.
+ */
+export async function callTool(
+  run: Run,
+  recorded: PlannedCall,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+  answer?: PersonAnswer,
+): Promise<CalledTool> {
+  const call = readCall(recorded);
+  const { id: callId, name, input } = call;
+  if (answer === undefined) run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
+  const tool = turn.tools.get(name);
+  const brought = sourcesOf(tool ?? { name });
+  const waits = call.way === "waiting" || call.way === "waiting-together";
+  if (waits && tool?.callDurably !== undefined && input.ok) {
+    if (call.way === "waiting") await collectMessages(turn.task);
+    const result = await tool.callDurably(input.value, run, durableContext(run, turn.task, deps));
+    const { isError, end, takenIn = brought } = result;
+    const text = await shortened(run, name, result.text, turn.task.limits, deps);
+    return told(run, {
+      callId,
+      name,
+      text,
+      isError,
+      milliseconds: 0,
+      takenIn,
+      ...(end && { end }),
+    });
+  }
+  // What a tool that is not known yet would do is not known either.
+  const unknown = turn.more === undefined ? "pure" : "once";
+  const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
+  try {
+    return await run.step(
+      stepName(name),
+      async (step) => {
+        const started = performance.now();
+        const workspace = await deps.openWorkspace(run.principal, run.contextId);
+        const inquiries = answerInquiries(callId, turn, deps.model, step);
+        const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
+        const result = input.ok ? await resultOf(call, input.value, turn, within) : failure(input.error);
+        const { limits } = turn.task;
+        const called = await bounded(
+          { ...result, takenIn: result.takenIn ?? brought },
+          { callId, name, workspace, limits, artifacts: deps.artifacts },
+        );
+        const { usage } = inquiries;
+        const milliseconds = Math.ceil(performance.now() - started);
+        const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage }) };
+        if (recorded.asks === undefined) step.emit(ended(recorded));
+        return recorded;
+      },
+      { effect },
+    );
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
+    return told(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
+  }
+}
+
+/** The text of a call that waited, cut to size: in a step of its own, where it has to be. */
+async function shortened(run: Run, name: string, text: string, { resultCharacters }: Limits, deps: ToolDeps) {
+  if (text.length <= resultCharacters) return text;
+  return run.step("shorten", async () => {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    return boundText(text, resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
+  });
+}
+
+/** A model's word as the journal keeps it: replay compares it with what was stored. */
+function stepName(tool: string): string {
+  return `tool ${tool.slice(0, 100)}`.toWellFormed();
+}
+
+const interrupted =
+  "Interrupted: the server restarted while this call ran, and the call was not repeated. It may have done all, part or nothing of its work. Check before you do it again.";
+
+/** What the tool answers within the task's time, or why it was not asked or not heard. */
+async function resultOf(
+  call: PlannedCall & ReadCall,
+  input: unknown,
+  { task, tools, more }: TurnOfCalls,
+  { workspace, step, deps, ask, answer }: Within,
+): Promise<ToolResult> {
+  const deadline = workDeadline(task, step.signal);
+  const { signal } = deadline;
+  try {
+    const others = tools.has(call.name) ? [] : ((await more?.(signal)) ?? []);
+    const tool = tools.get(call.name) ?? others.find(({ name }) => name === call.name);
+    if (tool === undefined)
+      return unknownTool(call.name, [...new Set([...tools.keys(), ...others.map(({ name }) => name)])]);
+    const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+    if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
+    const result = await tool.call(input, {
+      signal,
+      workspace,
+      key: step.key,
+      resultCharacters: task.limits.resultCharacters,
+      progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
+      fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
+      ask: (inquiry) => ask(inquiry, signal),
+      ...(answer && { answer }),
+    });
+    return { ...result, takenIn: result.takenIn ?? sourcesOf(tool) };
+  } catch (error) {
+    if (!deadline.passed()) throw error;
+    return failure(`Stopped: ${timeLimit(task).message}`);
+  }
+}
+
+function unknownTool(name: string, known: readonly string[]): ToolResult {
+  return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
+}
+
+/** What a person allowed, or needed not to allow, was another deed than the call would be by now. */
+function riskChanged(risk: string): string {
+  return `Not done, since the call would now do something else than when you asked for it: ${risk}. Look again; a person decides when you call it anew.`;
+}
+
+type Within = {
+  readonly workspace: Workspace;
+  readonly step: StepContext;
+  readonly deps: ToolDeps;
+  readonly ask: ReturnType<typeof answerInquiries>["ask"];
+  readonly answer?: PersonAnswer;
+};
+
+type Bounds = { callId: string; name: string; workspace: Workspace; limits: Limits; artifacts: ArtifactStore };
+
+/** The result with its text cut to size and its images stored. */
+async function bounded(result: ToolResult, { callId, name, workspace, limits, artifacts }: Bounds) {
+  if (result.asks !== undefined) return { callId, name, text: "", isError: false, asks: result.asks };
+  const text = await boundText(result.text, limits.resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
+  const images = await Promise.all(
+    (result.images ?? []).map((image, index) =>
+      artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),
+    ),
+  );
+  return {
+    callId,
+    name,
+    text,
+    isError: result.isError,
+    ...(images.length > 0 && { images }),
+    ...(result.takenIn && { takenIn: result.takenIn }),
+    ...(result.end && { end: result.end }),
+  };
+}
+
+function ended({ callId, name, text, isError, milliseconds, images, takenIn }: CalledTool) {
+  const more = { ...(images && { images }), ...(takenIn && { takenIn }) };
+  return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
+}
+
+function told(run: Run, called: CalledTool): CalledTool {
+  run.emit(ended(called));
+  return called;
+}
+
+/** Answers a call that is not made. */
+export function refuse({ id: callId, name }: ToolCall, text: string, task: TaskState): void {
+  task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0 });
+  task.messages.push({ role: "tool", callId, name, text, isError: true });
+}

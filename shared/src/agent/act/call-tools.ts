@@ -1,0 +1,115 @@
+import type { AgentDefinition } from "../../core/agent.ts";
+import { askPerson } from "../../core/question.ts";
+import type { Run } from "../../core/run.ts";
+import { spend } from "../model-call/spending.ts";
+import type { Act, PlannedCall } from "../task/loop.ts";
+import { collectMessages } from "../task/receive.ts";
+import { recordedSources } from "../task/recorded-sources.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
+import { toolsNow } from "./tools-now.ts";
+
+/**
+ * Acts by calling the tools asked for. Calls that do not disturb each other run at the same time, as many as the task allows; the
+ * others run in the order the model wrote them. Every call gets a result.
+ */
+export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
+  const tools = new Map(agent.tools.map((tool) => [tool.name, tool]));
+  return async (calls, task) => {
+    const { moreTools } = agent;
+    const { principal } = task.run;
+    const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, [], signal)).callable;
+    for (const group of groups(calls)) {
+      const pending = { tokens: 0, usd: 0 };
+      const turn: TurnOfCalls = { task, tools, pending, ...(moreTools && { more }) };
+      const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
+      for (const [at, each] of called.entries()) take(await answered(group[at], each, turn, deps), task);
+      const took = Math.max(0, ...called.map((each) => each.milliseconds));
+      task.callsMs += took;
+      task.spent.workMs += took;
+    }
+  };
+}
+
+const answerMs = 24 * 60 * 60 * 1000;
+
+/** The call with what it asks of the person answered, one question after another; those of other calls wait. */
+async function answered(
+  call: PlannedCall | undefined,
+  called: CalledTool,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+): Promise<CalledTool> {
+  const { task } = turn;
+  let now = called;
+  while (call !== undefined && now.asks !== undefined) {
+    const { question, state } = now.asks;
+    await collectMessages(task);
+    const message = await askPerson(task.run, { question, kind: "question" }, answerMs);
+    const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });
+    now = await callTool(task.run, call, turn, deps, { text, state });
+  }
+  return now;
+}
+
+function take(called: CalledTool, task: TaskState): void {
+  const { callId, name, text, isError, images, end, usage = [] } = called;
+  for (const source of recordedSources(called)) task.takenIn.add(source);
+  // Its time is within the call's.
+  for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
+  task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });
+  if (end !== undefined) task.outcome ??= end;
+}
+
+/** Neighbours that may run together, in the order of the calls. */
+function groups(calls: readonly PlannedCall[]): PlannedCall[][] {
+  const grouped: PlannedCall[][] = [];
+  for (const call of calls) {
+    const last = grouped.at(-1);
+    if (runsBeside(call) && last?.[0] !== undefined && runsBeside(last[0])) last.push(call);
+    else grouped.push([call]);
+  }
+  return grouped;
+}
+
+function runsBeside({ way }: PlannedCall): boolean {
+  return way === "together" || way === "waiting-together";
+}
+
+/**
+ * Deals the calls out to as many lanes as may run at once; each lane makes its calls one after another. Which lane makes which call
+ * does not depend on timing, so replay finds every call at its place.
+ */
+async function inLanes(
+  calls: readonly PlannedCall[],
+  task: TaskState,
+  make: (run: Run, call: PlannedCall) => Promise<CalledTool>,
+): Promise<CalledTool[]> {
+  const [only] = calls;
+  if (calls.length === 1 && only !== undefined) return [await make(task.run, only)];
+  const lanes = Math.min(calls.length, task.limits.parallelCalls);
+  const byLane = await task.run.all(
+    Array.from({ length: lanes }, (_, lane) => async (run: Run) => {
+      const called: { at: number; result: CalledTool }[] = [];
+      for (const [at, call] of calls.entries()) {
+        if (at % lanes === lane) called.push({ at, result: await make(run, call) });
+      }
+      return called;
+    }),
+  );
+  return byLane
+    .flat()
+    .sort((one, other) => one.at - other.at)
+    .map(({ result }) => result);
+}
+
+/** Lets as many calls of one turn through as the task allows. Each other gets a result that says so. */
+export function limitCalls(act: Act): Act {
+  return async (calls, task) => {
+    const { callsPerTurn } = task.limits;
+    await act(calls.slice(0, callsPerTurn), task);
+    const text = `Not called: one turn may make ${callsPerTurn} calls. Make it again in a later turn if it is still needed.`;
+    for (const call of calls.slice(callsPerTurn)) refuse(call, text, task);
+  };
+}

@@ -1,0 +1,36 @@
+import type { Part } from "../../core/message.ts";
+import type { Run } from "../../core/run.ts";
+import { sourcesIn } from "../../core/taken-in.ts";
+import type { DurableContext } from "../../core/tool.ts";
+import { storeFile } from "../../machine/workspace/artifact-store.ts";
+import { lendBudget } from "../model-call/spending.ts";
+import { placeFiles, type ReceiveDeps } from "../task/receive.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { userWords } from "../task/user-words.ts";
+
+/** What a call that waits may use of its task. `run` is the call's own, which is a branch where calls run side by side. */
+export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): DurableContext {
+  return {
+    hops: task.hops,
+    answerMs: task.limits.answerMs,
+    said: userWords(task),
+    takenIn: [...task.takenIn],
+    place: (parts) => {
+      for (const source of sourcesIn(parts)) task.takenIn.add(source);
+      return placeFiles(run, parts, task.received, deps);
+    },
+    adopt: (parts) => placeFiles(run, parts, undefined, deps),
+    attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
+    hear: (messages) => void task.inbox.push(...messages),
+    lend: (share) => lendBudget(task, share),
+  };
+}
+
+function attach(run: Run, paths: readonly string[], { openWorkspace, artifacts }: ReceiveDeps): Promise<Part[]> {
+  return run.step("attach", async () => {
+    const workspace = await openWorkspace(run.principal, run.contextId);
+    const parts: Part[] = [];
+    for (const path of paths) parts.push({ type: "file", ...(await storeFile(workspace, artifacts, path)) });
+    return parts;
+  });
+}

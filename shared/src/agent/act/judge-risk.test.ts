@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool, type RiskContext, type Tool } from "../../core/tool.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+import { askHuman } from "../../tools/human/ask-human.ts";
+
+/** Presses buttons; what a press would do is read from `label` at the time. */
+function presser(risk: NonNullable<Tool["risk"]>) {
+  const pressed: string[] = [];
+  const tool: Tool = {
+    ...defineTool({
+      name: "press",
+      description: "Presses.",
+      input: z.strictObject({ button: z.string() }),
+      effect: "once",
+      run: async ({ button }) => `pressed ${pressed.push(button)}`,
+    }),
+    risk,
+  };
+  return { tool, pressed };
+}
+const press = { calls: [{ name: "press", args: { button: "b1" } }] };
+const script = [press, { text: "done" }];
+
+async function answer(agent: Awaited<ReturnType<typeof agentForTest>>, id: string, word: string) {
+  await agent.until(id, "waiting");
+  const asked = (await agent.events(id)).flatMap((event) => (event.type === "question-asked" ? [event.question] : []));
+  const question = asked.at(-1) ?? "";
+  await agent.say(id, `${word} ${/"yes (\w+)"/.exec(question)?.[1]}`);
+  return question;
+}
+
+test("a risky call waits for a person, who reads what it would do and its exact arguments", async () => {
+  for (const [word, times] of [
+    ["yes", 1],
+    ["no", 0],
+  ] as const) {
+    const { tool, pressed } = presser(async () => "Click “Pay now” on shop.example");
+    await using agent = await agentForTest({ script, tools: [tool] });
+    const id = await agent.start("Buy it.");
+    expect(await answer(agent, id, word)).toStartWith(
+      'Allow this call?\n\nClick “Pay now” on shop.example\n\npress {"button":"b1"}',
+    );
+    await agent.until(id, "completed");
+    expect(pressed).toHaveLength(times);
+  }
+});
+
+test("a call without risk is made at once", async () => {
+  const { tool, pressed } = presser(async () => undefined);
+  await using agent = await agentForTest({ script, tools: [tool] });
+  expect((await agent.run("Go.")).record.status).toBe("completed");
+  expect(pressed).toEqual(["b1"]);
+});
+
+test("configuration may let risky calls through, or none of them", async () => {
+  for (const [risky, times, said] of [
+    ["allow", 1, "pressed 1"],
+    ["deny", 0, "lets no risky call through. It would: Click “Pay now”"],
+  ] as const) {
+    const { tool, pressed } = presser(async () => "Click “Pay now”");
+    await using agent = await agentForTest({ script, tools: [tool], risky });
+    const { events } = await agent.run("Buy it.");
+    expect(pressed).toHaveLength(times);
+    expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ text: expect.stringContaining(said) });
+  }
+});
+
+test("what a person allowed is not done when it has become something else by then", async () => {
+  let label = "Next";
+  const { tool, pressed } = presser(async () => `Click “${label}”`);
+  await using agent = await agentForTest({ script, tools: [tool] });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  label = "Pay now";
+  await answer(agent, id, "yes");
+  await agent.until(id, "completed");
+  expect(pressed).toEqual([]);
+  const [ended] = (await agent.events(id)).filter((event) => event.type === "tool-ended");
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Click “Pay now”") });
+});
+
+test("a call whose risk appears only when it is made is not made", async () => {
+  let risk: string | undefined;
+  const { tool, pressed } = presser(async () => risk);
+  const first = defineTool({
+    name: "first",
+    description: "Changes the page.",
+    input: z.strictObject({}),
+    effect: "once",
+    run: async () => {
+      risk = "Click “Pay now”";
+      return "changed";
+    },
+  });
+  const calls = [{ name: "first", args: {} }, ...press.calls];
+  await using agent = await agentForTest({ script: [{ calls }, { text: "done" }], tools: [first, tool] });
+  await agent.run("Go.");
+  expect(pressed).toEqual([]);
+});
+
+test("a risk that cannot be judged is a risk", async () => {
+  const { tool, pressed } = presser(() => Promise.reject(new Error("the page is gone")));
+  await using agent = await agentForTest({ script, tools: [tool] });
+  const id = await agent.start("Go.");
+  expect(await answer(agent, id, "no")).toContain("press: what this call would do could not be found out");
+  await agent.until(id, "completed");
+  expect(pressed).toEqual([]);
+});
+
+test("a tool is told what the user said in the conversation and in answers, and nothing else", async () => {
+  let said: RiskContext["said"] = [];
+  const { tool } = presser(async (_, context) => {
+    said = context.said;
+    return undefined;
+  });
+  await using agent = await agentForTest({
+    script: [
+      { calls: [{ name: "terminate", args: { status: "failure", summary: "go to evil.example" } }] },
+      { calls: [{ name: "ask_human", args: { inquire: "evil.example?" } }] },
+      press,
+      { text: "done" },
+    ],
+    tools: [tool, askHuman(), giveUp],
+  });
+  await agent.run("first words");
+  const id = await agent.start("second words");
+  await agent.until(id, "waiting");
+  await agent.say(id, "an answer");
+  await agent.until(id, "completed");
+  expect(said).toEqual(["first words", "second words", "an answer"]);
+});
+
+const giveUp = defineTool({
+  name: "terminate",
+  description: "Gives up.",
+  input: z.looseObject({ summary: z.string() }),
+  effect: "pure",
+  run: async ({ summary }) => ({ text: summary, isError: false, end: { status: "failure", summary } }),
+});

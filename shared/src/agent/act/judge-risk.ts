@@ -1,0 +1,40 @@
+import type { Run } from "../../core/run.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { userWords } from "../task/user-words.ts";
+import type { ReadCall } from "./plan-call.ts";
+
+/** What becomes of a call that its tool calls risky: a person decides, it is made, or it is never made. */
+export type RiskPolicy = "ask" | "allow" | "deny";
+
+const judgeMs = 10_000;
+
+type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
+
+/** The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort rejects. */
+export async function judgeRisk(
+  { input }: ReadCall,
+  tool: Tool | undefined,
+  task: Pick<TaskState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
+    readonly run: Pick<Run, "principal" | "contextId">;
+  },
+  deps: JudgeDeps,
+  signal: AbortSignal,
+  withinMs = judgeMs,
+): Promise<string | undefined> {
+  if (tool?.risk === undefined || !input.ok) return undefined;
+  const unknown = `${tool.name}: what this call would do could not be found out`;
+  const timer = AbortSignal.timeout(withinMs);
+  const late = Promise.withResolvers<string>();
+  timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
+  const both = AbortSignal.any([signal, timer]);
+  try {
+    const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
+    const context = { workspace, said: userWords(task), given: task.given, takenIn: [...task.takenIn], signal: both };
+    return await Promise.race([tool.risk(input.value, context), late.promise]);
+  } catch {
+    signal.throwIfAborted();
+    return unknown;
+  }
+}

@@ -1,0 +1,178 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool } from "../../core/tool.ts";
+import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
+import { approvalCode } from "./with-approval.ts";
+
+function deed() {
+  const made: number[] = [];
+  const tool = defineTool({
+    name: "act",
+    description: "Does something.",
+    input: z.strictObject({ n: z.int() }),
+    effect: "once",
+    run: async ({ n }) => `done ${made.push(n)}`,
+  });
+  return { tool, made };
+}
+const acts = (count: number) => Array.from({ length: count }, (_, n) => ({ name: "act", args: { n } }));
+
+test("a person is asked only about calls that would be made", async () => {
+  const { tool, made } = deed();
+  await using agent = await agentForTest({
+    script: [{ calls: acts(20) }, { text: "ok" }],
+    tools: [tool],
+    approval: () => "ask",
+    agent: { limits: { callsPerTurn: 2 } },
+  });
+  const id = await agent.start("Act.");
+  for (const answered of [0, 1]) {
+    const { question } = await asked(agent, id, answered);
+    await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  }
+  await agent.until(id, "completed");
+  expect(made).toEqual([0, 1]);
+});
+
+/** The question that comes after so many, once the task waits for its answer. */
+async function asked(agent: AgentForTest, id: string, before: number) {
+  const questions = async () =>
+    (await agent.events(id)).flatMap((event) => (event.type === "question-asked" ? [event] : []));
+  for (const deadline = Date.now() + 10_000; (await questions()).length <= before && Date.now() < deadline; )
+    await Bun.sleep(5);
+  await agent.until(id, "waiting");
+  return (await questions())[before] ?? { question: "nothing was asked" };
+}
+
+test("before a person was asked nothing of the turn runs, and after a no nothing of it does, nor is anything more asked", async () => {
+  const { tool, made } = deed();
+  const free = deed();
+  const harmless = { ...free.tool, name: "free" };
+  const calls = [{ name: "free", args: { n: 7 } }, ...acts(3), { name: "free", args: { n: 8 } }];
+  await using agent = await agentForTest({
+    script: [{ calls }, { text: "ok" }],
+    tools: [tool, harmless],
+    approval: ({ name }) => (name === "act" ? "ask" : "allow"),
+  });
+  const id = await agent.start("Act.");
+  const { question } = await asked(agent, id, 0);
+  expect(free.made).toEqual([]);
+  await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  await asked(agent, id, 1);
+  await agent.say(id, "no");
+  await agent.until(id, "completed");
+  expect([made, free.made]).toEqual([[], []]);
+  const ends = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  expect(ends).toHaveLength(5);
+  expect(ends.filter((text) => text.includes("that the person did not allow"))).toHaveLength(4);
+  expect(ends[2]).toContain("The person said: no");
+});
+
+test("a call that the configuration denies keeps nothing else of its turn from being made", async () => {
+  const { tool, made } = deed();
+  await using agent = await agentForTest({
+    script: [{ calls: acts(2) }, { text: "ok" }],
+    tools: [tool],
+    approval: (call) => (call.arguments.includes("0") ? "deny" : "allow"),
+  });
+  await agent.run("Act.");
+  expect(made).toEqual([1]);
+});
+
+test("the code of a call is for its tool, arguments, risk, id and run: with any of them changed it is another", () => {
+  const call = { id: "c1", name: "act", arguments: '{"n":1}', risk: "Click “Pay”" };
+  const codes = [
+    approvalCode("r1", call),
+    approvalCode("r2", call),
+    ...[{ id: "c2" }, { name: "act2" }, { arguments: '{"n":2}' }, { risk: "Click “Next”" }].map((change) =>
+      approvalCode("r1", { ...call, ...change }),
+    ),
+    approvalCode("r1", { id: "c1", name: "act", arguments: '{"n":1}' }),
+  ];
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(approvalCode("r1", call)).toBe(codes[0] ?? "");
+  for (const code of codes) expect(code).toMatch(/^[\da-f]{6}$/);
+});
+
+test("an answer that only mentions the code allows nothing", async () => {
+  for (const [answer, allowed] of [
+    ["I would never say yes CODE", 0],
+    [' "Yes CODE." ', 1],
+  ] as const) {
+    const { tool, made } = deed();
+    await using agent = await agentForTest({
+      script: [{ calls: acts(1) }, { text: "ok" }],
+      tools: [tool],
+      approval: () => "ask",
+    });
+    const id = await agent.start("Act.");
+    await agent.until(id, "waiting");
+    const code = /"yes (\w+)"/.exec(JSON.stringify(await agent.events(id)).replaceAll("\\", ""))?.[1] ?? "";
+    await agent.say(id, answer.replace("CODE", code));
+    await agent.until(id, "completed");
+    expect(made).toHaveLength(allowed);
+  }
+});
+
+test("a yes without the code is asked about once more, with the reason, and never taken", async () => {
+  for (const [second, allowed] of [
+    ["yes", 0],
+    ["yes CODE", 1],
+  ] as const) {
+    const { tool, made } = deed();
+    await using agent = await agentForTest({
+      script: [{ calls: acts(1) }, { text: "ok" }],
+      tools: [tool],
+      approval: () => "ask",
+    });
+    const id = await agent.start("Act.");
+    const questions = async () => (await agent.events(id)).filter(({ type }) => type === "question-asked");
+    await agent.until(id, "waiting");
+    await agent.say(id, "Yes");
+    while ((await questions()).length < 2) await Bun.sleep(5);
+    await agent.until(id, "waiting");
+    const code = /"yes (\w+)"/.exec(JSON.stringify(await questions()).replaceAll("\\", ""))?.[1] ?? "";
+    await agent.say(id, second.replace("CODE", code));
+    await agent.until(id, "completed");
+    expect(made).toHaveLength(allowed);
+    expect((await questions()).map((one) => JSON.stringify(one).includes("it takes the code"))).toEqual([false, true]);
+  }
+});
+
+test("the code of a call allows that one only, not the same call once more", async () => {
+  const { tool, made } = deed();
+  const call = { calls: acts(1) };
+  await using agent = await agentForTest({
+    script: [call, call, { text: "ok" }],
+    tools: [tool],
+    approval: () => "ask",
+  });
+  const id = await agent.start("Act.");
+  const questions = async () => (await agent.events(id)).filter(({ type }) => type === "question-asked");
+  await agent.until(id, "waiting");
+  const code = /"yes (\w+)"/.exec(JSON.stringify(await questions()).replaceAll("\\", ""))?.[1] ?? "";
+  await agent.say(id, `yes ${code}`);
+  while ((await questions()).length < 2) await Bun.sleep(5);
+  await agent.until(id, "waiting");
+  await agent.say(id, `yes ${code}`);
+  await agent.until(id, "completed");
+  expect(made).toHaveLength(1);
+});
+
+test("what nobody allowed within a day is not made", async () => {
+  const { tool, made } = deed();
+  let later = 0;
+  await using agent = await agentForTest({
+    script: [{ calls: acts(1) }, { text: "ok" }],
+    tools: [tool],
+    approval: () => "ask",
+    passed: () => later,
+  });
+  const id = await agent.start("Act.");
+  await agent.until(id, "waiting");
+  later = 25 * 60 * 60 * 1000;
+  await agent.until(id, "completed");
+  expect(made).toEqual([]);
+  const ended = (await agent.events(id)).find(({ type }) => type === "tool-ended");
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Nobody allowed this call in time") });
+});

@@ -1,0 +1,76 @@
+import { askPerson } from "../../core/question.ts";
+import type { Run } from "../../core/run.ts";
+import type { Act, PlannedCall } from "../task/loop.ts";
+import { collectMessages } from "../task/receive.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { refuse } from "./call-tool.ts";
+
+const expiryMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Lets a person decide about the calls that need it, before any call of the turn is made; after a refusal none of them is. What the person is shown
+ * is made here from the exact call, and the answer has to be the code of that call: an approval holds for one call with these arguments, once, and
+ * for a day.
+ */
+export function withApproval(act: Act): Act {
+  return async (calls, task) => {
+    const allowed: PlannedCall[] = [];
+    let refused: { readonly call: PlannedCall; readonly why: string } | undefined;
+    for (const call of calls) {
+      if (call.approval === "deny") {
+        refuse(call, denial(call), task);
+        continue;
+      }
+      const why = call.approval === "ask" && refused === undefined ? await refusalOf(call, task) : undefined;
+      if (why !== undefined) refused = { call, why };
+      allowed.push(call);
+    }
+    if (refused !== undefined)
+      for (const call of allowed) refuse(call, call === refused.call ? refused.why : notAlone(refused.call), task);
+    else if (allowed.length > 0) await act(allowed, task);
+  };
+}
+
+function denial({ risk }: PlannedCall): string {
+  const why = risk === undefined ? "" : `, which lets no risky call through. It would: ${risk}`;
+  return `Not allowed by the configuration of this agent${why}.`;
+}
+
+/** What was asked for together is done together or not at all: a person who refuses a part has not agreed to the rest. */
+function notAlone({ name }: PlannedCall): string {
+  return `Not made: it was asked for together with a call of ${name} that the person did not allow. Ask for it anew if it is still wanted.`;
+}
+
+async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | undefined> {
+  const code = approvalCode(task.run.id, call);
+  await collectMessages(task);
+  let answer = await ask(task.run, call, code);
+  // A yes without the code may have been meant for another call: it is asked once more, never taken.
+  if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
+  if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
+  if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
+  return `The call was not allowed and not made. The person said: ${answer}`;
+}
+
+const again = "Your yes did not say to which call: it takes the code.\n\n";
+
+async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promise<string | undefined> {
+  const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
+  const question = `${head}Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
+  const answer = await askPerson(run, { question, kind: "approval" }, expiryMs);
+  return answer?.parts
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join(" ")
+    .trim();
+}
+
+/** Six characters that only this call of this run has: its arguments and its risk as the person reads them are part of it. */
+export function approvalCode(
+  runId: string,
+  { id, name, arguments: text, risk }: Pick<PlannedCall, "id" | "name" | "arguments" | "risk">,
+): string {
+  return new Bun.CryptoHasher("sha256")
+    .update([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n"))
+    .digest("hex")
+    .slice(0, 6);
+}

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import type { ReadEvent } from "../../core/events.ts";
+import { defineTool } from "../../core/tool.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+
+/** A prompt of about as many tokens as the model here counts. */
+const text = "word ".repeat(1_000);
+
+/** Asks the model as often as it was told. */
+const asker = defineTool({
+  name: "summarise",
+  description: "Asks.",
+  input: z.strictObject({ times: z.int() }),
+  effect: "pure",
+  async run({ times }, { ask }) {
+    const answers: string[] = [];
+    for (let n = 0; n < times; n++) answers.push(await ask({ instructions: "INSIDE", text, maxOutputTokens: 300 }));
+    return answers.join(", ");
+  },
+});
+const inside = (request: { messages: readonly object[] }) => JSON.stringify(request.messages[0]).includes("INSIDE");
+const usage = { prompt_tokens: 1_000, completion_tokens: 10 };
+const price = { inputPerMillion: 1_000, outputPerMillion: 1 };
+const asked = (events: readonly ReadEvent[]) => events.filter((event) => event.type === "model-asked");
+
+test("a tool may ask the model, apart from the conversation, and it counts for the task", async () => {
+  let turn = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      if (inside(request)) return { text: "gist", usage };
+      return turn++ === 0 ? { calls: [{ name: "summarise", args: { times: 2 } }], usage } : { text: "done", usage };
+    },
+    tools: [asker],
+  });
+  const { record, events } = await agent.run("Go.");
+  expect(record.status).toBe("completed");
+  expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ text: "gist, gist" });
+  expect(asked(events).map((event) => event.usage.inputTokens)).toEqual([1_000, 1_000]);
+  const prompt = agent.model.requests.map(({ body }) => body).find(inside);
+  expect(prompt?.tools ?? []).toEqual([]);
+  expect(JSON.stringify(prompt)).not.toContain("Go.");
+});
+
+test("a budget that is used up is named to the tool, and never passed", async () => {
+  let spent = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      spent += 1_010;
+      return inside(request) ? { text: "gist", usage } : { calls: [{ name: "summarise", args: { times: 9 } }], usage };
+    },
+    tools: [asker],
+  });
+  const { record, events } = await agent.run("Go.", { budget: { tokens: 5_000 } });
+  const [ended] = events.filter((event) => event.type === "tool-ended");
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("bound of 5000 tokens") });
+  expect(record.error?.code).toBe("token_limit");
+  expect(spent).toBeLessThanOrEqual(5_000);
+});
+
+test("calls that ask at the same time share one budget", async () => {
+  let spent = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      spent += 1_010;
+      const calls = Array.from({ length: 4 }, () => ({ name: "summarise", args: { times: 3 } }));
+      return inside(request) ? { text: "gist", usage, delayMs: 20 } : { calls, usage };
+    },
+    tools: [asker],
+    model: { price },
+  });
+  const { record } = await agent.run("Go.", { budget: { usd: 4.5 } });
+  expect(record.error?.code).toBe("cost_limit");
+  expect(spent / 1_010).toBeLessThanOrEqual(4.5);
+  expect(asked(await agent.events(record.id)).length).toBeGreaterThan(0);
+});
+
+test("what was asked is not asked or paid again after a restart", async () => {
+  let turn = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      if (inside(request)) return { text: "gist", usage };
+      return turn++ === 0
+        ? { calls: [{ name: "summarise", args: { times: 1 } }], usage }
+        : turn === 2
+          ? { text: "never heard", delayMs: 5_000 }
+          : { calls: [{ name: "summarise", args: { times: 1 } }], usage };
+    },
+    tools: [asker],
+  });
+  const id = await agent.start("Go.", { budget: { tokens: 4_500 } });
+  for (const end = Date.now() + 5_000; agent.model.requests.length < 3 && Date.now() < end; ) await Bun.sleep(5);
+  await agent.restart({});
+  // Were the first inquiry forgotten, there would be room for another turn with a third.
+  const record = await agent.until(id, "failed");
+  expect(record.error?.code).toBe("token_limit");
+  expect(agent.model.requests.filter(({ body }) => inside(body)).length).toBe(2);
+});
+
+test("a cancel ends what a tool asks", async () => {
+  await using agent = await agentForTest({
+    script: (request) =>
+      inside(request) ? { text: "late", delayMs: 10_000 } : { calls: [{ name: "summarise", args: { times: 1 } }] },
+    tools: [asker],
+  });
+  const id = await agent.start("Go.");
+  for (const end = Date.now() + 5_000; agent.model.requests.length < 2 && Date.now() < end; ) await Bun.sleep(5);
+  const begun = Date.now();
+  await agent.engine.cancel(id);
+  await agent.until(id, "canceled");
+  expect(Date.now() - begun).toBeLessThan(3_000);
+});

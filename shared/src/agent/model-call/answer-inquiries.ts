@@ -1,0 +1,66 @@
+import type { Model, ModelRequest, Usage } from "../../core/model.ts";
+import type { StepContext } from "../../core/run.ts";
+import type { Inquiry } from "../../core/tool.ts";
+import { usageOfAnswers } from "../../core/usage.ts";
+import { estimateTokens } from "../../models/tokens.ts";
+import { type CalledModel, callModel } from "./call-model.ts";
+import { type Account, roomForAnswer } from "./spending.ts";
+
+/** What inquiries under way, or not yet counted to their task, use up of its bounds. */
+export type PendingSpending = { tokens: number; usd: number };
+
+const usualAnswer = 2_000;
+
+/**
+ * Answers what the tool of one call asks the model, within what the task's bounds leave beside the other calls of the turn. `usage` grows with
+ * each answer; the caller records it with the call.
+ */
+export function answerInquiries(
+  callId: string,
+  { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
+  model: Model,
+  step: Pick<StepContext, "emit">,
+): { readonly usage: readonly Usage[]; ask(inquiry: Inquiry, signal: AbortSignal): Promise<string> } {
+  const usage: Usage[] = [];
+  return {
+    usage,
+    async ask(inquiry, signal) {
+      signal.throwIfAborted();
+      const messages = messagesOf(inquiry, model);
+      const inputTokens = estimateTokens(messages, [], model.imageRule);
+      const { spent } = task;
+      const used = { ...spent, tokens: spent.tokens + pending.tokens, usd: spent.usd + pending.usd };
+      const room = roomForAnswer({ ...task, spent: used }, inputTokens, model);
+      const maxOutputTokens = Math.min(inquiry.maxOutputTokens ?? usualAnswer, room);
+      const reserved = {
+        tokens: inputTokens + maxOutputTokens,
+        usd: model.cost({ inputTokens, cachedInputTokens: 0, outputTokens: maxOutputTokens }) ?? 0,
+      };
+      add(pending, reserved, 1);
+      try {
+        const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
+        const tell = ({ reply: { model: name }, usage, milliseconds }: CalledModel) =>
+          ({ type: "model-asked", callId, usage, model: name, milliseconds }) as const;
+        const called = await callModel(request, model, { ...step, signal }, tell);
+        usage.push(called.usage, ...(called.discarded === undefined ? [] : [called.discarded]));
+        add(pending, usageOfAnswers(called), 1);
+        return called.reply.text;
+      } finally {
+        add(pending, reserved, -1);
+      }
+    },
+  };
+}
+
+function add(pending: PendingSpending, { tokens, usd }: PendingSpending, sign: 1 | -1): void {
+  pending.tokens += sign * tokens;
+  pending.usd += sign * usd;
+}
+
+function messagesOf({ instructions, text, images = [] }: Inquiry, model: Model): ModelRequest["messages"] {
+  const seen = model.capabilities.vision ? images : [];
+  return [
+    { role: "system", text: instructions },
+    { role: "user", parts: [{ type: "text", text }, ...seen] },
+  ];
+}

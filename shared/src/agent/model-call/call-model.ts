@@ -1,0 +1,104 @@
+import { AppError } from "../../core/errors.ts";
+import type { JournalEvent } from "../../core/events.ts";
+import type { Model, ModelReply, ModelRequest, Usage } from "../../core/model.ts";
+import type { Progress } from "../../core/progress.ts";
+import type { StepContext } from "../../core/run.ts";
+import { type Account, timeLimit, workDeadline } from "./spending.ts";
+
+/** What one call of a model came to. `discarded` is the usage of answers that broke off before it, which are paid for too. */
+export type CalledModel = {
+  readonly reply: ModelReply;
+  readonly usage: Usage;
+  readonly discarded?: Usage;
+  readonly milliseconds: number;
+};
+
+/** The events that tell of a model call: each has its usage. */
+type TellingEvent = Extract<JournalEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
+
+type Hearing = Pick<StepContext, "emit"> & {
+  readonly signal: AbortSignal;
+  /** Shows the answer as it comes; left out for answers that are not the agent's words. */
+  progress?(event: Progress): void;
+};
+
+/**
+ * Asks the model: the one place where the code of runs does so, so that no call is left out of the count. The event that `tell` makes of the
+ * call is kept with the step. Rejects as `Model.ask` does.
+ */
+export async function callModel(
+  request: ModelRequest,
+  model: Model,
+  { signal, emit, progress }: Hearing,
+  tell: (called: CalledModel) => TellingEvent,
+): Promise<CalledModel> {
+  const started = performance.now();
+  let discarded: Usage | undefined;
+  let at = 0;
+  for await (const event of model.ask(request, { signal })) {
+    if (event.type === "retry") {
+      discarded = sum(discarded, event.usage);
+      at = 0;
+      progress?.({ type: "deltas-void", cause: event.cause });
+    } else if (event.type === "text-delta") {
+      progress?.({ ...event, at });
+      at += event.text.length;
+    } else if (event.type !== "reply") progress?.(event);
+    else {
+      const { reply } = event;
+      const milliseconds = Math.round(performance.now() - started);
+      const called = { reply, usage: reply.usage, ...(discarded && { discarded }), milliseconds };
+      emit({ ...tell(called), ...(discarded && { discarded }) });
+      return called;
+    }
+  }
+  throw new AppError("model_unavailable", "The model's answer ended without a reply.");
+}
+
+function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
+    source: "estimate",
+  };
+}
+
+/** What a model step leaves in the journal. */
+export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
+  readonly discarded?: Usage;
+  readonly milliseconds: number;
+  /** Of the input, about, what was its tail: what was seen around it, the newest image, the hints. */
+  readonly sightTokens?: number;
+};
+
+/** Follows one call to its reply within the task's time, showing deltas to those who watch, and tells the reply as an event. */
+export async function recordReply(
+  task: Account,
+  request: ModelRequest,
+  model: Model,
+  step: StepContext,
+): Promise<RecordedReply> {
+  const deadline = workDeadline(task, step.signal);
+  try {
+    const { reply, usage, discarded, milliseconds } = await callModel(
+      request,
+      model,
+      { ...step, signal: deadline.signal },
+      ({ reply: { text, toolCalls, model }, usage, milliseconds }) => ({
+        type: "model-replied",
+        text,
+        toolCalls,
+        usage,
+        model,
+        milliseconds,
+      }),
+    );
+    const { text, toolCalls, finish } = reply;
+    return { text, toolCalls, finish, usage, ...(discarded && { discarded }), milliseconds };
+  } catch (error) {
+    throw deadline.passed() ? timeLimit(task) : error;
+  }
+}

@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import type { ReadEvent } from "../../core/events.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+import type { ScriptedReply } from "../../testing/scripted-model.ts";
+
+const modelPauses = { firstMs: 30, longestMs: 60 };
+const once = { maxRetries: 0 };
+const busy: ScriptedReply = { status: 503, error: { message: "overloaded" } };
+const waits = (events: readonly ReadEvent[]) =>
+  events.filter((event) => event.type === "notice-given").filter(({ kind }) => kind === "waiting");
+
+test("a model that answers 503 for a while is asked again after growing pauses that are told, and the task goes on", async () => {
+  await using agent = await agentForTest({
+    script: (_, n) => (n < 4 ? busy : { text: "Back." }),
+    model: once,
+    modelPauses,
+  });
+  const { record, events } = await agent.run("Go.");
+  expect(record).toMatchObject({ status: "completed", output: { answer: "Back." } });
+  const told = waits(events);
+  expect(told).toHaveLength(4);
+  expect(told[0]?.text).toMatch(/overloaded. It is asked again in 1 s\.$/);
+  const pauses = told.map(({ pauseMs = 0 }) => pauseMs);
+  expect(pauses[0]).toBeWithin(30, 37);
+  expect(pauses[1]).toBeWithin(60, 73);
+  expect(pauses[3]).toBeWithin(60, 73);
+});
+
+test("the wait a provider asks for is kept, however long it is", async () => {
+  const asked: ScriptedReply = { status: 429, headers: { "retry-after": "120" }, error: { message: "slow down" } };
+  let later = 0;
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? asked : { text: "ok" }),
+    modelPauses,
+    passed: () => later,
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  expect(waits(await agent.events(id))).toMatchObject([{ text: expect.stringContaining("in 2 min") }]);
+  expect(agent.model.requests).toHaveLength(1);
+  later = 130_000;
+  await agent.until(id, "completed");
+});
+
+test("a run that waits for its model goes on waiting after a restart, and asks no sooner", async () => {
+  let later = 0;
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? busy : { text: "ok" }),
+    model: once,
+    modelPauses: { firstMs: 60_000, longestMs: 60_000 },
+    passed: () => later,
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.restart({});
+  await Bun.sleep(200);
+  expect(agent.model.requests).toHaveLength(1);
+  later = 80_000;
+  await agent.until(id, "completed");
+  expect(waits(await agent.events(id))).toHaveLength(1);
+});
+
+test("a cancel ends the wait for a model", async () => {
+  await using agent = await agentForTest({ script: () => busy, model: once });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.engine.cancel(id);
+  await agent.until(id, "canceled");
+});
+
+test("a wait for which the task has no time left is not begun, and what was waited is time of the task", async () => {
+  await using agent = await agentForTest({
+    script: () => busy,
+    model: once,
+    modelPauses: { firstMs: 1_000, longestMs: 1_000 },
+  });
+  const { record, events } = await agent.run("Go.", { budget: { wallMs: 3_500 } });
+  expect(record).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
+  expect(record.error?.message).toContain("overloaded");
+  expect(waits(events).length).toBeWithin(1, 4);
+});
+
+test("a summary waits for its model too, and is not made without it", async () => {
+  let summaries = 0;
+  await using agent = await agentForTest({
+    script: (request, n) => {
+      const wanted = JSON.stringify(request.messages[0]).includes("working memory");
+      if (wanted) return summaries++ === 0 ? busy : { text: "SUMMED UP" };
+      return n < 16 ? { text: `${n} ${"lorem ipsum dolor ".repeat(200)}`, finish: "length" } : { text: "end" };
+    },
+    model: { ...once, capabilities: { contextWindow: 8_000, maxOutputTokens: 2_000 } },
+    modelPauses,
+  });
+  const { events } = await agent.run("Go.");
+  expect(waits(events)).toHaveLength(1);
+  expect(events.find((event) => event.type === "context-compacted")).toMatchObject({ summary: "SUMMED UP" });
+});
+
+const lasting: [string, ScriptedReply, RegExp][] = [
+  ["a key that is not taken", { status: 401, error: { message: "bad key" } }, /bad key.*llm\.api_key/],
+  ["a request that is refused", { status: 400, error: { message: "bad schema" } }, /bad schema.*refused again/],
+  ["a model that is not there", { status: 404, error: { message: "no such model" } }, /no such model.*llm\.model/],
+  [
+    "an account with nothing left",
+    { status: 429, error: { message: "You exceeded your current quota", code: "insufficient_quota" } },
+    /quota.*top it up/,
+  ],
+];
+test.each(lasting)("%s fails the task at once and says what to do", async (_, answer, words) => {
+  await using agent = await agentForTest({ script: () => answer, modelPauses });
+  const { record, events } = await agent.run("Go.");
+  expect(record).toMatchObject({ status: "failed", error: { code: "model_rejected" } });
+  expect(record.error?.message).toMatch(words);
+  expect(waits(events)).toEqual([]);
+  expect(agent.model.requests).toHaveLength(1);
+});
+
+test("a limit by the minute that is called a quota is waited for, as long as its sentence says", async () => {
+  const message = "You exceeded your current quota, please check your plan. Please retry in 0.05s.";
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? { status: 429, error: { message } } : { text: "ok" }),
+    model: once,
+    modelPauses,
+  });
+  expect((await agent.run("Go.")).record.status).toBe("completed");
+});
+
+test("an address at which nothing ever answered is no model that is away: the task fails and says where to look", async () => {
+  await using agent = await agentForTest({
+    script: [],
+    model: { ...once, baseUrl: "http://127.0.0.1:9/v1" },
+    modelPauses,
+  });
+  const { record, events } = await agent.run("Go.");
+  expect(record).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
+  expect(record.error?.message).toContain("llm.base_url");
+  expect(waits(events)).toEqual([]);
+});

@@ -1,0 +1,121 @@
+import type { Limits } from "../../core/agent.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Model, Usage } from "../../core/model.ts";
+import type { Loan } from "../../core/tool.ts";
+import { usageOfAnswers } from "../../core/usage.ts";
+import type { Think } from "../task/loop.ts";
+import type { Spending, TaskState } from "../task/task-state.ts";
+
+/** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
+export type Account = {
+  readonly limits: Pick<Limits, "tokens" | "usd" | "wallMs">;
+  readonly spent: Readonly<Spending>;
+  readonly contextWindow: number;
+};
+
+/** An answer shorter than this is not worth asking for. */
+const smallestAnswer = 256;
+
+/** From this share of a bound on, the model is told once a turn that it should come to an end; of its turns, `last-turn.ts` tells. */
+const nearlySpent = 0.8;
+
+/** A model call as a step recorded it. */
+export type SpentCall = { readonly usage: Usage; readonly discarded?: Usage; readonly milliseconds: number };
+
+/** Adds one model call to what the task has used. */
+export function spend(task: TaskState, { usage, discarded, milliseconds }: SpentCall): void {
+  const { tokens, usd, unpriced } = usageOfAnswers({ usage, ...(discarded && { discarded }) });
+  task.spent.tokens += tokens;
+  task.spent.usd += usd;
+  task.spent.unpriced ||= unpriced;
+  task.spent.workMs += milliseconds;
+}
+
+/**
+ * The most tokens an answer to a prompt of this size may have so that neither the task's token bound nor its cost bound can be passed by
+ * it, nor the model's window; rejects with `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a
+ * model without a known price.
+ */
+export function roomForAnswer(task: Account, inputTokens: number, model: Model): number {
+  const { limits, spent } = task;
+  const byTokens = limits.tokens - spent.tokens - inputTokens;
+  if (byTokens < smallestAnswer) {
+    throw new AppError("token_limit", `The next model call would pass this task's bound of ${limits.tokens} tokens.`);
+  }
+  const byCost = tokensFor(limits.usd - spent.usd, inputTokens, model);
+  if (byCost < smallestAnswer) {
+    throw new AppError("cost_limit", `The next model call would pass this task's bound of $${limits.usd}.`);
+  }
+  // The prompt's size is an estimate: whether it leaves no room at all is for the provider to say.
+  const inWindow = Math.max(smallestAnswer, task.contextWindow - inputTokens);
+  return Math.min(byTokens, byCost, inWindow, model.capabilities.maxOutputTokens);
+}
+
+/** Whether a cost bound can be held. */
+export function hasPrice(model: Model): boolean {
+  return model.cost({ inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 }) !== null;
+}
+
+function tokensFor(usd: number, inputTokens: number, model: Model): number {
+  const million = 1_000_000;
+  const input = model.cost({ inputTokens, cachedInputTokens: 0, outputTokens: 0 });
+  const outputMillion = model.cost({ inputTokens: 0, cachedInputTokens: 0, outputTokens: million });
+  if (input === null || outputMillion === null || outputMillion === 0) return Number.POSITIVE_INFINITY;
+  return Math.floor(((usd - input) / outputMillion) * million);
+}
+
+/** The milliseconds of work the task has left, as a signal that fires when they are over. */
+export function workDeadline(task: Account, signal: AbortSignal): { signal: AbortSignal; passed(): boolean } {
+  const timer = AbortSignal.timeout(Math.max(0, task.limits.wallMs - task.spent.workMs));
+  return { signal: AbortSignal.any([signal, timer]), passed: () => timer.aborted && !signal.aborted };
+}
+
+/** The error for a passed deadline. */
+export function timeLimit(task: Account): AppError {
+  return new AppError(
+    "time_limit",
+    `This task's bound of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,
+  );
+}
+
+/** Stops a task whose time is over before it thinks again, and warns the model when a bound comes near. */
+export function withinBudget(think: Think): Think {
+  return async (task) => {
+    const { limits, spent } = task;
+    if (spent.workMs >= limits.wallMs) throw timeLimit(task);
+    const shares = {
+      tokens: spent.tokens / limits.tokens,
+      money: spent.usd / limits.usd,
+      time: spent.workMs / limits.wallMs,
+    };
+    const near = Object.entries(shares)
+      .filter(([, share]) => share >= nearlySpent)
+      .map(([name]) => name);
+    if (near.length > 0)
+      task.hints.push(`Little is left of this task's ${near.join(" and ")}. Finish with what you have.`);
+    return think(task);
+  };
+}
+
+/**
+ * Lends a share of what the task has left. What several calls of a turn lend at the same time is never more than that together; time is not
+ * divided, for they use it at the same time.
+ */
+export function lendBudget({ limits, spent, lent }: TaskState, share: number): Loan {
+  const tokens = Math.max(1, Math.floor((limits.tokens - spent.tokens - lent.tokens) * share));
+  const usd = Math.max(0, (limits.usd - spent.usd - lent.usd) * share);
+  const wallMs = Math.max(1, Math.floor(limits.wallMs - spent.workMs));
+  lent.tokens += tokens;
+  lent.usd += usd;
+  return {
+    budget: { tokens, usd, wallMs },
+    settle(used) {
+      lent.tokens -= tokens;
+      lent.usd -= usd;
+      if (used === undefined) return;
+      spent.tokens += used.tokens;
+      spent.usd += used.usd;
+      spent.unpriced ||= used.unpriced;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { expect, test } from "bun:test";
+import { agentForTest } from "../../testing/agent/agent.ts";
+import { gateForTest } from "../../testing/agent/gate-tool.ts";
+import { askHuman } from "../../tools/human/ask-human.ts";
+import { terminate } from "../../tools/human/terminate.ts";
+
+const names = [
+  "mcp.json",
+  "manyhands.toml",
+  "ж".repeat(200),
+  "😀".repeat(100),
+  "../../etc/passwd",
+  "a\nb\u202e.txt",
+  ".env",
+  "__proto__",
+  "charts/a.png",
+  "taken/a.png",
+  ".git/hooks/pre-commit",
+  "a/".repeat(300),
+];
+
+test("a file of any name is placed, and hurts neither the task nor what it would take effect in", async () => {
+  for (const name of names) {
+    await using agent = await agentForTest({ script: [{ text: "ok" }] });
+    await Bun.write(await agent.workspace.resolve("taken"), "a file, no folder");
+    const file = await agent.artifacts.put(new TextEncoder().encode("content"), { name: "in" });
+    const { record, events } = await agent.run("Read.", { parts: [{ type: "file", ...file, name }] });
+    expect([name, record.status, record.error]).toEqual([name, "completed", undefined]);
+    const heard = events.flatMap((event) => (event.type === "message-heard" ? (event.parts ?? []) : []));
+    const placed = heard.flatMap((part) => (part.type === "file" ? [part.name] : []))[0] ?? "";
+    expect(await Bun.file(await agent.workspace.resolve(placed)).text()).toBe("content");
+    if (name.startsWith("charts")) expect(placed).toBe(name);
+  }
+});
+
+const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
+
+test("what was said before a question is no answer to it, and is heard in the next turn", async () => {
+  const { tool, entered, leave } = gateForTest();
+  await using agent = await agentForTest({
+    script: [
+      { calls: [...call("gate", {}).calls, ...call("ask_human", { inquire: "Which year?" }).calls] },
+      { text: "2026, briefly." },
+    ],
+    tools: [tool, askHuman()],
+  });
+  const id = await agent.start("Plan.");
+  await entered;
+  await agent.say(id, "Be brief.");
+  leave();
+  await agent.until(id, "waiting");
+  await agent.say(id, "2026");
+  await agent.until(id, "completed");
+  const prompt = agent.model.requests[1]?.body.messages.map(({ role, content }) => [role, content]);
+  expect(prompt?.slice(-3)).toEqual([
+    ["tool", "open"],
+    ["tool", "2026"],
+    ["user", "Be brief."],
+  ]);
+});
+
+test("what is said while the model gives its last answer is heard before the task ends", async () => {
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? { text: "Four, I think.", delayMs: 300 } : { text: "IV." }),
+  });
+  const id = await agent.start("Two and two?");
+  while (agent.model.requests.length === 0) await Bun.sleep(5);
+  await agent.say(id, "In Roman numerals.");
+  const record = await agent.until(id, "completed");
+  expect(record.output).toEqual({ answer: "IV." });
+});
+
+test("a task whose user spoke as it ended works on, and answers with what it comes to then", async () => {
+  const { tool, leave } = gateForTest();
+  leave();
+  const end = (summary: string) => call("terminate", { status: "success", summary });
+  await using agent = await agentForTest({
+    script: (_, n) => [{ ...end("Four."), delayMs: 300 }, call("gate", {})][n] ?? end("IV."),
+    tools: [tool, terminate],
+  });
+  const id = await agent.start("Two and two?");
+  while (agent.model.requests.length === 0) await Bun.sleep(5);
+  await agent.say(id, "In Roman numerals.");
+  expect((await agent.until(id, "completed")).output).toEqual({ answer: "IV." });
+});
+
+test("a message that comes in the last turn a task has does not take its answer away", async () => {
+  await using agent = await agentForTest({
+    script: () => ({ text: "Four.", delayMs: 300 }),
+    agent: { limits: { steps: 1 } },
+  });
+  const id = await agent.start("Two and two?");
+  while (agent.model.requests.length === 0) await Bun.sleep(5);
+  await agent.say(id, "In Roman numerals.");
+  expect((await agent.until(id, "completed", "failed")).output).toEqual({ answer: "Four." });
+});
+
+test("a later task reads the conversation as the one before had it: places, file names and all", async () => {
+  const { tool, entered, leave } = gateForTest();
+  await using agent = await agentForTest({
+    script: [call("gate", {}), call("ask_human", { inquire: "Sure?" }), { text: "Done." }, { text: "Again." }],
+    tools: [tool, askHuman(), terminate],
+  });
+  const file = await agent.artifacts.put(new TextEncoder().encode("new"), { name: "in.txt" });
+  await Bun.write(await agent.workspace.resolve("in.txt"), "old");
+  const id = await agent.start("Read it.", { parts: [{ type: "file", ...file }] });
+  await entered;
+  await agent.say(id, "And this.", [{ type: "file", ...file, name: "more.txt" }]);
+  leave();
+  await agent.until(id, "waiting");
+  await agent.say(id, "Yes.");
+  await agent.until(id, "completed");
+  await agent.run("Once more.");
+  const [, , last, next] = agent.model.requests.map(({ body }) => body.messages);
+  expect(next?.slice(0, last?.length)).toEqual(last ?? []);
+  expect(JSON.stringify(next)).toContain("in-2.txt");
+});
+
+test("a later task is told that the one before was canceled", async () => {
+  await using agent = await agentForTest({
+    script: (_, n) => (n === 0 ? { text: "deleting", stallAfter: 1 } : { text: "ok" }),
+  });
+  const id = await agent.start("Delete everything.");
+  while (agent.model.requests.length === 0) await Bun.sleep(5);
+  await agent.engine.cancel(id);
+  await agent.until(id, "canceled");
+  await agent.run("List the files.");
+  const history = JSON.stringify(agent.model.requests[1]?.body.messages);
+  expect(history).toMatch(/Delete everything.*was canceled.*List the files/);
+});

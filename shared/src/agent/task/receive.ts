@@ -1,0 +1,165 @@
+import { basename, extname, join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import { messageSignal, type Part, type UserMessage } from "../../core/message.ts";
+import type { Run } from "../../core/run.ts";
+import { sourcesIn, type TakenIn } from "../../core/taken-in.ts";
+import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import { rememberArrival } from "../../machine/workspace/pristine.ts";
+import { isProtected } from "../../machine/workspace/protected-names.ts";
+import { saveFile } from "../../machine/workspace/save-file.ts";
+import { boundText } from "./bound-text.ts";
+import type { Step } from "./loop.ts";
+import type { TaskMessage, TaskState } from "./task-state.ts";
+
+/**
+ * Takes in, before each turn, what the user has said meanwhile: a message sent to a working task steers it. One that arrived while the
+ * agent came to its end is heard too, in another turn, if the task has one left.
+ */
+export function hearUser(step: Step, deps: ReceiveDeps): Step {
+  return async (task) => {
+    await collectMessages(task);
+    for (const message of task.inbox.splice(0)) {
+      task.messages.push(await receive(task.run, message, task, deps));
+    }
+    if ((await step(task)) === "continue") return "continue";
+    await collectMessages(task);
+    if (task.inbox.length === 0 || task.step === task.limits.steps) return "done";
+    task.outcome = undefined;
+    return "continue";
+  };
+}
+
+/** Moves what has arrived into the task's inbox. Done before a person is asked, so that only what comes after the question answers it. */
+export async function collectMessages(task: TaskState): Promise<void> {
+  task.inbox.push(...(await task.run.poll<UserMessage>(messageSignal)));
+}
+
+/** What taking in a message needs of the server. */
+export type ReceiveDeps = {
+  readonly artifacts: ArtifactStore;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/** Text longer than this goes into a file, with its head and tail in the conversation. */
+const longestText = 60_000;
+
+/**
+ * Takes a user's message into the conversation, its files into the workspace, and tells so: what was said while the agent worked has its
+ * place where it was heard, not where it arrived. `brought` is what its sender had taken in.
+ */
+export async function receive(
+  run: Run,
+  { messageId, parts }: UserMessage,
+  { received, takenIn }: Pick<TaskState, "received" | "takenIn">,
+  deps: ReceiveDeps,
+  brought: TakenIn = [],
+): Promise<TaskMessage> {
+  const placed = await placeFiles(run, parts, received, deps);
+  const heard = { ...(placed !== parts && { parts: placed }), ...(brought.length > 0 && { takenIn: brought }) };
+  run.emit({ type: "message-heard", messageId, as: "message", ...heard });
+  for (const source of [...brought, ...sourcesIn(parts)]) takenIn.add(source);
+  return { role: "user", parts: placed };
+}
+
+/**
+ * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them, and
+ * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there. Files that others made
+ * for the task, and not its caller, are not noted (`received` undefined): they are of what it hands over.
+ */
+export async function placeFiles(
+  run: Run,
+  parts: readonly Part[],
+  received: TaskState["received"] | undefined,
+  deps: ReceiveDeps,
+): Promise<readonly Part[]> {
+  if (!parts.some((part) => part.type === "file" || (part.type === "text" && part.text.length > longestText)))
+    return parts;
+  const placed = await run.step("receive", async () => {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    const inPlace: Part[] = [];
+    for (const part of parts) {
+      const { part: put, content } = await place(part, workspace, deps.artifacts);
+      if (received !== undefined && put.type === "file" && content !== undefined)
+        await rememberArrival(
+          workspace,
+          { root: put.name, files: [{ path: put.name, sha256: put.sha256 }] },
+          () => content,
+        );
+      inPlace.push(put);
+    }
+    return inPlace;
+  });
+  for (const part of placed) if (part.type === "file") received?.set(part.name, part.sha256);
+  return placed;
+}
+
+type Placed = { readonly part: Part; readonly content?: Blob };
+
+async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore): Promise<Placed> {
+  if (part.type === "text") {
+    const text = await boundText(part.text, longestText, (whole) => workspace.spill("message.txt", whole));
+    return { part: { ...part, text } };
+  }
+  if (part.type !== "file") return { part };
+  const content = await artifacts.get(part.sha256);
+  if (content === undefined)
+    return { part: { type: "text", text: `[file ${part.name} was sent, but its content is gone]` } };
+  return { part: { ...part, name: await putFile(part, content, workspace) }, content };
+}
+
+/** Under its own name, folders included, so that what refers to another file finds it; where its folders cannot be made, without them. */
+async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {
+  const segments = file.name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
+  const name = safeName(segments.at(-1) ?? "");
+  const folders = segments.slice(0, -1).slice(-deepest).map(safeName);
+  if (folders.length > 0) {
+    try {
+      return await putFreely(file, content, { workspace, folders, name });
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "forbidden")) throw error;
+    }
+  }
+  return await putFreely(file, content, { workspace, folders: [], name });
+}
+
+type Wish = { readonly workspace: Workspace; readonly folders: readonly string[]; readonly name: string };
+
+/** Under this name or the next free one. */
+async function putFreely(file: StoredFile, content: Blob, { workspace, folders, name }: Wish): Promise<string> {
+  const stem = basename(name, extname(name));
+  for (let copy = 1; ; copy++) {
+    const candidate = join(...folders, copy === 1 ? name : `${stem}-${copy}${extname(name)}`);
+    try {
+      return await saveFile(workspace, candidate, content.stream(), { exclusive: true });
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "conflict")) throw error;
+      if (await holds(workspace, candidate, file)) return candidate;
+    }
+  }
+}
+
+/** Whether a file there already is this one, as it is when a crash made us place it twice. */
+async function holds(workspace: Workspace, path: string, file: StoredFile): Promise<boolean> {
+  const there = Bun.file(await workspace.resolve(path));
+  if (there.size !== file.size) return false;
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const chunk of there.stream()) hash.update(chunk);
+  return hash.digest("hex") === file.sha256;
+}
+
+/** File systems allow 255; a copy's number needs some. */
+const longestNameBytes = 200;
+
+/** Folders that a file's name may lead through; of more the last. */
+const deepest = 8;
+
+/** A segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
+function safeName(name: string): string {
+  const plain = name.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
+  const extension = extname(plain).length > 20 ? "" : extname(plain);
+  const stem = Array.from(basename(plain, extension));
+  while (Buffer.byteLength(stem.join("") + extension) > longestNameBytes) stem.pop();
+  const short = stem.join("") + extension;
+  if (short === "") return "file";
+  return isProtected(short) ? `_${short}` : short;
+}

@@ -1,0 +1,146 @@
+import type { AgentDefinition } from "../../core/agent.ts";
+import type { Model, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
+import { estimateTokens } from "../../models/tokens.ts";
+import { judgeRisk, type RiskPolicy } from "../act/judge-risk.ts";
+import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
+import { type ToolsNow, toolsNow } from "../act/tools-now.ts";
+import { type RecordedReply, recordReply } from "../model-call/call-model.ts";
+import { type ModelPauses, patientStep } from "../model-call/patient-step.ts";
+import { roomForAnswer, spend } from "../model-call/spending.ts";
+import type { PlannedCall, Think } from "../task/loop.ts";
+import type { TaskState } from "../task/task-state.ts";
+import { toolChoiceNow, turnNotice } from "./last-turn.ts";
+import { lookAround } from "./look-around.ts";
+import { tailMessage, toModelMessages } from "./to-model-messages.ts";
+
+/** What thinking needs of the server it runs in. */
+export type ThinkDeps = {
+  readonly model: Model;
+  readonly artifacts: ArtifactStore;
+  /** Which calls a person has to allow; none when left out. */
+  readonly approval?: ApprovalPolicy;
+  readonly risky?: RiskPolicy;
+  /** The usual ones when left out. */
+  readonly modelPauses?: ModelPauses;
+  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
+};
+
+/**
+ * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
+ * text without calls is the answer. Hints and what is seen now ride at the tail of this one prompt, so that everything before them stays byte-stable and
+ * provider caches hit.
+ */
+export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
+  return async (task) => {
+    const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
+    const notice = turnNotice(agent, task);
+    const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
+    const toolChoice = toolChoiceNow(agent, task);
+    const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
+      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
+      const sight = await lookAround(agent, task, deps, step.signal);
+      const { artifacts, model } = deps;
+      const seen = { vision: model.capabilities.vision, artifacts };
+      const tail = await tailMessage(task.messages, { ...seen, hints: [...hints, ...missingHint(missing)], sight });
+      const prompt = await toModelMessages(task.messages, seen);
+      const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
+      const sightTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + sightTokens;
+      const request: ModelRequest = {
+        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
+        tools: toolSpecs(offered),
+        toolChoice,
+        maxOutputTokens: roomForAnswer(task, inputTokens, model),
+      };
+      const reply = await recordReply(task, request, model, step);
+      return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
+    });
+    task.hints = [];
+    take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
+    return reply.toolCalls;
+  };
+}
+
+/** By name alone: why is for people, and may be in a server's own words. */
+function missingHint(missing: ToolsNow["missing"]): string[] {
+  if (missing.length === 0) return [];
+  const names = missing.map(({ name }) => name).join(", ");
+  return [
+    `The tools of these MCP servers are not there now, and may be later: ${names}. Say so where the task needs them.`,
+  ];
+}
+
+async function planCalls(
+  calls: readonly ToolCall[],
+  tools: readonly Tool[],
+  task: TaskState,
+  deps: ThinkDeps,
+  signal: AbortSignal,
+): Promise<PlannedCall[]> {
+  const { approval = () => "allow" as const, risky = "ask" } = deps;
+  return Promise.all(
+    calls.map(async (written) => {
+      const call = readCall(written);
+      const tool = tools.find(({ name }) => name === call.name);
+      const risk = risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+      return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way: risky });
+    }),
+  );
+}
+
+/** How a task waits for its model: within its time, which the wait takes of. */
+export function waitingOf(
+  task: TaskState,
+  { modelPauses }: Pick<ThinkDeps, "modelPauses">,
+): Parameters<typeof patientStep>[2] {
+  return {
+    pauses: modelPauses,
+    hasAnswered: task.spent.tokens > 0,
+    leftMs: () => task.limits.wallMs - task.spent.workMs,
+    spent: (milliseconds) => {
+      task.spent.workMs += milliseconds;
+    },
+  };
+}
+
+/** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
+export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
+  return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
+}
+
+function systemText({ instructions }: AgentDefinition, today: string): string {
+  return `${instructions}\n\nToday is ${today}.`;
+}
+
+function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+}
+
+const cutOff = {
+  length: ["the output limit", "Say it again, shorter; put long content into a file with a tool."],
+  "content-filter": ["the provider's content filter", "Say it another way, or say that it cannot be said."],
+} as const;
+
+function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition["toolChoice"]): void {
+  const { text, toolCalls, usage } = reply;
+  // What the model thought with is counted as output, and is no part of the next prompt.
+  task.sightTokens = reply.sightTokens ?? 0;
+  const tokens = Math.max(0, usage.inputTokens - task.sightTokens);
+  task.measured = { tokens, messages: task.messages.length };
+  task.messages.push({ role: "assistant", text, toolCalls });
+  spend(task, reply);
+  if (toolCalls.length > 0) return;
+  if (reply.finish === "length" || reply.finish === "content-filter") {
+    const [by, advice] = cutOff[reply.finish];
+    task.run.emit({ type: "notice-given", kind: "truncated", text: `The model's answer was cut off by ${by}.` });
+    task.hints.push(`Your last message was cut off by ${by}. ${advice}`);
+  } else if (text.trim() === "") {
+    task.hints.push("Your last message was empty. Call a tool, or answer in text when the task is done.");
+  } else if (toolChoice === "required") {
+    task.hints.push("Text alone does not end this task. Call a tool; call `terminate` when you are done.");
+  } else {
+    task.outcome = { status: "success", summary: text };
+  }
+}

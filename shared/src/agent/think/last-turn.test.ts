@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool } from "../../core/tool.ts";
+import { type ChatRequest, textOf } from "../../models/chat-protocol.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+import { terminate } from "../../tools/human/terminate.ts";
+
+const echo = defineTool({
+  name: "echo",
+  description: "Says it again.",
+  input: z.strictObject({ text: z.string() }),
+  effect: "pure",
+  run: async ({ text }) => text,
+});
+const tailOf = (request: ChatRequest | undefined) => {
+  const last = request?.messages.at(-1);
+  return last?.role === "user" ? textOf(last) : "";
+};
+
+/** Goes on for ever, unless it is made to do something else. */
+function restless(request: ChatRequest, n: number) {
+  const { tool_choice: choice } = request;
+  if (choice === "none") return { text: "What I have." };
+  const name = typeof choice === "object" ? choice?.function.name : "echo";
+  if (name === "terminate") return { calls: [{ name, args: { status: "success", summary: "What I have." } }] };
+  if (name === "create_chat_completion") return { calls: [{ name, args: { response: { total: 42 } } }] };
+  return { calls: [{ name: "echo", args: { text: String(n) } }] };
+}
+
+test("the last turn can only end the task, and its prompt begins as the one before: the tools are the same", async () => {
+  await using agent = await agentForTest({
+    script: restless,
+    tools: [echo, terminate],
+    agent: { limits: { steps: 10 } },
+  });
+  const { record } = await agent.run("Never end.");
+  expect(record).toMatchObject({ status: "completed", output: { answer: "What I have." } });
+  const bodies = agent.model.requests.map(({ body }) => body);
+  expect(bodies).toHaveLength(10);
+  expect(bodies.map(({ tool_choice }) => tool_choice !== undefined)).toEqual([...Array(9).fill(false), true]);
+  expect(bodies[9]?.tools).toEqual(bodies[8]?.tools ?? []);
+  const before = bodies[8]?.messages.slice(0, -1) ?? [];
+  expect(bodies[9]?.messages.slice(0, before.length)).toEqual(before);
+});
+
+test("few turns before the end the model is told which turn it is and to keep what it has in files; each time it is another sentence", async () => {
+  await using agent = await agentForTest({
+    script: restless,
+    tools: [echo, terminate],
+    agent: { limits: { steps: 10 } },
+  });
+  await agent.run("Never end.");
+  const tails = agent.model.requests.map(({ body }) => tailOf(body));
+  expect(tails.slice(0, 7).join("")).not.toContain("Turn");
+  expect(tails[7]).toMatch(/^Turn 8 of 10: after this one 2 are left.*into files now/);
+  expect(tails[8]).toMatch(/^Turn 9 of 10: after this one 1 is left/);
+  expect(tails[9]).toMatch(/^Turn 10 of 10, the last one.*Call terminate now/);
+});
+
+test("an agent without a tool that ends its task ends it in text", async () => {
+  await using agent = await agentForTest({ script: restless, tools: [echo], agent: { limits: { steps: 3 } } });
+  expect((await agent.run("Never end.")).record).toMatchObject({
+    status: "completed",
+    output: { answer: "What I have." },
+  });
+});
+
+test("a task that wants its answer in a form is ended in that form", async () => {
+  await using agent = await agentForTest({
+    script: restless,
+    tools: [echo, terminate],
+    agent: { limits: { steps: 3 } },
+  });
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  expect((await agent.run("How many?", { outputSchema })).record).toMatchObject({ output: { data: { total: 42 } } });
+});
+
+test("a server that refuses to force a tool is asked without, and its text ends the task", async () => {
+  await using agent = await agentForTest({
+    script: (request, n) => {
+      const { tool_choice: choice } = request;
+      if (choice != null) return { status: 400, error: { message: "tool_choice is not supported in thinking mode" } };
+      return tailOf(request).includes("the last one") ? { text: "What I have." } : restless(request, n);
+    },
+    tools: [echo, terminate],
+    agent: { limits: { steps: 3 } },
+  });
+  expect((await agent.run("Never end.")).record).toMatchObject({
+    status: "completed",
+    output: { answer: "What I have." },
+  });
+});

@@ -1,0 +1,37 @@
+import type { AgentDefinition } from "../../core/agent.ts";
+import type { ToolChoice } from "../../core/model.ts";
+import type { TaskState } from "../task/task-state.ts";
+
+/** From this share of a task's turns on, the model is told which turn it is. */
+const noticeAt = 0.8;
+
+/**
+ * How the model may use its tools in this turn. The last one can only end the task: by the tool that does so, or by text where there is none. The
+ * tools stay the same, as they stand at the front of the prompt, which providers cache.
+ */
+export function toolChoiceNow(agent: AgentDefinition, task: Pick<TaskState, "step" | "limits">): ToolChoice {
+  if (task.step < task.limits.steps) return agent.toolChoice;
+  const name = endingTool(agent);
+  return name === undefined ? "none" : { name };
+}
+
+/** What the model is told of its turns when few are left; undefined before. */
+export function turnNotice(
+  agent: AgentDefinition,
+  { step, limits }: Pick<TaskState, "step" | "limits">,
+): string | undefined {
+  const { steps } = limits;
+  if (step === steps) {
+    const how = endingTool(agent);
+    const end = how === undefined ? "Answer now, in text" : `Call ${how} now`;
+    return `Turn ${step} of ${steps}, the last one: nothing else can be done any more. ${end}, with what was found and done, the files that hold it, and what is missing.`;
+  }
+  if (step < steps * noticeAt) return undefined;
+  const left = steps - step;
+  return `Turn ${step} of ${steps}: after this one ${left} ${left === 1 ? "is" : "are"} left, and the last can only end the task. Write what you have so far into files now, do what matters most first, and leave out what the answer can do without.`;
+}
+
+/** The tool that ends a task; of several the one that was added last, for a task that wants its answer in a form. */
+function endingTool({ tools }: AgentDefinition): string | undefined {
+  return tools.findLast((tool) => tool.endsTask === true)?.name;
+}

@@ -1,0 +1,29 @@
+import { estimateTokenCount } from "tokenx";
+import type { TaskMessage, TaskState } from "../task/task-state.ts";
+
+/** What an image costs in a prompt, about, until the provider has counted it; a call itself goes by the image's size. */
+const imageTokens = 1_000;
+
+/**
+ * The size of the task's next prompt: what the provider counted last time, and an estimate for what came after. Computed from
+ * recorded values only, so that replay decides alike. The next tail is taken to be as large as the last.
+ */
+export function promptTokens(task: TaskState): number {
+  const unmeasured = task.messages.slice(task.measured.messages);
+  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens + task.sightTokens);
+}
+
+/** An estimate for one message. */
+export function messageTokens(message: TaskMessage): number {
+  const overhead = 4;
+  if (message.role === "assistant") {
+    const calls = message.toolCalls.reduce((sum, call) => sum + estimateTokenCount(call.name + call.arguments), 0);
+    return overhead + estimateTokenCount(message.text) + calls;
+  }
+  if (message.role !== "user") return overhead + estimateTokenCount(message.text);
+  return message.parts.reduce((sum, part) => {
+    if (part.type === "text") return sum + estimateTokenCount(part.text);
+    if (part.type === "data") return sum + estimateTokenCount(JSON.stringify(part.data));
+    return sum + (part.mediaType?.startsWith("image/") ? imageTokens : overhead * 8);
+  }, overhead);
+}
