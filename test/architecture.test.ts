@@ -92,7 +92,7 @@ const readsWall = [
   "gateway/src/tasks/task-items.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
   "shared/src/machine/workspace/remove-stale.ts",
-  "shared/src/models/attempt.ts",
+  "shared/src/models/chat/attempt.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",
 ];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentInput } from "manyhands/internal/core/task";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type FlowStart, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { flows } from "./flows.ts";

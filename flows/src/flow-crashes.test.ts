@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readEvent } from "manyhands/internal/core/events";
 import type { AgentOutput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
 import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";

@@ -10,7 +10,7 @@ import { createA2aClient } from "../../shared/src/a2a/client/client.ts";
 import { taskUsage } from "../../shared/src/a2a/task-usage.ts";
 import { defineFlow } from "../../shared/src/core/flow.ts";
 import { defineTool } from "../../shared/src/core/tool.ts";
-import type { ChatRequest } from "../../shared/src/models/chat-protocol.ts";
+import type { ChatRequest } from "../../shared/src/models/chat/chat-protocol.ts";
 import { applyEvent, emptyFold, foldedUsage } from "../../shared/src/runs/projection.ts";
 import { flowForTest } from "../../shared/src/testing/flow.ts";
 import { fixture, hostForTest } from "../mcp/host-for-test.ts";

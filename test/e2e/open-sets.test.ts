@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
+import { type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort } from "./manus-server.ts";

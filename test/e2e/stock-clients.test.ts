@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { type GatewayServer, startGatewayServer } from "./gateway-server.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { gateForTest } from "manyhands/internal/testing/a2a/gate";
 import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";

@@ -7,7 +7,7 @@ import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/cl
 import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import type { StoredEvent } from "manyhands/internal/core/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { ordersReport } from "manyhands/internal/models/rehearsal/orders-report";
+import { ordersReport } from "manyhands/internal/models/rehearsal/orders/orders-report";
 import { freePort, startManus } from "../e2e/manus-server.ts";
 import { startCountedModel } from "./counted-model.ts";
 

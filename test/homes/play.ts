@@ -1,5 +1,5 @@
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { type ChatMessage, type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
+import { type ChatMessage, type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 

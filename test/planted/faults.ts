@@ -484,7 +484,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "cut-off-call-is-made",
-    file: "shared/src/models/attempt.ts",
+    file: "shared/src/models/chat/attempt.ts",
     find: `finish !== "length" || isCompleteObject(call.arguments)`,
     becomes: `finish !== "length" || call.arguments !== ""`,
     harm: "A call whose arguments broke off is mended by guessing, and made.",
@@ -832,7 +832,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "empty-frame-is-speech",
-    file: "shared/src/models/watchdog.ts",
+    file: "shared/src/models/chat/watchdog.ts",
     find: "spoke ||= says(next.value);",
     becomes: "spoke = true;",
     harm: "A model that thinks for long is given up when its provider opens the stream with a frame that says nothing.",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { debate } from "./debate.ts";

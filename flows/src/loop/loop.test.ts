@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowForTest, told } from "manyhands/internal/testing/flow";
 import { loop } from "./loop.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
-import type { ChatRequest } from "manyhands/internal/models/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowForTest, told } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";

@@ -1,5 +1,5 @@
 import type { ReadEvent } from "manyhands/internal/core/events";
-import { type ChatRequest, textOf } from "manyhands/internal/models/chat-protocol";
+import { type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
 import { told } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { AppError } from "../core/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { reply } from "../testing/reply.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
 import type { Clock } from "./clock.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel, type ModelDeps } from "./create-model.ts";
-import { reply } from "./reply.ts";
 
 const running: ScriptedModel[] = [];
 afterEach(async () => {

@@ -1,16 +1,14 @@
 import { AppError } from "../core/errors.ts";
 import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
-import { type AttemptResult, type AttemptScope, attempt } from "./attempt.ts";
-import { plainName, type Traits, traitsOf } from "./capabilities.ts";
+import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
+import { type AttemptResult, type AttemptScope, attempt } from "./chat/attempt.ts";
+import { createEndpoint } from "./chat/endpoint.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ModelConfig } from "./config.ts";
-import { createEndpoint } from "./endpoint.ts";
-import { createImageFit, type ShrinkImage } from "./image-fit.ts";
-import { imageRuleOf } from "./image-rule.ts";
+import { createImageFit, imageRuleOf, type ShrinkImage } from "./images.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { ModelFailure, mayPass } from "./model-failure.ts";
 import { costOf } from "./price.ts";
-import { withoutRefused } from "./refused-parameter.ts";
 import { retryWait } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";
 

@@ -1,7 +1,6 @@
 import { estimateTokenCount } from "tokenx";
 import type { ImagePart, ImageRule, ModelMessage, TextPart, ToolSpec } from "../core/model.ts";
-import { sizeOf } from "./image-fit.ts";
-import { imageTokens } from "./image-rule.ts";
+import { imageTokens, sizeOf } from "./images.ts";
 
 /** An image whose size cannot be read, or of a model whose rule is not asked for: a full page at the most common providers. */
 const usualImage = 1100;

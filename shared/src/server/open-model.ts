@@ -1,7 +1,7 @@
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelDeps } from "../models/create-model.ts";
-import type { ShrinkImage } from "../models/image-fit.ts";
+import type { ShrinkImage } from "../models/images.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
 /** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */

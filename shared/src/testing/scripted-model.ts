@@ -1,5 +1,5 @@
-import type { ChatAnswer, ChatRequest } from "../models/chat-protocol.ts";
-import { type ChatServer, type Delivery, type Exchange, startChatServer } from "../models/chat-server.ts";
+import type { ChatAnswer, ChatRequest } from "../models/chat/chat-protocol.ts";
+import { type ChatServer, type Delivery, type Exchange, startChatServer } from "../models/chat/chat-server.ts";
 
 /** What a scripted model answers a request with: an answer, and how (or how badly) it is delivered. */
 export type ScriptedReply = ChatAnswer & Delivery;

@@ -3,7 +3,7 @@ import type { ReadEvent } from "../core/events.ts";
 import type { Json } from "../core/json.ts";
 import type { AgentOutput } from "../core/task.ts";
 import type { ToolContext } from "../core/tool.ts";
-import type { ChatRequest } from "../models/chat-protocol.ts";
+import type { ChatRequest } from "../models/chat/chat-protocol.ts";
 import type { AgentSource } from "../server/agent-source.ts";
 import { agentForTest } from "./agent/agent.ts";
 import { openedForTest } from "./agent/opened-agent.ts";

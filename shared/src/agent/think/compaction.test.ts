@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { defineTool } from "../../core/tool.ts";
-import { type ChatRequest, textOf } from "../../models/chat-protocol.ts";
+import { type ChatRequest, textOf } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";

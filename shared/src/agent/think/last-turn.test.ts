@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/tool.ts";
-import { type ChatRequest, textOf } from "../../models/chat-protocol.ts";
+import { type ChatRequest, textOf } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { terminate } from "../../tools/human/terminate.ts";
 

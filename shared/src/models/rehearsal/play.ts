@@ -1,4 +1,4 @@
-import { type ChatMessage, type ChatRequest, textOf } from "../chat-protocol.ts";
+import { type ChatMessage, type ChatRequest, textOf } from "../chat/chat-protocol.ts";
 import type { Scene, Script, Turn } from "./script.ts";
 
 /**

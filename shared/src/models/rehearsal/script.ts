@@ -44,3 +44,8 @@ export function decision(name: string, args: ScriptCall["args"]): Turn {
 export function words(say: string): Turn {
   return { say, calls: [] };
 }
+
+/** The end of a tool's result, where errors are. */
+export function excerpt(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(-200) || "nothing";
+}

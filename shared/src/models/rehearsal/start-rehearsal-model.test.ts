@@ -3,10 +3,10 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Model, ModelMessage, ModelReply, ToolChoice } from "../../core/model.ts";
-import type { ChatServer } from "../chat-server.ts";
+import { reply } from "../../testing/reply.ts";
+import type { ChatServer } from "../chat/chat-server.ts";
 import { createModel } from "../create-model.ts";
-import { reply } from "../reply.ts";
-import { ordersReport } from "./orders-report.ts";
+import { ordersReport } from "./orders/orders-report.ts";
 import { rehearsalConfig, startRehearsalModel } from "./start-rehearsal-model.ts";
 
 const csv = new URL("../../../../gateway/demo/orders.csv", import.meta.url).pathname;

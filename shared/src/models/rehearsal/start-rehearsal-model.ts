@@ -1,12 +1,11 @@
-import type { ChatAnswer, ChatRequest } from "../chat-protocol.ts";
-import { type ChatServer, type Delivery, startChatServer } from "../chat-server.ts";
+import type { ChatAnswer, ChatRequest } from "../chat/chat-protocol.ts";
+import { type ChatServer, type Delivery, startChatServer } from "../chat/chat-server.ts";
 import { type ModelConfig, modelConfigSchema } from "../config.ts";
 import { examples } from "./examples/examples.ts";
 import { handover } from "./handover/handover.ts";
-import { ordersReport } from "./orders-report.ts";
+import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
-import { refusal } from "./refusal.ts";
-import type { Script } from "./script.ts";
+import { finish, type Scene, type Script, type Turn } from "./script.ts";
 
 /** The name under which the rehearsal model is asked, and shown wherever the model in use is named. */
 const rehearsalModelName = "rehearsal";
@@ -53,4 +52,18 @@ function answer(body: ChatRequest): ChatAnswer & Delivery {
   const earlier = body.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0);
   const calls = turn.calls.map((call, index) => ({ ...call, id: `rehearsal_${earlier + index + 1}` }));
   return { text: turn.say, calls };
+}
+
+/** What the rehearsal model says to everything it has no script for, and how to get a real model. */
+export function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
+  const known = scripts.flatMap(({ title }) => title ?? []);
+  const text = [
+    "I am the rehearsal model: scripts played on this machine, not a language model. I cannot do this task.",
+    "To configure a real model, do one of these:",
+    "1. Set OPENAI_API_KEY and MANYHANDS_MODEL in the environment, and OPENAI_BASE_URL for a provider other than OpenAI.",
+    "2. Write an [llm] section with model, base_url and api_key into manyhands.toml.",
+    "3. Run a local server such as Ollama, and set OPENAI_BASE_URL (http://127.0.0.1:11434/v1) and MANYHANDS_MODEL to one of its models.",
+    `I know only: ${known.map((title) => `"${title}"`).join(", ")}.`,
+  ].join("\n");
+  return finish(scene, "failure", text, "I am the rehearsal model, and I have no script for this task.");
 }

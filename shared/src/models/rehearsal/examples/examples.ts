@@ -1,8 +1,7 @@
 import type { Script } from "../script.ts";
 import { advantage } from "./advantage.ts";
-import { planSales } from "./plan-sales.ts";
 import { primes } from "./primes.ts";
-import { regionSales } from "./region-sales.ts";
+import { planSales, regionSales } from "./region-sales.ts";
 import { slogan } from "./slogan.ts";
 import { testDebate } from "./test-debate.ts";
 

@@ -1,5 +1,5 @@
-import { excerpt } from "../compute-twice.ts";
-import { decision, finish, type Scene, type Script } from "../script.ts";
+import { checking, doing } from "../flow-messages.ts";
+import { decision, excerpt, finish, type Scene, type Script } from "../script.ts";
 
 const task = "How many primes are below 1000?";
 const step = "Count the primes below 1000";
@@ -39,7 +39,7 @@ export const primes: readonly Script[] = [
           }),
   },
   {
-    task: `The step: ${step}`,
+    task: checking(step),
     decides: "check_step",
     play({ text }) {
       const found = /There are \d+ primes below 1000\./.exec(text);
@@ -48,6 +48,6 @@ export const primes: readonly Script[] = [
         : decision("check_step", { verdict: "met", evidence: found[0], reason: "It is there." });
     },
   },
-  { task: `Your step: ${step}`, play: count },
+  { task: doing(step), play: count },
   { title: task, task, play: count },
 ];

@@ -1,6 +1,6 @@
-import { excerpt } from "../compute-twice.ts";
-import { writeAndVerify } from "../orders-file.ts";
-import { type Acting, finish, type Scene, type Script } from "../script.ts";
+import { checking, doing, stepReports } from "../flow-messages.ts";
+import { type Acting, decision, excerpt, finish, type Scene, type Script, words } from "../script.ts";
+import { writeAndVerify } from "../write-and-verify.ts";
 
 /** The tasks of examples that are about the revenue of regions. */
 export const salesTasks = {
@@ -55,9 +55,75 @@ const computing = (task: string): Script => ({ task, play: compute });
 
 /** The agents' parts in these examples. What stands first is looked for first: later messages quote the earlier ones. */
 export const regionSales: readonly Script[] = [
-  writing(`Your step: ${salesSteps.report}`, "report.md"),
-  computing(`Your step: ${salesSteps.compute}`),
+  writing(doing(salesSteps.report), "report.md"),
+  computing(doing(salesSteps.compute)),
   writing(`The task: ${salesTasks.sequential}`, "summary.md"),
   { ...computing(salesTasks.sequential), title: `${salesTasks.sequential} (flow sequential)` },
   { ...computing(salesTasks.conditional), title: `${salesTasks.conditional} (flow conditional)` },
 ];
+
+const task = `The task: ${salesTasks.planning}`;
+
+const steps = [
+  {
+    id: "compute",
+    agent: "data-analysis",
+    text: salesSteps.compute,
+    depends_on: [],
+    expected: "the revenue of each region, and the most",
+  },
+  {
+    id: "report",
+    agent: "manus",
+    text: salesSteps.report,
+    depends_on: ["compute"],
+    expected: "report.md with the revenue of each region",
+    delivers: ["report.md"],
+  },
+];
+
+/** The flow's own questions in the planning flow's example. */
+export const planSales: readonly Script[] = [
+  {
+    task,
+    decides: "planning",
+    play: ({ text }) =>
+      text.includes("What came of the plan so far:")
+        ? decision("planning", { command: "update", verdict: "impossible", reason: "I know no other way.", steps: [] })
+        : decision("planning", { command: "create", title: "Who sold most", steps }),
+  },
+  {
+    task,
+    decides: "check_task",
+    play: ({ text }) =>
+      decision("check_task", {
+        missing: text.includes("report.md (") ? [] : [{ what: "The report", reason: "report.md was not handed over." }],
+      }),
+  },
+  check(salesSteps.compute, /Revenue per region: .*Most: [^\n.]+\./),
+  check(salesSteps.report, /<file name="report\.md"[^>]*>\s*(# Revenue by region\n\n.* is the most\.)/),
+  {
+    title: `${salesTasks.planning} (flow planning)`,
+    task,
+    play: ({ text }) =>
+      words(
+        stepReports(text)
+          .map((step) => `- ${step.agent}: ${step.text || step.reason}`)
+          .join("\n"),
+      ),
+  },
+];
+
+/** A step is done when its report or its file shows this. */
+function check(step: string, sign: RegExp): Script {
+  return {
+    task: checking(step),
+    decides: "check_step",
+    play({ text }) {
+      const found = sign.exec(text);
+      return found === null
+        ? decision("check_step", { verdict: "not_met", evidence: "", reason: "What was expected is not there." })
+        : decision("check_step", { verdict: "met", evidence: found[1] ?? found[0], reason: "It is there." });
+    },
+  };
+}

@@ -1,7 +1,8 @@
-import { computeTwice, excerpt, tellingMore, tellingOf } from "../compute-twice.ts";
-import { type Figures, money } from "../orders-figures.ts";
-import { type Acting, finish, type Script, type ScriptCall } from "../script.ts";
-import { doing, handoverSteps } from "./handover-steps.ts";
+import { doing } from "../flow-messages.ts";
+import { computeTwice, tellingMore, tellingOf } from "../orders/compute-twice.ts";
+import { type Figures, money } from "../orders/orders-figures.ts";
+import { type Acting, excerpt, finish, type Script, type ScriptCall } from "../script.ts";
+import { handoverSteps } from "./handover-steps.ts";
 
 const chartData = "visualization/revenue_by_month.csv";
 const chartList = "visualization/charts.json";

@@ -1,7 +1,8 @@
-import { tellingOf } from "../compute-twice.ts";
-import { readFigures } from "../orders-figures.ts";
+import { checking } from "../flow-messages.ts";
+import { tellingOf } from "../orders/compute-twice.ts";
+import { readFigures } from "../orders/orders-figures.ts";
 import { decision, type Script } from "../script.ts";
-import { checking, handoverSteps } from "./handover-steps.ts";
+import { handoverSteps } from "./handover-steps.ts";
 
 /** What a check is made of: the agent's report, and the files with what is shown of them. */
 type Evidence = {

@@ -9,16 +9,6 @@ export const handoverSteps = {
   report: "Write report.md from the results and files of the other steps",
 } as const;
 
-/** The words before a step in the message to the agent that does it. */
-export function doing(step: string): string {
-  return `Your step: ${step}`;
-}
-
-/** The words before a step in the question whether it was done. */
-export function checking(step: string): string {
-  return `The step: ${step}`;
-}
-
 /** The address that a text names, where it does. */
 export function addressIn(text: string): string | undefined {
   return /https?:\/\/[^\s"<>]+\/(?=[\s.,;:]|$)/.exec(text)?.[0];

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ModelMessage, ModelReply, ToolChoice } from "../../../core/model.ts";
-import type { ChatServer } from "../../chat-server.ts";
+import { reply } from "../../../testing/reply.ts";
+import type { ChatServer } from "../../chat/chat-server.ts";
 import { createModel } from "../../create-model.ts";
-import { reply } from "../../reply.ts";
+import { checking, doing } from "../flow-messages.ts";
 import { rehearsalConfig, startRehearsalModel } from "../start-rehearsal-model.ts";
-import { checking, doing, handoverGoal, handoverSteps } from "./handover-steps.ts";
+import { handoverGoal, handoverSteps } from "./handover-steps.ts";
 
 type Args = Record<string, unknown>;
 type Tools = Record<string, (args: Args) => string>;

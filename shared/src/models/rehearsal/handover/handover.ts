@@ -1,10 +1,9 @@
 import type { Script } from "../script.ts";
 import { analyseOrders } from "./analyse-orders.ts";
-import { answerHandover } from "./answer-handover.ts";
 import { checkHandover } from "./check-handover.ts";
 import { makeRegistration } from "./make-registration.ts";
 import { mendShipping } from "./mend-shipping.ts";
-import { judgeHandover, planHandover } from "./plan-handover.ts";
+import { answerHandover, judgeHandover, planHandover } from "./plan-handover.ts";
 import { writeHandover } from "./write-handover.ts";
 
 /** The scripts of the demo: the planner's, each agent's, the checks of the steps, the answer. */

@@ -1,6 +1,6 @@
-import { excerpt } from "../compute-twice.ts";
-import { type Acting, finish, type Script } from "../script.ts";
-import { doing, handoverSteps } from "./handover-steps.ts";
+import { doing } from "../flow-messages.ts";
+import { type Acting, excerpt, finish, type Script } from "../script.ts";
+import { handoverSteps } from "./handover-steps.ts";
 
 const fault = "if weight < heaviest:";
 const mended = "if weight <= heaviest:";

@@ -1,11 +1,10 @@
-import { excerpt } from "../compute-twice.ts";
-import { agree, type Figures, money, readFigures, totalsOf } from "../orders-figures.ts";
-import { readersOf, writeAndVerify } from "../orders-file.ts";
-import { ordersMarkdown } from "../orders-markdown.ts";
-import { waysFor } from "../orders-ways.ts";
-import { type Acting, finish, type Scene, type Script } from "../script.ts";
-import { addressIn, doing, handoverSteps } from "./handover-steps.ts";
-import { type StepReport, stepReports } from "./step-reports.ts";
+import { doing, type StepReport, stepReports } from "../flow-messages.ts";
+import { agree, type Figures, money, readFigures, totalsOf } from "../orders/orders-figures.ts";
+import { ordersMarkdown } from "../orders/orders-markdown.ts";
+import { waysFor } from "../orders/orders-ways.ts";
+import { type Acting, excerpt, finish, type Scene, type Script } from "../script.ts";
+import { readersOf, writeAndVerify } from "../write-and-verify.ts";
+import { addressIn, handoverSteps } from "./handover-steps.ts";
 
 /** Manus's part of the demo: the others' figures computed once more, then the report that puts everything together. */
 export const writeHandover: Script = {

@@ -1,10 +1,9 @@
-import { computeTwice, excerpt, tellingMore, tellingOf } from "./compute-twice.ts";
+import { type Acting, excerpt, finish, type Scene, type Script, type ScriptCall } from "../script.ts";
+import { writeAndVerify } from "../write-and-verify.ts";
+import { computeTwice, type Plan, tellingMore, tellingOf } from "./compute-twice.ts";
 import { type Figures, money, totalsOf } from "./orders-figures.ts";
-import { writeAndVerify } from "./orders-file.ts";
 import { ordersMarkdown } from "./orders-markdown.ts";
-import { makePlan, type Plan } from "./orders-plan.ts";
 import { waysFor } from "./orders-ways.ts";
-import { type Acting, finish, type Scene, type Script, type ScriptCall } from "./script.ts";
 
 const introduction =
   "I am the rehearsal model: a script that plays this one task over real tools, not a language model.";
@@ -69,4 +68,20 @@ function summaryOf(figures: Figures, ways: readonly string[]): string {
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const steps = ["Look at orders.csv", "Compute the figures", "Check them a second way", "Write and verify report.md"];
+
+/** Makes the plan. A plan that cannot be kept is no reason not to work. */
+function* makePlan(scene: Scene, say: string): Acting<Plan> {
+  const planId = "orders-report";
+  if (!scene.tools.has("planning")) return { mark: () => [] };
+  const args = { command: "create", plan_id: planId, title: "Summarise orders.csv", steps };
+  const [result = ""] = yield { say, calls: [{ name: "planning", args }] };
+  if (!result.includes(steps[0] ?? "")) return { mark: () => [] };
+  return {
+    mark: (step, status) => [
+      { name: "planning", args: { command: "mark_step", plan_id: planId, step_index: step, step_status: status } },
+    ],
+  };
 }

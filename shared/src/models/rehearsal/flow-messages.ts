@@ -1,3 +1,13 @@
+/** The words before a step in the message to the agent that does it. */
+export function doing(step: string): string {
+  return `Your step: ${step}`;
+}
+
+/** The words before a step in the question whether it was done. */
+export function checking(step: string): string {
+  return `The step: ${step}`;
+}
+
 /** What an agent reported of a step, as a flow tells it to others. */
 export type StepReport = {
   readonly agent: string;

@@ -1,6 +1,6 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../config.ts";
 
 /** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
 export interface Endpoint {

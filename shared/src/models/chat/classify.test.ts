@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { redactKeys } from "./redact.ts";
+import { redactKeys } from "./classify.ts";
 
 const hidden: [string, string, string][] = [
   ["the key in use, whatever it looks like", "bad key hunter22 given", "bad key [key] given"],

@@ -1,11 +1,13 @@
+import { type Acting, excerpt, type Scene, type ScriptCall } from "../script.ts";
 import { agree, type Figures, money, readFigures, totalsOf } from "./orders-figures.ts";
 import { oddities } from "./orders-markdown.ts";
-import type { Plan } from "./orders-plan.ts";
 import { waysFor } from "./orders-ways.ts";
-import type { Acting, Scene } from "./script.ts";
 
 /** Figures that two ways of computing them came to, and which ways these were. */
 export type Confirmed = { readonly figures: Figures; readonly ways: readonly string[] };
+
+/** The plan kept beside the work, as calls to add to a turn; empty where there is no planning tool, or it failed. */
+export type Plan = { mark(step: number, status: "in_progress" | "completed" | "blocked"): readonly ScriptCall[] };
 
 /** Computes in one way after the other until two came to the same; comes to a sentence about what went wrong otherwise. */
 export function* computeTwice(scene: Scene, plan: Plan): Acting<Confirmed | string> {
@@ -50,9 +52,4 @@ export function tellingMore(figures: Figures): readonly string[] {
 
 function differenceOf(found: readonly { readonly figures: Figures }[], figures: Figures): string {
   return [...found.map((way) => way.figures), figures].map((each) => money(totalsOf(each).cents)).join(" against ");
-}
-
-/** The end of a tool's result, where errors are. */
-export function excerpt(text: string): string {
-  return text.replace(/\s+/g, " ").trim().slice(-200) || "nothing";
 }

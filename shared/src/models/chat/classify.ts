@@ -1,6 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai/error";
-import { type FailureKind, ModelFailure } from "./model-failure.ts";
-import { redactKeys } from "./redact.ts";
+import { type FailureKind, ModelFailure } from "../model-failure.ts";
 
 const overflow =
   /context.?(length|window)|maximum context|prompt is too long|input is too long|too many (input )?tokens|input token count|reduce the length|request too large/i;
@@ -77,4 +76,21 @@ function retryAfterMs(headers: Headers | undefined, now: number): number | undef
   if (Number(after) >= 0) return Number(after) * 1000;
   const date = Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+const keyLike =
+  /\b(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{6,}|\bBearer\s+[^\s"']+|\bAIza[\w-]{10,}|([?&](?:api[-_]?key|key)=)[^&\s"]+/gi;
+
+/** What servers that want no key are given ("none", "ollama") is a word like any other. */
+const shortestKey = 8;
+
+/** A text without the given key, and without anything that looks like one: providers quote keys, or parts of them, in errors. */
+export function redactKeys(text: string, apiKey: string | undefined): string {
+  const known = apiKey === undefined || apiKey.length < shortestKey ? text : text.replace(wholly(apiKey), "[key]");
+  return known.replace(keyLike, (_, query: string | undefined) => `${query ?? ""}[key]`);
+}
+
+/** The key where it is no part of a longer word. */
+function wholly(key: string): RegExp {
+  return new RegExp(`(?<![\\w-])${RegExp.escape(key)}(?![\\w-])`, "g");
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../../core/errors.ts";
 import {
   type ChatAnswer,
   type ChatRequest,

@@ -1,4 +1,4 @@
-import { ModelFailure } from "./model-failure.ts";
+import { ModelFailure } from "../model-failure.ts";
 
 /**
  * The promise's value; fails as `unavailable` after `ms` of silence and with the reason when the signal aborts. It does not stop

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
-import type { ModelEvent, ModelRequest } from "../core/model.ts";
-import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
+import type { ModelEvent, ModelRequest } from "../../core/model.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
+import { modelConfigSchema } from "../config.ts";
+import { createModel } from "../create-model.ts";
 import type { Answer } from "./answer.ts";
 import { type ChatMessage, textOf } from "./chat-protocol.ts";
-import { modelConfigSchema } from "./config.ts";
-import { createModel } from "./create-model.ts";
-import { hideCalls, takeCalls } from "./prompt-calls.ts";
+import { hideCalls, takeCalls } from "./prompt-tools.ts";
 
 let server: ScriptedModel | undefined;
 afterEach(async () => {

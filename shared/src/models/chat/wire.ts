@@ -1,8 +1,8 @@
 import type OpenAI from "openai";
-import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolCall, ToolSpec } from "../core/model.ts";
-import { isCompleteObject, parseArguments } from "./arguments.ts";
-import type { Traits } from "./capabilities.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolCall, ToolSpec } from "../../core/model.ts";
+import { isCompleteObject, parseArguments } from "../arguments.ts";
+import type { Traits } from "../capabilities.ts";
+import type { ModelConfig } from "../config.ts";
 
 type Chat = OpenAI.Chat.Completions.ChatCompletionCreateParams;
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;

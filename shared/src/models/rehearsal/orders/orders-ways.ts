@@ -1,4 +1,4 @@
-import type { Scene, ScriptCall } from "./script.ts";
+import type { Scene, ScriptCall } from "../script.ts";
 
 /** One way to compute the figures: each counts and adds up by itself, and prints them as one `RESULT {…}` line. */
 export type Way = { readonly title: string; readonly call: ScriptCall };

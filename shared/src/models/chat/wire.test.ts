@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { ModelMessage, ModelRequest } from "../core/model.ts";
-import { traitsOf } from "./capabilities.ts";
-import { modelConfigSchema } from "./config.ts";
+import type { ModelMessage, ModelRequest } from "../../core/model.ts";
+import { traitsOf } from "../capabilities.ts";
+import { modelConfigSchema } from "../config.ts";
 import { chatParams } from "./wire.ts";
 
 const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;

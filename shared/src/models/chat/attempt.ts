@@ -1,16 +1,15 @@
-import type { ModelEvent, ModelReply, ModelRequest } from "../core/model.ts";
-import { type Answer, parseChunk, readAnswer, saysSomething } from "./answer.ts";
-import { isCompleteObject } from "./arguments.ts";
-import { withDistinctIds } from "./call-ids.ts";
-import type { Traits } from "./capabilities.ts";
+import type { ModelEvent, ModelMessage, ModelReply, ModelRequest, ToolCall, Usage } from "../../core/model.ts";
+import { isCompleteObject } from "../arguments.ts";
+import { plainName, type Traits } from "../capabilities.ts";
+import type { ModelConfig } from "../config.ts";
+import { imageRuleOf } from "../images.ts";
+import { ModelFailure } from "../model-failure.ts";
+import { costOf } from "../price.ts";
+import { estimateText, estimateTokens } from "../tokens.ts";
+import { type Answer, type ChunkUsage, type CompletionChunk, parseChunk, readAnswer, saysSomething } from "./answer.ts";
 import { classify } from "./classify.ts";
-import type { CompletionChunk } from "./completion-chunk.ts";
-import type { ModelConfig } from "./config.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ModelFailure } from "./model-failure.ts";
-import { hideCalls } from "./prompt-calls.ts";
-import { asPromptRequest } from "./prompt-tools.ts";
-import { usageOf } from "./usage.ts";
+import { asPromptRequest, hideCalls } from "./prompt-tools.ts";
 import { watch, within } from "./watchdog.ts";
 import { chatParams } from "./wire.ts";
 
@@ -82,4 +81,49 @@ function finishOf({ finish, toolCalls }: Answer): ModelReply["finish"] {
   if (finish === "content_filter") return "content-filter";
   // Not every server says `tool_calls` when there are some, and some say it when there are none.
   return toolCalls.length > 0 ? "tool-calls" : "stop";
+}
+
+/** Tokens and money of one call: the provider's numbers where it gave any, else estimated from what was sent and what came back. */
+export function usageOf(
+  config: ModelConfig,
+  request: ModelRequest,
+  answer: {
+    readonly text: string;
+    readonly reasoning: string;
+    readonly toolCalls: readonly ToolCall[];
+    readonly usage: ChunkUsage | undefined;
+  },
+): Usage {
+  const { usage } = answer;
+  const reported = usage?.prompt_tokens != null && usage.completion_tokens != null;
+  const counts = {
+    inputTokens:
+      usage?.prompt_tokens ?? estimateTokens(request.messages, request.tools, imageRuleOf(plainName(config.name))),
+    cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+    outputTokens: usage?.completion_tokens ?? estimateOutput(answer),
+  };
+  return { ...counts, costUsd: costOf(counts, config), source: reported ? "provider" : "estimate" };
+}
+
+function estimateOutput(answer: { text: string; reasoning: string; toolCalls: readonly ToolCall[] }): number {
+  return answer.toolCalls.reduce(
+    (sum, call) => sum + estimateText(call.name) + estimateText(call.arguments),
+    estimateText(answer.text) + estimateText(answer.reasoning),
+  );
+}
+
+/**
+ * The calls with ids that occur once in the conversation: a missing id becomes `call_<n>`, counted over the conversation, and one that
+ * was used before gets the number behind it. The same conversation and reply give the same ids.
+ */
+export function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
+  const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  const used = new Set(earlier.map((call) => call.id));
+  return calls.map((call, index) => {
+    let n = earlier.length + index + 1;
+    let id = call.id === "" ? `call_${n}` : call.id;
+    while (used.has(id)) id = `${call.id === "" ? "call" : call.id}_${n++}`;
+    used.add(id);
+    return { ...call, id };
+  });
 }

@@ -1,0 +1,153 @@
+import * as z from "zod";
+import type { ModelEvent, ToolCall } from "../../core/model.ts";
+import { ModelFailure } from "../model-failure.ts";
+import { createThinkSplitter, type Piece } from "./think-tags.ts";
+
+const text = z.string().nullish();
+
+const functionDelta = z.looseObject({ name: text, arguments: z.union([z.string(), z.looseObject({})]).nullish() });
+
+const toolCallDelta = z.looseObject({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
+
+/** Some servers answer in parts, as requests may be written; those that are not text say nothing to the user. */
+const content = z.union([
+  z.string(),
+  z.array(z.looseObject({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
+]);
+
+const delta = z.looseObject({
+  content: content.nullish(),
+  refusal: text,
+  /** Reasoning has no standard field: the first is DeepSeek's and vLLM's, the second OpenRouter's and Ollama's. */
+  reasoning_content: text,
+  reasoning: text,
+  tool_calls: z.array(toolCallDelta).nullish(),
+  /** How calls were made before there were several of them; some servers know nothing else. */
+  function_call: functionDelta.nullish(),
+});
+
+const usage = z.looseObject({
+  prompt_tokens: z.number().nullish(),
+  completion_tokens: z.number().nullish(),
+  prompt_tokens_details: z.looseObject({ cached_tokens: z.number().nullish() }).nullish(),
+});
+
+/** What is read of a streamed chunk; a whole completion of a server that does not stream is read as one chunk. */
+export const completionChunkSchema = z.looseObject({
+  choices: z.array(z.looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
+  usage: usage.nullish(),
+});
+
+export type CompletionChunk = z.infer<typeof completionChunkSchema>;
+export type ChunkDelta = z.infer<typeof delta>;
+export type ToolCallDelta = z.infer<typeof toolCallDelta>;
+export type ChunkUsage = z.infer<typeof usage>;
+
+type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
+
+/** What one stream of chunks amounts to, as the provider gave it. */
+export type Answer = {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** Left out: the stream ended without saying why. */
+  readonly finish: string | undefined;
+  readonly usage: ChunkUsage | undefined;
+};
+
+/** Checks a chunk as it came off the wire. */
+export function parseChunk(raw: unknown): CompletionChunk {
+  const parsed = completionChunkSchema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  throw new ModelFailure("unavailable", `the answer is not a chat completion (${parsed.error.issues[0]?.message})`);
+}
+
+/** Whether a chunk carries some of the answer, rather than only its frame. */
+export function saysSomething(chunk: CompletionChunk): boolean {
+  return chunk.choices?.some((choice) => isFilled(choice.delta ?? choice.message ?? {})) ?? false;
+}
+
+/** Reads an answer to its end, telling each piece as it comes. */
+export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<Delta, Answer> {
+  const splitter = createThinkSplitter();
+  const collector = createCallCollector();
+  let text = "";
+  let reasoning = "";
+  let finish: string | undefined;
+  let usage: ChunkUsage | undefined;
+
+  function* tell(pieces: readonly Piece[]): Generator<Delta> {
+    for (const piece of pieces) {
+      if (piece.type === "text-delta") text += piece.text;
+      else reasoning += piece.text;
+      yield piece;
+    }
+  }
+
+  for await (const chunk of chunks) {
+    usage = chunk.usage ?? usage;
+    const choice = chunk.choices?.[0];
+    finish = choice?.finish_reason || finish;
+    const delta = choice?.delta ?? choice?.message ?? {};
+    yield* tell(reasoningOf(delta));
+    yield* tell(splitter.push(delta.content ?? delta.refusal ?? ""));
+    for (const call of callsOf(delta)) yield collector.push(call);
+  }
+  yield* tell(splitter.end());
+  return { text, reasoning, toolCalls: collector.calls(), finish, usage };
+}
+
+function reasoningOf(delta: ChunkDelta): readonly Piece[] {
+  const text = delta.reasoning_content ?? delta.reasoning ?? "";
+  return text === "" ? [] : [{ type: "reasoning-delta", text }];
+}
+
+function callsOf({ tool_calls: calls, function_call: single }: ChunkDelta): readonly ToolCallDelta[] {
+  return calls ?? (single == null ? [] : [{ index: 0, function: single }]);
+}
+
+function isFilled(delta: ChunkDelta): boolean {
+  return (
+    callsOf(delta).length > 0 || [delta.content, delta.refusal, delta.reasoning_content, delta.reasoning].some(Boolean)
+  );
+}
+
+type CallDelta = ModelEvent & { readonly type: "tool-call-delta" };
+
+/** Puts the tool calls of a streamed answer together. */
+export interface CallCollector {
+  push(delta: ToolCallDelta): CallDelta;
+  /** The calls so far, in order; an id is empty when the provider gave none. */
+  calls(): readonly ToolCall[];
+}
+
+/** Copes with servers that leave out the index, or give every call the same one. */
+export function createCallCollector(): CallCollector {
+  const found: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
+
+  function callOf(delta: ToolCallDelta): (typeof found)[number] {
+    const id = delta.id ?? "";
+    const name = delta.function?.name ?? "";
+    const index = delta.index ?? undefined;
+    const known = index === undefined ? found.at(-1) : found.findLast((call) => call.index === index);
+    const other = known !== undefined && id !== "" && known.id !== id && name !== "";
+    const next = known !== undefined && index === undefined && id === "" && name !== "";
+    if (known !== undefined && !other && !next) return known;
+    const call = { index, id, name, arguments: "" };
+    found.push(call);
+    return call;
+  }
+
+  return {
+    push(delta) {
+      const call = callOf(delta);
+      if (call.id === "") call.id = delta.id ?? "";
+      if (call.name === "") call.name = delta.function?.name ?? "";
+      const given = delta.function?.arguments ?? "";
+      const text = typeof given === "string" ? given : JSON.stringify(given);
+      call.arguments += text;
+      return { type: "tool-call-delta", index: found.indexOf(call), name: call.name, arguments: text };
+    },
+    calls: () => found.map(({ id, name, arguments: text }) => ({ id, name, arguments: text })),
+  };
+}
