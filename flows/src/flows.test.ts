@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { flowExtension } from "manyhands/internal/flow/flow-extension";
-import { flowRequest } from "manyhands/internal/flow/flow-request";
+import { flowExtension, flowRequest } from "manyhands/internal/flow/flow-request";
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { flows } from "./flows.ts";
 

@@ -5,7 +5,7 @@
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { version } from "manyhands/internal/core/version";
+import { version } from "manyhands/internal/core/release";
 import { writePackage } from "./write-package.ts";
 
 const root = resolve(import.meta.dir, "../..");

@@ -34,7 +34,7 @@ const models = ["shared/src/models"];
 export const faults: readonly Fault[] = [
   {
     id: "claim-newest-first",
-    file: "shared/src/durable/sqlite/claims-table.ts",
+    file: "shared/src/durable/sqlite/tables/claims-table.ts",
     find: "ORDER BY due LIMIT",
     becomes: "ORDER BY due DESC LIMIT",
     harm: "A run that waits for its turn is passed by every one that comes later.",

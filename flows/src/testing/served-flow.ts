@@ -1,7 +1,6 @@
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
-import { flowExtension } from "manyhands/internal/flow/flow-extension";
-import { admitToFlow } from "manyhands/internal/flow/flow-request";
+import { admitToFlow, flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import type { FlowForTest } from "manyhands/internal/testing/flow";
 

@@ -1,6 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
 import { type EventOf, writtenEvent } from "manyhands/internal/core/events";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
 import { newView, render, type View } from "../terminal/render.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "./context.ts";
 import { exitCodes } from "./exit-code.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { readServers } from "manyhands/internal/mcp/client/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";

@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import { editServers } from "manyhands/internal/mcp/client/edit-servers";
 import type { CliContext } from "./context.ts";
 import { everyVariable } from "./every-variable.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import { registryFile } from "../registry/registry-file.ts";
 import { faceUrl } from "../server/a2a-face.ts";
 import { urlOf } from "../supervisor/server-table.ts";

@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { nearestName } from "manyhands/internal/config/nearest";
 import type { Json } from "manyhands/internal/core/json";
-import { version } from "manyhands/internal/core/version";
+import { version } from "manyhands/internal/core/release";
 import { demoCommand } from "../demo/demo.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addAgent, listAgents, removeAgent } from "./agents.ts";

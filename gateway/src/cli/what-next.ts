@@ -1,5 +1,5 @@
 import { type Config, firstAgent } from "manyhands/internal/config/config";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import { isOwnAgent } from "./agent-session.ts";
 import type { TaskOutcome } from "./conduct.ts";
 import type { CliContext } from "./context.ts";

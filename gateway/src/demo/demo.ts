@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { ownCommand } from "manyhands/internal/core/own-command";
+import { ownCommand } from "manyhands/internal/core/release";
 import { factsText } from "../cli/agent-line.ts";
 import { conduct, type TaskOutcome } from "../cli/conduct.ts";
 import type { CliContext } from "../cli/context.ts";

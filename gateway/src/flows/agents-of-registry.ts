@@ -1,4 +1,4 @@
-import type { AgentEntry, Agents } from "manyhands/internal/core/agents";
+import type { AgentEntry, Agents } from "manyhands/internal/core/agent";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";

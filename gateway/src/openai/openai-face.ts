@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
-import { settingsMetadata } from "manyhands/internal/core/flow-settings";
+import { settingsMetadata } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
-import { limitedBody } from "manyhands/internal/http/body-limit";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
+import { limitedBody } from "manyhands/internal/http/request-body";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";

@@ -1,7 +1,7 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { AppError } from "manyhands/internal/core/errors";
-import { limitedBody } from "manyhands/internal/http/body-limit";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
+import { limitedBody } from "manyhands/internal/http/request-body";
 import type { Endpoint, RestEnv } from "./endpoint.ts";
 import { methodRefused, problem } from "./problem.ts";
 

@@ -1,5 +1,5 @@
-import { type FlowSettings, settingsMetadata } from "manyhands/internal/core/flow-settings";
 import type { Part, UserMessage } from "manyhands/internal/core/message";
+import { type FlowSettings, settingsMetadata } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Said } from "./run-schemas.ts";
 

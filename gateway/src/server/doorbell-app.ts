@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Doorbell } from "manyhands/internal/a2a/ask/doorbell";
 import { AppError } from "manyhands/internal/core/errors";
-import { limitedBody } from "manyhands/internal/http/body-limit";
+import { limitedBody } from "manyhands/internal/http/request-body";
 import { doorbellPath } from "./open-doorbell.ts";
 
 /** Where agents ring: a notification of A2A, of which only the token counts. */

@@ -1,6 +1,6 @@
-import type { FlowSettings } from "manyhands/internal/core/flow-settings";
 import type { Json } from "manyhands/internal/core/json";
 import type { Part } from "manyhands/internal/core/message";
+import type { FlowSettings } from "manyhands/internal/core/task";
 import type { TaskItem, TaskState } from "./task-item.ts";
 
 /** What an agent's card says of it. Undefined where the card does not say: it may be anyone's agent. */

@@ -1,4 +1,4 @@
-import { flowSettingsKey } from "../core/flow-settings.ts";
+import { flowSettingsKey } from "../core/task.ts";
 
 /**
  * The A2A extension under which streams carry the run's journal. A client that activates it (`A2A-Extensions`) gets in the

@@ -4,16 +4,14 @@ import { dirname, resolve } from "node:path";
 import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { ModelConfig } from "../models/config.ts";
-import type { AgentSection } from "./agent-section.ts";
+import type { AgentSection, ToolFamily } from "./agent-section.ts";
 import { everyone, firstFreePort, nameRule } from "./agents.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
-import { limitsOf } from "./measures.ts";
 import { modelFor } from "./models.ts";
 import type { NamedFile } from "./named-files.ts";
 import { nearestName } from "./nearest.ts";
 import type { Sections } from "./sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
-import type { ToolFamily } from "./tool-families.ts";
 
 /** What is set for one agent. `limits` go over the agent's own. */
 export type AgentConfig = {
@@ -158,4 +156,19 @@ function delegatesOf(
     "config_invalid",
     `[agents.${name}] delegates names ${JSON.stringify(unknown)}, but the agents it can ask are: ${known.join(", ")}.`,
   );
+}
+
+/** The limits a table sets, in the units of the agent's own. */
+function limitsOf(table: Sections["limits"]): Partial<Limits> {
+  const limits = {
+    steps: table.steps,
+    tokens: table.tokens,
+    usd: table.usd,
+    wallMs: table.wall_seconds === undefined ? undefined : table.wall_seconds * 1000,
+    answerMs: table.answer_seconds === undefined ? undefined : table.answer_seconds * 1000,
+    callsPerTurn: table.calls_per_turn,
+    parallelCalls: table.parallel_calls,
+    resultCharacters: table.result_characters,
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

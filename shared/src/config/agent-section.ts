@@ -1,6 +1,23 @@
 import * as z from "zod";
 import { agentDefaults } from "./agents.ts";
-import { toolFamilyNames } from "./tool-families.ts";
+
+/** The families of tools an agent can be given by `[agents.NAME] tools`. What is in each says `server/tool-families.ts`. */
+export const toolFamilyNames = [
+  "planning",
+  "shell",
+  "python",
+  "files",
+  "web",
+  "data",
+  "code",
+  "human",
+  "delegate",
+  "desktop",
+  "browser",
+] as const;
+
+/** One of them. */
+export type ToolFamily = (typeof toolFamilyNames)[number];
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);

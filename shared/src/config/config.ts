@@ -5,7 +5,6 @@ import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
-import { bytesOf } from "./measures.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
@@ -174,4 +173,11 @@ function addedFlows(settings: Settings, cwd: string): Readonly<Record<string, Na
 function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
   if (mcp.file !== undefined) return resolve(cwd, mcp.file);
   return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
+}
+
+/** Bytes of a size such as `512m` or `2g` (of 1024, as containers count). */
+function bytesOf(size: string): number {
+  const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
+  const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
+  return Math.floor(Number(amount) * 1024 ** power);
 }

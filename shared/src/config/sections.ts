@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
-import { browserSection } from "./browser-section.ts";
 import { llmSection } from "./llm-section.ts";
-import { egressSection, searchSection } from "./web-sections.ts";
+import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);

@@ -1,8 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { knownVariables, variableFor } from "./environment.ts";
-import type { SettingsFile } from "./file.ts";
+import { lineOf, type SettingsFile } from "./file.ts";
 import { allowedValues, type KeyNode, nodeAt } from "./key-tree.ts";
-import { lineOf } from "./locate.ts";
 import { nearestName } from "./nearest.ts";
 import { isSecret, redacted } from "./redact.ts";
 

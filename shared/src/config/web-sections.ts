@@ -19,7 +19,7 @@ const host = z
   .regex(/^(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL: "intranet.example" or "127.0.0.1:8080"');
 /** A host as in a URL, or all names below one. */
-export const hosts = z
+const hosts = z
   .string()
   .regex(/^(?:\*\.)?(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL, or "*.example.com" for all names below one');
@@ -58,4 +58,26 @@ export const egressSection = z.strictObject({
   deny: z.array(hosts).default([]),
   only: z.array(hosts).default([]),
   proxy: url,
+});
+
+/** `[browser]`: OpenManus's keys, and what a conversation may have of the browser. `enabled` false leaves out all that needs one. */
+export const browserSection = z.strictObject({
+  enabled: z.boolean().default(true),
+  headless: z.boolean().default(true),
+  disable_security: z.boolean().default(false),
+  extra_chromium_args: z.array(z.string()).default([]),
+  chrome_instance_path: text.optional(),
+  wss_url: text.optional(),
+  cdp_url: text.optional(),
+  max_content_length: z.int().min(100).max(10_000_000).default(20_000),
+  scope: z.enum(["task", "open"]).default("task"),
+  trusted_hosts: z.array(hosts).default([]),
+  window_width: z.int().min(200).max(10_000).default(1280),
+  window_height: z.int().min(200).max(10_000).default(800),
+  locale: text.default("en-US"),
+  idle_seconds: z.number().min(1).max(86_400).default(600),
+  max_contexts: z.int().min(1).max(1000).default(8),
+  max_tabs: z.int().min(1).max(1000).default(20),
+  max_download_bytes: z.int().min(1).max(100_000_000_000).default(100_000_000),
+  proxy: z.strictObject({ server: text.optional(), username: text.optional(), password: text.optional() }).prefault({}),
 });

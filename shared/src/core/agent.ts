@@ -1,4 +1,3 @@
-import type { MoreTools } from "./more-tools.ts";
 import type { Sight, Tool } from "./tool.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -70,3 +69,60 @@ export type AgentDefinition<Listed = Tool> = {
   ) => Promise<readonly { readonly name: string; readonly mediaType: string; readonly content: string }[]>;
   readonly toolChoice: "auto" | "required" | "none";
 };
+
+/** A result of a tool as the model read it. */
+export type ToldResult = { readonly name: string; readonly text: string };
+
+/** Tools, and the sources that none can be had of: by name, with the reason for people. */
+export type ToolsListed = {
+  readonly tools: readonly Tool[];
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+};
+
+/** Tools whose set may change while a task runs, such as those of other servers. Their calls are recorded like any, so replay never asks here. */
+export interface MoreTools {
+  /**
+   * What can be called now by this principal, and whose tools are not there. Waits, for a bounded time, for those that were never heard of, and tells so;
+   * rejects only with the signal's reason.
+   */
+  list(principal: string, signal: AbortSignal, tell?: (waiting: string) => void): Promise<ToolsListed>;
+  /** Of those, what the model is told of, by what it has read in this task: where there are too many, what it found among them. */
+  offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
+  /** Whether a tool of this name may be among them at some time. */
+  mayHave(name: string): boolean;
+  /** Ends what is kept for this conversation between calls. */
+  release(workspace: Workspace): Promise<void>;
+}
+
+/** An agent a flow can ask, as its registry knows it. */
+export type AgentEntry = {
+  /** What the registry calls it. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly skills: readonly Skill[];
+  /** Where its card is. */
+  readonly url: string;
+  /** A flow is asked like an agent, but only where the caller names it. */
+  readonly kind: "agent" | "flow";
+};
+
+/** The agents a flow can ask. The gateway's registry is one. */
+export interface Agents {
+  /** Those that can be asked now. */
+  list(signal: AbortSignal): Promise<readonly AgentEntry[]>;
+  /** The agent whose card is at this address. Rejects with an AppError when it has none or may not be asked. */
+  read(url: string, signal: AbortSignal): Promise<AgentEntry>;
+}
+
+/** An agent as a model reads of it: its name, what it is for, its skills. */
+export function agentText({ name, description, skills }: AgentEntry): string {
+  const able = skills.map((skill) => skill.name).join(", ");
+  return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
+}
+
+/** The call by which an agent asks the person it works for; its results are that person's own words. */
+export const askHumanName = "ask_human";
+
+/** The call by which an agent ends its task. */
+export const terminateName = "terminate";

@@ -69,3 +69,15 @@ export function publicError(error: unknown): { code: ErrorCode; message: string 
   if (error instanceof AppError) return { code: error.code, message: error.message };
   return { code: "internal", message: "Something went wrong inside; the log has the cause." };
 }
+
+/** The system's name for what went wrong (`ENOENT`), when the error came from the system. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Undefined for a file that is not there; throws anything else. For `catch`. */
+export function unlessMissing(error: unknown): undefined {
+  if (errnoOf(error) === "ENOENT") return undefined;
+  throw error;
+}

@@ -1,14 +1,12 @@
 import * as z from "zod";
-import type { Skill } from "./agent.ts";
-import type { AgentEntry } from "./agents.ts";
+import type { AgentEntry, Skill } from "./agent.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
 import type { FlowEvent } from "./events.ts";
-import type { FlowSettings } from "./flow-settings.ts";
 import type { Json } from "./json.ts";
 import type { Part } from "./message.ts";
 import type { Run } from "./run.ts";
 import { nameFault, refuseSpec, titleOf } from "./spec.ts";
-import type { AgentInput } from "./task.ts";
+import type { AgentInput, FlowSettings } from "./task.ts";
 import type { StoredFile } from "./workspace.ts";
 
 /** A question to the model whose answer has a form. */

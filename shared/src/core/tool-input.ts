@@ -91,3 +91,13 @@ export function onInput<Input extends z.ZodObject, Rest extends readonly unknown
     return parsed.ok ? of(parsed.data, ...rest) : otherwise;
   };
 }
+
+/** Whether an answer can be held to this schema: it is one that we can check, and can show to a model. */
+export function isAnswerSchema(schema: JsonSchema): boolean {
+  try {
+    inputSchemaOf(z.strictObject({ response: z.fromJSONSchema(schema) }));
+    return true;
+  } catch {
+    return false;
+  }
+}

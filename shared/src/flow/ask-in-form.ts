@@ -2,9 +2,8 @@ import * as z from "zod";
 import type { AskOutcome } from "../core/ask-outcome.ts";
 import type { AskMessage, AskOptions, Flow } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
-
+import { writtenObject } from "../models/arguments.ts";
 import { outcomeText } from "./ask.ts";
-import { writtenObject } from "./written-object.ts";
 
 /** The form of an agent's answer, and what is wrong with one of the right form; undefined when nothing is. */
 export type AnswerForm<Value> = {

@@ -1,14 +1,13 @@
 import { askAgent } from "../a2a/ask/ask-agent.ts";
 import type { Peers } from "../a2a/ask/peers.ts";
-import type { AgentEntry, Agents } from "../core/agents.ts";
+import type { AgentEntry, Agents } from "../core/agent.ts";
 import type { AskOutcome } from "../core/ask-outcome.ts";
-import { errorCodes } from "../core/errors.ts";
+import { type ErrorCode, errorCodes } from "../core/errors.ts";
 import type { FlowEvent } from "../core/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
 import type { Run } from "../core/run.ts";
 import { openWeb } from "../core/taken-in.ts";
 import { allot, settle } from "./allot.ts";
-import { wasAway } from "./final-failure.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";
 
@@ -76,4 +75,19 @@ function mayPass({ state, error }: AskOutcome): boolean {
 export function outcomeText({ agent, state, error }: AskOutcome): string {
   const words = state === "timed-out" ? "did not answer in time" : state;
   return `${agent} ${words}${error === undefined ? "" : `: ${error.message} (${error.code})`}`;
+}
+
+const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];
+
+/** What an agent that cannot be reached, or takes nothing, comes to once the patience for it is over. */
+const away: readonly ErrorCode[] = ["unavailable", "storage_unavailable"];
+
+/** Whether this says that the agent was away for as long as it was waited for. */
+function wasAway(code: ErrorCode): boolean {
+  return away.includes(code);
+}
+
+/** Whether the same ask would fail the same way the next time, or would only be waited for once more. */
+export function isFinal({ state, error }: Pick<AskOutcome, "state" | "error">): boolean {
+  return state !== "completed" && error !== undefined && (codes.includes(error.code) || wasAway(error.code));
 }

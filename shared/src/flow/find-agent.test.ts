@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import type { AgentEntry } from "../core/agents.ts";
-import { findAgent } from "./find-agent.ts";
+import type { AgentEntry } from "../core/agent.ts";
+import { entryForTest } from "../testing/flow.ts";
+import { chooseAgents, findAgent } from "./find-agent.ts";
 
 const agent = (name: string, about: Partial<AgentEntry> = {}): AgentEntry => ({
   name,
@@ -46,4 +47,35 @@ test("what nobody is or can is refused with those there are", () => {
   expect(() => findAgent("manu", agents)).toThrow('There is no agent "manu"; there are: manus, data-analysis, swe.');
   expect(() => findAgent("skill:of the", agents)).toThrow("No agent has a skill like");
   expect(() => findAgent("skill:", [])).toThrow('No agent has a skill like ""; there are: none.');
+});
+
+const swe = entryForTest("swe", "http://here/swe");
+const debate = { ...entryForTest("debate", "http://here/debate"), kind: "flow" as const };
+const registry = { list: async () => [swe, debate], read: async (url: string) => entryForTest("swe", url) };
+const { signal } = new AbortController();
+const choose = async (...wanted: string[]) =>
+  (await chooseAgents(wanted, registry, signal)).entries.map(({ name, url }) => `${name} ${url}`);
+
+test("without a choice all agents are taken, and no flow", async () => {
+  expect(await chooseAgents(undefined, registry, signal)).toEqual({ entries: [swe], known: [swe, debate] });
+  const none = { ...registry, list: async () => [debate] };
+  await expect(chooseAgents(undefined, none, signal)).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("the caller's choice is taken in its order, more than once where it says so, flows and addresses too", async () => {
+  expect(await choose("debate", "SWE", "http://here/swe/", "debate")).toEqual([
+    "debate http://here/debate",
+    "swe http://here/swe",
+    "swe http://here/swe",
+    "debate http://here/debate",
+  ]);
+});
+
+test("agents that call themselves alike can be told apart", async () => {
+  expect(await choose("http://there", "swe", "http://there", "http://elsewhere")).toEqual([
+    "swe-2 http://there",
+    "swe http://here/swe",
+    "swe-2 http://there",
+    "swe-3 http://elsewhere",
+  ]);
 });

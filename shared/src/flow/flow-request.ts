@@ -1,10 +1,9 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { AppError } from "../core/errors.ts";
 import type { FlowDefinition } from "../core/flow.ts";
-import { type FlowSettings, flowSettings, flowSettingsKey } from "../core/flow-settings.ts";
 import type { Json } from "../core/json.ts";
 import type { Part, UserMessage } from "../core/message.ts";
-import type { AgentInput } from "../core/task.ts";
+import { type AgentInput, type FlowSettings, flowSettings, flowSettingsKey } from "../core/task.ts";
 
 /** What a caller asks of a flow. */
 export type FlowRequest = {
@@ -79,4 +78,28 @@ function read<Schema extends z.ZodObject>(schema: Schema, value: unknown, field:
 
 function invalid(message: string): AppError {
   return new AppError("invalid_input", message);
+}
+
+/** The A2A extension by which a flow's card tells what its settings may be. */
+const flowExtensionUri = "urn:manyhands:flow:1";
+
+/** What a flow's card says beyond an agent's: the JSON Schema of its settings, and an example of them. For `AgentFacts.extensions`. */
+export function flowExtension({ name, options, example }: FlowDefinition) {
+  const { agents, options: set } = example;
+  return {
+    uri: flowExtensionUri,
+    description: `A flow: a message's text is the task, and \`${flowSettingsKey}\` in its metadata, \`{agents, options}\`, says which agents work on it and how.`,
+    params: {
+      flow: name,
+      settings: {
+        type: "object",
+        properties: {
+          agents: { type: "array", items: { type: "string" }, description: "Names, addresses, or `skill:` and words." },
+          options: z.toJSONSchema(options, { io: "input" }),
+        },
+        additionalProperties: false,
+      },
+      example: { ...(agents && { agents }), ...(set && { options: set }) },
+    },
+  };
 }

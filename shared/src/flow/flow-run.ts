@@ -7,12 +7,12 @@ import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
 import type { Run, RunDefinition, StepContext } from "../core/run.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
-import { chooseAgents } from "./choose-agents.ts";
+import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierTasks } from "./earlier.ts";
+import { chooseAgents } from "./find-agent.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type Begun, type FlowLimits, type FlowState, newState } from "./flow-state.ts";
-import { writtenObject } from "./written-object.ts";
 
 /** What a flow needs of the process it runs in; `limits` where they are other than the default. */
 export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };

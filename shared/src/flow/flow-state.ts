@@ -1,4 +1,4 @@
-import type { AgentEntry } from "../core/agents.ts";
+import type { AgentEntry } from "../core/agent.ts";
 import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
 import type { StepContext } from "../core/run.ts";

@@ -69,3 +69,10 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
     return { ok: false, error: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** The JSON object that a text holds, in a fence or between words; undefined where it holds none. */
+export function writtenObject(text: string): Json | undefined {
+  const written = /\{.*\}/s.exec(text)?.[0];
+  const parsed = written === undefined ? undefined : parseArguments(written);
+  return parsed?.ok ? (parsed.value as Json) : undefined;
+}

@@ -1,4 +1,6 @@
 /** Durable runs without agents: ordinary functions that outlive their process. */
+
+export type { Log } from "../core/engine.ts";
 export {
   type Engine,
   type EngineHealth,
@@ -11,6 +13,5 @@ export {
   terminalStatuses,
 } from "../core/engine.ts";
 export { type EventOf, eventTypes, type ReadEvent, readEvent } from "../core/events.ts";
-export type { Log } from "../core/log.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";

@@ -1,5 +1,5 @@
 /** What a flow is written with. */
-export { type AgentEntry, agentText } from "../core/agents.ts";
+export { type AgentEntry, agentText } from "../core/agent.ts";
 export type { AskOutcome } from "../core/ask-outcome.ts";
 export type { FlowEvent } from "../core/events.ts";
 export {
@@ -13,10 +13,9 @@ export {
   type FlowExample,
   type FlowResult,
 } from "../core/flow.ts";
-export { type FlowSettings, flowSettings } from "../core/flow-settings.ts";
-export { outcomeText } from "../flow/ask.ts";
+export { type FlowSettings, flowSettings } from "../core/task.ts";
+export { isFinal, outcomeText } from "../flow/ask.ts";
 export { type AnswerForm, askInForm, type FormedAnswer } from "../flow/ask-in-form.ts";
 export { cut, roomForEach } from "../flow/cut.ts";
-export { isFinal } from "../flow/final-failure.ts";
 export { agentByName, meantAgent } from "../flow/find-agent.ts";
 export { createSlots, type Slots } from "../flow/slots.ts";

@@ -1,11 +1,10 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
-import { type FlowSettings, flowSettingsKey } from "../core/flow-settings.ts";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { RunEvent } from "../core/run.ts";
-import type { AgentInput } from "../core/task.ts";
+import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
 import { ownRun } from "./own-run.ts";
 import type { FoldCache } from "./projection-cache.ts";
 

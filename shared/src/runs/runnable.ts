@@ -1,8 +1,8 @@
 import type { Skill } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
-import type { FlowSettings } from "../core/flow-settings.ts";
 import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
+import type { FlowSettings } from "../core/task.ts";
 
 /** What a caller of the gateway can start, through whatever face: a flow, or an agent. */
 export type Runnable = {

@@ -1,11 +1,10 @@
-import { isAnswerSchema } from "../core/answer-schema.ts";
 import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { UserMessage } from "../core/message.ts";
 import type { AgentInput } from "../core/task.ts";
+import { isAnswerSchema } from "../core/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, startRun } from "./accept-message.ts";
-import { listWhere } from "./list-where.ts";
 import { ownRun } from "./own-run.ts";
 import type { FoldCache } from "./projection-cache.ts";
 import { type RunView, runView, statusOf } from "./run-view.ts";
@@ -106,3 +105,38 @@ export function openRuns(deps: RunsDeps): Runs {
 
 /** States that a run's journal tells apart, and its record does not. */
 const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
+
+type Page = Awaited<ReturnType<Engine["list"]>>;
+
+const countedAtOnce = 200;
+
+/**
+ * A page of the runs for which something holds that only their events tell. Every run of the filter is looked at for the count, so that
+ * it should be one for few: those under way, say.
+ */
+async function listWhere(
+  engine: Pick<Engine, "list">,
+  filter: ListFilter,
+  holds: (run: RunRecord) => Promise<boolean>,
+): Promise<Page> {
+  const fitting = async (runs: readonly RunRecord[]) => {
+    const kept = await Promise.all(runs.map(holds));
+    return runs.filter((_, at) => kept[at]);
+  };
+  const found: RunRecord[] = [];
+  let cursor = filter.cursor;
+  do {
+    // No longer than what is missing, so that the page ends where the last run of it is.
+    const page = await engine.list({ ...filter, limit: filter.limit - found.length, ...(cursor && { cursor }) });
+    found.push(...(await fitting(page.runs)));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < filter.limit);
+  const { cursor: _, ...all } = filter;
+  let total = 0;
+  for (let next: string | undefined | null = null; next !== undefined; ) {
+    const page: Page = await engine.list({ ...all, limit: countedAtOnce, ...(next !== null && { cursor: next }) });
+    total += (await fitting(page.runs)).length;
+    next = page.nextCursor;
+  }
+  return { runs: found, total, ...(cursor !== undefined && { nextCursor: cursor }) };
+}

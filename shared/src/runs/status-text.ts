@@ -1,4 +1,4 @@
-import { askHumanName, terminateName } from "../core/control-calls.ts";
+import { askHumanName, terminateName } from "../core/agent.ts";
 import type { EventOf, ReadEvent } from "../core/events.ts";
 
 const longest = 300;

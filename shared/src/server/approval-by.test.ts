@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defineAgent } from "../agent/define-agent.ts";
-import type { MoreTools } from "../core/more-tools.ts";
+import type { MoreTools } from "../core/agent.ts";
 import { families } from "../tools/families.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { approvalBy } from "./approval-by.ts";

@@ -1,4 +1,4 @@
-import type { MoreTools } from "../core/more-tools.ts";
+import type { MoreTools } from "../core/agent.ts";
 import type { Tool } from "../core/tool.ts";
 
 /** Tools that come and go, each under a guard; the same tool is under the same one every time. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
-import { toolFamilyNames } from "../config/tool-families.ts";
+import { toolFamilyNames } from "../config/agent-section.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { createBrowsers } from "../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../machine/browser-process/settings.ts";

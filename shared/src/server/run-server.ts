@@ -2,8 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
-import { errnoOf } from "../core/errno.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, errnoOf } from "../core/errors.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
 import { openLog } from "./open-log.ts";
 

@@ -1,7 +1,6 @@
-import type { FlowSettings } from "../../core/flow-settings.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { TakenIn } from "../../core/taken-in.ts";
-import type { AgentInput } from "../../core/task.ts";
+import type { AgentInput, FlowSettings } from "../../core/task.ts";
 import type { PeerAddress } from "./peers.ts";
 
 /** What another agent is asked. */

@@ -10,9 +10,8 @@ import {
   withA2AExtensions,
 } from "@a2a-js/sdk/client";
 import { AppError } from "../../core/errors.ts";
-import { type FlowSettings, settingsMetadata } from "../../core/flow-settings.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
-import type { AgentInput } from "../../core/task.ts";
+import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
 import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "../extensions.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { textPart } from "../wire-part.ts";

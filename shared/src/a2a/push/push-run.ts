@@ -1,6 +1,5 @@
-import type { Engine } from "../../core/engine.ts";
+import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Log, silentLog } from "../../core/log.ts";
 import type { Run, RunDefinition } from "../../core/run.ts";
 import { applyEvent, emptyFold, type TaskFold } from "../../runs/projection.ts";
 import { createFoldCache } from "../../runs/projection-cache.ts";

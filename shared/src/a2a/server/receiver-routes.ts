@@ -1,7 +1,6 @@
 import { ListTaskPushNotificationConfigsResponse, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { type Context, Hono } from "hono";
-import { limitedBody } from "../../http/body-limit.ts";
-import { jsonBody } from "../../http/content-type.ts";
+import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { begin, bodyOf, json, query, type RestDeps } from "./rest-call.ts";
 

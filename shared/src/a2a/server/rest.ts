@@ -7,8 +7,7 @@ import {
   Task,
 } from "@a2a-js/sdk";
 import { type Context, Hono } from "hono";
-import { limitedBody } from "../../http/body-limit.ts";
-import { jsonBody } from "../../http/content-type.ts";
+import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { AppFailure, restError, toA2AError } from "../wire-error.ts";
 import type { HttpCall } from "./http-call.ts";

@@ -1,7 +1,7 @@
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import * as z from "zod";
-import { isAnswerSchema } from "../../core/answer-schema.ts";
 import type { AgentInput } from "../../core/task.ts";
+import { isAnswerSchema } from "../../core/tool-input.ts";
 import { metadataKeys, mostGiven } from "../extensions.ts";
 import { takenInSchema } from "../task-taken-in.ts";
 import { checked, messageId } from "./request-schema.ts";

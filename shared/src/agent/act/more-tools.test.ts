@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { MoreTools } from "../../core/more-tools.ts";
+import type { MoreTools } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 

@@ -1,5 +1,4 @@
-import type { AgentDefinition } from "../../core/agent.ts";
-import type { ToolsListed } from "../../core/more-tools.ts";
+import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { TaskState } from "../task/task-state.ts";
 

@@ -1,4 +1,4 @@
-import { askHumanName } from "../../core/control-calls.ts";
+import { askHumanName } from "../../core/agent.ts";
 import type { TaskMessage, TaskState } from "./task-state.ts";
 
 /**

@@ -11,3 +11,8 @@ export const aborts = {
 function abort(message: string): DOMException {
   return new DOMException(message, "AbortError");
 }
+
+/** What an operation of a dropped body gets: it is collected with the body. */
+export function never(): Promise<never> {
+  return new Promise(() => undefined);
+}

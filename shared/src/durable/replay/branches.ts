@@ -1,9 +1,8 @@
 import { publicError } from "../../core/errors.ts";
 import type { Run } from "../../core/run.ts";
-import { aborts } from "./aborts.ts";
+import { aborts, never } from "./aborts.ts";
 import { nonDeterministic } from "./journal.ts";
 import type { Life } from "./life.ts";
-import { never } from "./never.ts";
 import type { JournalRow } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,15 +1,13 @@
 import { AppError, publicError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
-import { aborts } from "./aborts.ts";
+import { aborts, never } from "./aborts.ts";
 import type { Journal } from "./journal.ts";
 import type { ExecutionOptions, Life } from "./life.ts";
-import { never } from "./never.ts";
-import { ProgressOrder } from "./progress-order.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
-import { Trail } from "./trail.ts";
+import { ProgressOrder, Trail } from "./trail.ts";
 import { Waiting } from "./waiting.ts";
 
 /** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */

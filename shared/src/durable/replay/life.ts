@@ -1,10 +1,9 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/engine.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
 import type { Journal } from "./journal.ts";
-import type { ProgressOrder } from "./progress-order.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
-import type { Trail } from "./trail.ts";
+import type { ProgressOrder, Trail } from "./trail.ts";
 
 /** What an execution is made with. */
 export type ExecutionOptions = {

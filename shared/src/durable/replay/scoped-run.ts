@@ -1,12 +1,11 @@
 import type { Json } from "../../core/json.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
+import { never } from "./aborts.ts";
 import { runAll, runRace } from "./branches.ts";
 import type { Life } from "./life.ts";
-import { never } from "./never.ts";
-import { assertNotReserved } from "./reserved-events.ts";
 import type { JournalRow } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
-import { runStep } from "./step.ts";
+import { assertNotReserved, runStep } from "./step.ts";
 
 /** The durable verbs for the body or one of its branches. */
 export function scopedRun(execution: Life, scope: Scope): Run {

@@ -1,9 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Effect, RunEvent, StepContext } from "../../core/run.ts";
+import { never } from "./aborts.ts";
 import type { Life } from "./life.ts";
-import { never } from "./never.ts";
-import { assertNotReserved } from "./reserved-events.ts";
 import type { JournalRow, RecordedError } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 
@@ -97,4 +96,11 @@ function interrupted(name: string): RecordedError {
     code: "interrupted",
     message: `Step "${name}" had started when its process stopped; whether it took effect is unknown.`,
   };
+}
+
+const reserved: readonly string[] = ["run-ended", "run-paused", "run-resumed"];
+
+/** Throws a TypeError for an event only the engine may tell. */
+export function assertNotReserved(event: RunEvent): void {
+  if (reserved.includes(event.type)) throw new TypeError(`"${event.type}" events belong to the engine.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/log.ts";
+import { silentLog } from "../../core/engine.ts";
 import type { Run } from "../../core/run.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Execution } from "./execution.ts";

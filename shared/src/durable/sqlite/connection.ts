@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { migrate } from "./schema.ts";
-import { prepareTables, type Tables } from "./tables.ts";
+import { migrate } from "./tables/schema.ts";
+import { prepareTables, type Tables } from "./tables/tables.ts";
 
 /** How long a statement may hold this thread while another process has the lock; the Writer tries again after that. */
 const busyMs = 200;

@@ -1,13 +1,12 @@
-import type { Engine } from "../../core/engine.ts";
+import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Log, silentLog } from "../../core/log.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
 import { intake } from "./intake.ts";
 import { Live } from "./live.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
-import { recordOf } from "./runs-table.ts";
+import { recordOf } from "./tables/runs-table.ts";
 import { Watch } from "./watch.ts";
 import { Worker } from "./worker.ts";
 import { Writer } from "./writer.ts";

@@ -1,9 +1,9 @@
+import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
 import { isGone, ownIdentity } from "./process-identity.ts";
 import type { RunClock } from "./run-clock.ts";
-import type { Tables } from "./tables.ts";
-import type { WorkerRow } from "./workers-table.ts";
+import type { Tables } from "./tables/tables.ts";
+import type { WorkerRow } from "./tables/workers-table.ts";
 import type { Writer } from "./writer.ts";
 
 /** Beats a lease lasts, and looks at the other workers' processes a beat. */

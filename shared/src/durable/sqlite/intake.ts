@@ -3,8 +3,8 @@ import { AppError } from "../../core/errors.ts";
 import { endRun } from "./endings.ts";
 import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
-import { type RunRow, recordOf } from "./runs-table.ts";
-import type { Tables } from "./tables.ts";
+import { type RunRow, recordOf } from "./tables/runs-table.ts";
+import type { Tables } from "./tables/tables.ts";
 import type { Worker } from "./worker.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/log.ts";
+import { silentLog } from "../../core/engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { leasedRun } from "./leased-run.ts";
 import { machineClock } from "./machine-clock.ts";

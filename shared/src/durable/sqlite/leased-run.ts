@@ -10,9 +10,9 @@ import {
 } from "../replay/run-store.ts";
 import { endRun } from "./endings.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
-import type { Lease } from "./states-table.ts";
 import { storageFailure } from "./storage-error.ts";
-import type { Tables } from "./tables.ts";
+import type { Lease } from "./tables/states-table.ts";
+import type { Tables } from "./tables/tables.ts";
 import type { Writer } from "./writer.ts";
 
 export type LeasedRunOptions = {

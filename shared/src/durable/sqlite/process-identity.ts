@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { errnoOf } from "../../core/errors.ts";
 
 /** A process as others on its machine can find it again. */
 export type ProcessIdentity = {
@@ -22,7 +23,7 @@ export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
   try {
     process.kill(other.pid, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    return errnoOf(error) === "ESRCH";
   }
   return other.processStart !== "" && processStart(other.pid) !== other.processStart;
 }

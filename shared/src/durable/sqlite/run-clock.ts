@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/engine.ts";
 import type { MachineClock } from "./machine-clock.ts";
 
 /** One moment on both clocks, in milliseconds: `wall` for people to read, `steady` for what is to happen when. */

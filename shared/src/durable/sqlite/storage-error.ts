@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 
 /** SQLite's codes (and their extensions) that tell of the storage, not of the statement, each with what a person reads. */
 const causes: readonly (readonly [prefix: string, reason: string])[] = [
@@ -18,7 +18,7 @@ const causes: readonly (readonly [prefix: string, reason: string])[] = [
 
 /** Why the storage failed, or undefined when `error` is not about the storage. */
 export function storageFailure(error: unknown): string | undefined {
-  const code = codeOf(error);
+  const code = errnoOf(error);
   if (code === undefined) return undefined;
   const cause = causes.find(([prefix]) => code.startsWith(prefix));
   return cause === undefined ? undefined : `${cause[1]} (${code})`;
@@ -26,14 +26,10 @@ export function storageFailure(error: unknown): string | undefined {
 
 /** Whether another process merely has the lock at the moment. */
 export function isBusy(error: unknown): boolean {
-  return codeOf(error)?.startsWith("SQLITE_BUSY") ?? false;
+  return errnoOf(error)?.startsWith("SQLITE_BUSY") ?? false;
 }
 
 /** What callers get while the storage is out of order. */
 export function storageUnavailable(reason: string, cause?: unknown): AppError {
   return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -1,5 +1,5 @@
+import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
 import type { RunDefinition, RunEvent } from "../../core/run.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
@@ -8,9 +8,9 @@ import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
 import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
-import type { RunRow } from "./runs-table.ts";
-import type { Lease } from "./states-table.ts";
-import type { Tables } from "./tables.ts";
+import type { RunRow } from "./tables/runs-table.ts";
+import type { Lease } from "./tables/states-table.ts";
+import type { Tables } from "./tables/tables.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { silentLog } from "../../core/log.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/tables.ts";
 import { Writer } from "./writer.ts";
 
 const identity = { host: "h", pid: 1, processStart: "" };

@@ -1,10 +1,9 @@
-import type { EngineHealth } from "../../core/engine.ts";
+import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/tables.ts";
 
 /** How long the lock may be another process's before that counts as a failure of the storage. */
 const busyPatienceMs = 5000;

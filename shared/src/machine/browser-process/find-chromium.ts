@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
-import { ownCommand } from "../../core/own-command.ts";
+import { ownCommand } from "../../core/release.ts";
 
 const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessMissing } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errors.ts";
 import { isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /**

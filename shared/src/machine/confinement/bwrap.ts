@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
+import { errnoOf } from "../../core/errors.ts";
 import { descendants, innerPid, readProcessTable, sendSignal } from "../kernel/process-table.ts";
 import { namespaceFilter } from "../kernel/syscall-filter.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";

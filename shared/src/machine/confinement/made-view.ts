@@ -1,7 +1,6 @@
 import { closeSync, realpathSync, writeSync } from "node:fs";
 import * as z from "zod";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import { isWithin, type Mount, readMounts, shownAt } from "../kernel/mount-table.ts";
 
 /** What a view is to have of this machine. */

@@ -1,8 +1,7 @@
 import { chmod, chown, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoOf, unlessMissing } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf, unlessMissing } from "../../core/errors.ts";
 import { makeOwnedFolder } from "../process/owned-folder.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
 import type { SandboxProcess } from "../sandbox/sandbox.ts";

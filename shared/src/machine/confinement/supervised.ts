@@ -1,6 +1,6 @@
 import { lstat, mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessMissing } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errors.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { readProcessTable, sendSignal, tasksOf } from "../kernel/process-table.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";

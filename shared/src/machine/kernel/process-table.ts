@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { errnoOf } from "../../core/errno.ts";
+import { errnoOf } from "../../core/errors.ts";
 
 /** A process of this machine as /proc tells of it at one moment. */
 export type ProcessEntry = {

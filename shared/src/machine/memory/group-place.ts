@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
+import { errnoOf } from "../../core/errors.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 
 type Setting = { readonly file: string; readonly value: (limits: SandboxLimits) => string; readonly required: boolean };

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessMissing } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errors.ts";
 import { isRunning, startOf } from "../kernel/process-table.ts";
 
 const owned = /^(.*)-(\d+)-(\d+)-[\da-f]{8}$/;

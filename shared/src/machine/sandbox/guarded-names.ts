@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, lstat, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { unlessMissing } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errors.ts";
 
 /**
  * Names in a workspace that something outside the sandbox would read or run later: shells, editors, other agents, this

@@ -1,7 +1,6 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";

@@ -1,8 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type * as z from "zod";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 
 /** What is kept in a JSON file of our own; undefined when there is none. Rejects with `internal` when it is not of the schema. */
 export async function readJson<Schema extends z.ZodType>(

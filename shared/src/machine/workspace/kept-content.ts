@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
+import { errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 /** Keeps content by its SHA-256 where no tool reaches it. Not synced to the disk: after a power cut it may be missing, never wrong. */

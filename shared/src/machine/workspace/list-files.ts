@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { errnoOf } from "../../core/errno.ts";
+import { errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "./held-folder.ts";
 

@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { confinedPath } from "./confined-path.ts";
 import { giveTo, holdFolder, type Owner } from "./held-folder.ts";

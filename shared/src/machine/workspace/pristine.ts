@@ -1,8 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { unlessMissing } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, unlessMissing } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "./json-file.ts";
 import { keepContent } from "./kept-content.ts";

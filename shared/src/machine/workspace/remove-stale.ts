@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessMissing } from "../../core/errno.ts";
+import { unlessMissing } from "../../core/errors.ts";
 
 const day = 24 * 60 * 60 * 1000;
 

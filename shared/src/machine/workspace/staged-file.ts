@@ -1,6 +1,5 @@
 import { link, open, rename, rm } from "node:fs/promises";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import { giveTo, type HeldFolder, type Owner } from "./held-folder.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, stat } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { type HeldFolder, holdFolder, type Owner } from "./held-folder.ts";
 

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
-import { version } from "../../core/version.ts";
+import { version } from "../../core/release.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { httpFetch } from "./http-fetch.ts";
 import { isProgram, type ProgramServer, type RemoteServer, type ServerConfig } from "./server-config.ts";

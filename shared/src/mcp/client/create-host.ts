@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { MoreTools, ToolsListed } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
-import type { MoreTools, ToolsListed } from "../../core/more-tools.ts";
 import type { Tool } from "../../core/tool.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";

@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
-import { ownCommand } from "../../core/own-command.ts";
+import { ownCommand } from "../../core/release.ts";
 import { neutralLine } from "./neutral-text.ts";
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ToldResult } from "../../core/more-tools.ts";
+import type { ToldResult } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { neutralLine } from "./neutral-text.ts";
 

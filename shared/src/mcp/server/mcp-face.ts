@@ -6,7 +6,7 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { AppError } from "../../core/errors.ts";
-import { refuseBrokenOff } from "../../http/body-limit.ts";
+import { refuseBrokenOff } from "../../http/request-body.ts";
 import { contextNamed } from "./context-header.ts";
 import { createListWatch } from "./list-watch.ts";
 import { mcpServer } from "./mcp-server.ts";

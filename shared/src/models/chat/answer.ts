@@ -122,7 +122,7 @@ export interface CallCollector {
 }
 
 /** Copes with servers that leave out the index, or give every call the same one. */
-export function createCallCollector(): CallCollector {
+function createCallCollector(): CallCollector {
   const found: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
 
   function callOf(delta: ToolCallDelta): (typeof found)[number] {

@@ -84,7 +84,7 @@ function finishOf({ finish, toolCalls }: Answer): ModelReply["finish"] {
 }
 
 /** Tokens and money of one call: the provider's numbers where it gave any, else estimated from what was sent and what came back. */
-export function usageOf(
+function usageOf(
   config: ModelConfig,
   request: ModelRequest,
   answer: {
@@ -116,7 +116,7 @@ function estimateOutput(answer: { text: string; reasoning: string; toolCalls: re
  * The calls with ids that occur once in the conversation: a missing id becomes `call_<n>`, counted over the conversation, and one that
  * was used before gets the number behind it. The same conversation and reply give the same ids.
  */
-export function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
+function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   const used = new Set(earlier.map((call) => call.id));
   return calls.map((call, index) => {

@@ -5,7 +5,7 @@ import type { Answer } from "./answer.ts";
 import { resultText } from "./wire.ts";
 
 /** The info string of the fenced blocks in which a model without function calling writes its calls. */
-export const callFence = "```tool_call";
+const callFence = "```tool_call";
 
 /**
  * The same request for a model without function calling: the tools are described in the system prompt, calls are fenced JSON blocks

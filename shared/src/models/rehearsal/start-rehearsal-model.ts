@@ -55,7 +55,7 @@ function answer(body: ChatRequest): ChatAnswer & Delivery {
 }
 
 /** What the rehearsal model says to everything it has no script for, and how to get a real model. */
-export function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
+function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
   const known = scripts.flatMap(({ title }) => title ?? []);
   const text = [
     "I am the rehearsal model: scripts played on this machine, not a language model. I cannot do this task.",

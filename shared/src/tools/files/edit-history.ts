@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { errnoOf } from "../../core/errno.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { stageFile } from "../../machine/workspace/staged-file.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { askHumanName } from "../../core/control-calls.ts";
+import { askHumanName } from "../../core/agent.ts";
 import { inWords } from "../../core/message.ts";
 import { askPerson } from "../../core/question.ts";
 import { failure, type Tool } from "../../core/tool.ts";

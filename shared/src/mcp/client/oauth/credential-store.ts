@@ -2,8 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { unlessMissing } from "../../../core/errno.ts";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
 import type { RemoteServer } from "../server-config.ts";
 

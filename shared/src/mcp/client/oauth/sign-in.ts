@@ -6,7 +6,7 @@ import {
   type FetchLike,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
-import { ownCommand } from "../../../core/own-command.ts";
+import { ownCommand } from "../../../core/release.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { serverFailure } from "../failure-words.ts";
 import { httpFetch } from "../http-fetch.ts";

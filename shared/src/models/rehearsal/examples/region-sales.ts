@@ -3,14 +3,14 @@ import { type Acting, decision, excerpt, finish, type Scene, type Script, words 
 import { writeAndVerify } from "../write-and-verify.ts";
 
 /** The tasks of examples that are about the revenue of regions. */
-export const salesTasks = {
+const salesTasks = {
   planning: "Find out from orders.csv which region sold most, and write a short report about it.",
   sequential: "Compute the revenue per region from orders.csv, then write a short summary for the management.",
   conditional: "Which region sold most?",
 } as const;
 
 /** The steps of the plan for the first of them. */
-export const salesSteps = {
+const salesSteps = {
   compute: "Compute the revenue per region in orders.csv",
   report: "Write report.md about the region that sold most",
 } as const;

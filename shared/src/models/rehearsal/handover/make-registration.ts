@@ -73,7 +73,7 @@ export type Detail = { readonly label: string; readonly value: string };
 export type FieldSetting = { readonly ref: string; readonly value: string | boolean };
 
 /** The details that a task lists after the address of the form. */
-export function detailsIn(text: string, address: string): readonly Detail[] {
+function detailsIn(text: string, address: string): readonly Detail[] {
   const [list = ""] = text
     .slice(text.indexOf(address) + address.length)
     .split(/\n(?!\s*- )/)
@@ -85,17 +85,17 @@ export function detailsIn(text: string, address: string): readonly Detail[] {
 }
 
 /** The number that a page shows as the registration's. */
-export function numberOn(page: string): string | undefined {
+function numberOn(page: string): string | undefined {
   return /registration number is (MH-\d+)/.exec(page)?.[1];
 }
 
 /** The button that leads on from a page of the form; undefined where no form is shown. */
-export function buttonOn(page: string): string | undefined {
+function buttonOn(page: string): string | undefined {
   return /button "(?:Next|Register)"[^\n]*\[(e\d+)\]/.exec(page)?.[1];
 }
 
 /** The fields on a page that do not have yet what the details say. */
-export function openFields(page: string, details: readonly Detail[]): readonly FieldSetting[] {
+function openFields(page: string, details: readonly Detail[]): readonly FieldSetting[] {
   return details.flatMap(({ label, value }): FieldSetting[] => {
     const field = elementOn(page, "textbox|combobox|checkbox", label) ?? elementOn(page, "radio", value);
     if (field === undefined) return [];

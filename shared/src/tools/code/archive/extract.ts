@@ -1,7 +1,6 @@
 import { chmod, constants, copyFile, mkdir, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errnoOf } from "../../../core/errno.ts";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { entryNames } from "./entry-path.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";

@@ -1,7 +1,6 @@
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../../core/errno.ts";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
 import { rememberArrival } from "../../../machine/workspace/pristine.ts";

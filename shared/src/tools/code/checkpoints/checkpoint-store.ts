@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../../core/errno.ts";
+import { errnoOf } from "../../../core/errors.ts";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { readJson, writeJson } from "../../../machine/workspace/json-file.ts";

@@ -1,6 +1,5 @@
 import { rm, rmdir } from "node:fs/promises";
-import { errnoOf } from "../../../core/errno.ts";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Moment } from "./run-clock.ts";
+import type { Moment } from "../run-clock.ts";
 import type { RunRow } from "./runs-table.ts";
 
 /** What a worker asks of `runs`: which it may take, which it holds, when the next sleep is over. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { RunStatus } from "../../core/engine.ts";
-import type { Parking, RecordedError } from "../replay/run-store.ts";
-import type { Moment } from "./run-clock.ts";
+import type { RunStatus } from "../../../core/engine.ts";
+import type { Parking, RecordedError } from "../../replay/run-store.ts";
+import type { Moment } from "../run-clock.ts";
 
 /** Who may write a run: the worker that claimed it, at that claim. */
 export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };

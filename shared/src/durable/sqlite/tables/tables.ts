@@ -1,13 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
-import { clockTable } from "./clock-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { journalTable } from "./journal-table.ts";
 import { listing } from "./listing.ts";
 import { runsTable } from "./runs-table.ts";
 import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
-import { workersTable } from "./workers-table.ts";
+import { clockTable, workersTable } from "./workers-table.ts";
 
 /** Every statement, prepared on one connection. What changes data is to be called inside a transaction of the Writer. */
 export function prepareTables(db: Database) {

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { JournalRow } from "../replay/run-store.ts";
+import type { JournalRow } from "../../replay/run-store.ts";
 
 type Stored = {
   path: string;

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { ProcessIdentity } from "./process-identity.ts";
+import type { ProcessIdentity } from "../process-identity.ts";
+import type { ClockReading } from "../run-clock.ts";
 
 export type WorkerRow = { readonly id: string; readonly beat: number } & ProcessIdentity;
 
@@ -24,5 +25,17 @@ export function workersTable(db: Database) {
     /** Declares a worker dead that has not moved since; false when it has. */
     removeUnmoved: (id: string, seenBeat: number) => remove.get(id, seenBeat) !== null,
     remove: (id: string) => void leave.run(id),
+  };
+}
+
+/** Statements over `clock`, which has one row: how the clocks stood when a worker last showed that it is alive. */
+export function clockTable(db: Database) {
+  const read = db.query<ClockReading, []>("SELECT boot, uptime, wall, steady FROM clock");
+  const put = db.query<null, [string, number, number, number]>(
+    "INSERT OR REPLACE INTO clock (n, boot, uptime, wall, steady) VALUES (1, ?, ?, ?, ?)",
+  );
+  return {
+    read: () => read.get(),
+    put: ({ boot, uptime, wall, steady }: ClockReading) => void put.run(boot, uptime, wall, steady),
   };
 }

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../../core/errors.ts";
 
 /** One entry a version; the file's `user_version` says how many of them it has seen. Never change one that was released. */
 const migrations: readonly string[] = [

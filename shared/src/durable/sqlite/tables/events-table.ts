@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { StoredEvent } from "../../core/engine.ts";
-import type { RunEvent } from "../../core/run.ts";
-import type { Moment } from "./run-clock.ts";
+import type { StoredEvent } from "../../../core/engine.ts";
+import type { RunEvent } from "../../../core/run.ts";
+import type { Moment } from "../run-clock.ts";
 
 /** Statements over `events`: one gapless sequence a run, its last number kept in the run's row. */
 export function eventsTable(db: Database) {

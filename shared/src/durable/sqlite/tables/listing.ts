@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import * as z from "zod";
-import type { ListFilter } from "../../core/engine.ts";
-import { AppError } from "../../core/errors.ts";
+import type { ListFilter } from "../../../core/engine.ts";
+import { AppError } from "../../../core/errors.ts";
 import type { RunRow } from "./runs-table.ts";
 
 /** The last run of a page: the next page begins below it. */
