@@ -308,3 +308,13 @@ test("a compaction never cuts between a call and its results", async () => {
     expect(answered.toSorted()).toEqual(calls.toSorted());
   }
 });
+
+test("a task whose time is over while a summary is written ends as time_limit", async () => {
+  await using agent = await agentForTest({
+    script: talker(12, { text: "SUMMARY", delayMs: 60_000 }),
+    tools: [echo],
+    model: small,
+  });
+  const { record } = await agent.run("Go on.", { budget: { wallMs: 2_000 } });
+  expect(record.error?.code).toBe("time_limit");
+});

@@ -5,7 +5,7 @@ import { ModelAway } from "../../models/model-failure.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type CalledModel, callModel } from "../model-call/call-model.ts";
 import { patientStep } from "../model-call/patient-step.ts";
-import { roomForAnswer, type SpentCall, spend, workDeadline } from "../model-call/spending.ts";
+import { roomForAnswer, type SpentCall, spend, timeLimit, workDeadline } from "../model-call/spending.ts";
 import type { Think } from "../task/loop.ts";
 import type { TaskMessage, TaskState } from "../task/task-state.ts";
 import { type ThinkDeps, waitingOf } from "./ask-model.ts";
@@ -140,12 +140,13 @@ async function askForSummary(
     { role: "system", text: summaryOrder },
     { role: "user", parts: [{ type: "text", text }] },
   ];
+  const deadline = workDeadline(task, signal);
   try {
     const maxOutputTokens = Math.min(longestSummary, roomForAnswer(task, estimateTokens(messages, []), model));
-    const deadline = workDeadline(task, signal);
     const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
     return await callModel(request, model, { emit, signal: deadline.signal }, tell);
   } catch (error) {
+    if (deadline.passed()) throw timeLimit(task);
     if (error instanceof AppError && !(error instanceof ModelAway)) return undefined;
     throw error;
   }
