@@ -61,7 +61,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/workspace",
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
-  config: ["core", "models", "machine/sandbox", "tools"],
+  config: ["core", "models", "http", "machine/sandbox", "tools"],
   public: [
     "core",
     "durable",

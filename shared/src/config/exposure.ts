@@ -1,12 +1,6 @@
-import { isIP } from "node:net";
 import { AppError } from "../core/errors.ts";
+import { isLoopback } from "../http/loopback-guard.ts";
 import type { Sections } from "./sections.ts";
-
-/** Whether only this machine can reach an address. */
-function isLoopback(host: string): boolean {
-  if (isIP(host) === 4) return host.startsWith("127.");
-  return host === "localhost" || host === "::1" || host === "[::1]";
-}
 
 /** Throws `config_invalid` when other machines could reach a server that asks nobody who they are: directly, or through what leads to its public address. */
 export function checkExposure({ server, gateway, agents }: Pick<Sections, "server" | "gateway" | "agents">): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { AppError, errorCodes } from "../core/errors.ts";
-import { loopbackGuard } from "./loopback-guard.ts";
+import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
 
 const app = new Hono();
 app.onError((error) => new Response(null, { status: error instanceof AppError ? errorCodes[error.code].status : 500 }));
@@ -24,4 +24,18 @@ test.each([
 ])("a request to %s from a page of %s is answered with %i", async (host, origin, status) => {
   const headers = { host, ...(origin !== "nowhere" && { origin }) };
   expect((await app.request("/", { headers })).status).toBe(status);
+});
+
+test.each([
+  ["localhost", true],
+  ["127.0.0.1", true],
+  ["127.8.0.1", true],
+  ["::1", true],
+  ["[::1]", true],
+  ["0.0.0.0", false],
+  ["127.0.0.1.evil.test", false],
+  ["127.evil.test", false],
+  ["", false],
+])("whether %s is this machine's loopback: %p", (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
 });

@@ -1,12 +1,14 @@
+import { isIP } from "node:net";
 import type { MiddlewareHandler } from "hono";
 import { AppError } from "../core/errors.ts";
 
 /** What this machine calls its loopback in an address. */
 export const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether an address to listen on is reachable from this machine only. */
+/** Whether an address to listen on is reachable from this machine only. Of names only `localhost` is. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === "::1" || hostname.startsWith("127.") || loopbackNames.has(hostname);
+  if (isIP(hostname) === 4) return hostname.startsWith("127.");
+  return hostname === "::1" || loopbackNames.has(hostname);
 }
 
 /**
