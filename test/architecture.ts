@@ -49,7 +49,8 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   "a2a/client": ["core", "http", "a2a"],
   "a2a/push": ["core", "machine/egress", "runs", "a2a"],
   "a2a/server": ["core", "machine", "machine/sandbox", "http", "runs", "a2a", "a2a/push"],
-  "a2a/ask": ["core", "http", "tools", "a2a", "a2a/client"],
+  "a2a/ask": ["core", "http", "a2a", "a2a/client"],
+  "a2a/delegate": ["core", "tools", "a2a/client", "a2a/ask"],
   flow: ["core", "models", "agent/model-call", "a2a/ask"],
   "mcp/client": [
     "core",
@@ -96,6 +97,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "a2a/push",
     "a2a/server",
     "a2a/ask",
+    "a2a/delegate",
     "a2a",
     "mcp/client",
     "mcp/server",

@@ -16,7 +16,7 @@ const core = ["shared/src/core", "shared/src/runs", "shared/src/a2a/task-view", 
 const durable = ["shared/src/durable"];
 const agent = ["shared/src/agent"];
 const a2a = ["shared/src/a2a/server", "shared/src/a2a/client", "shared/src/runs", "shared/src/http", "test/a2a"];
-const asking = ["shared/src/a2a/ask", "test/e2e/delegate"];
+const asking = ["shared/src/a2a/ask", "shared/src/a2a/delegate", "test/e2e/delegate"];
 const flows = ["shared/src/flow", "flows/src"];
 const sandbox = ["confinement", "memory", "sandbox"].map((room) => `shared/src/machine/${room}`).concat("test/attacks");
 const egress = ["shared/src/machine/egress", "test/attacks/exfiltration"];
@@ -210,7 +210,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "given-up-calling-off",
-    file: "shared/src/a2a/ask/call-off.ts",
+    file: "shared/src/a2a/ask/cancel-remote-tasks.ts",
     find: "return { done: !failure.retryable };",
     becomes: "return { done: true };",
     harm: "The task of an agent that could not be reached for a moment is never canceled, and works on.",
@@ -776,7 +776,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "cancels-its-neighbors",
-    file: "shared/src/a2a/ask/cancel-open.ts",
+    file: "shared/src/a2a/ask/cancel-remote-tasks.ts",
     find: ".filter(({ askId }) => askId.startsWith(below))",
     becomes: "",
     harm: "A branch that failed has the tasks of branches beside it canceled, whose agents were at work.",

@@ -1,6 +1,6 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
-import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import { AppError, publicError } from "manyhands/internal/core/errors";
 import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";

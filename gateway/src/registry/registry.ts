@@ -1,5 +1,5 @@
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
-import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import { AppError } from "manyhands/internal/core/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";

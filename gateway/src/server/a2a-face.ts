@@ -1,8 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
-import type { AgentFacts } from "manyhands/internal/a2a/server/card";
-import type { CardStyle } from "manyhands/internal/a2a/server/card-routes";
+import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { InsideAddress } from "manyhands/internal/a2a/client/inside-address";
+import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import { openCardKey } from "manyhands/internal/a2a/server/card-key";
 import type { Config } from "manyhands/internal/config/config";
 import type { FlowDefinition } from "manyhands/internal/core/flow";

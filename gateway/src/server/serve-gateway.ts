@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { createPeers, type PeerAddress } from "manyhands/internal/a2a/ask/peers";
-import { insideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";

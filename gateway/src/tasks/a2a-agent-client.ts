@@ -1,6 +1,6 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
-import { insideAddress } from "manyhands/internal/a2a/client/inside-address";
+import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import { AppError } from "manyhands/internal/core/errors";
 import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
 import { factsOfCard } from "./agent-facts.ts";

@@ -1,5 +1,5 @@
 import { taskStateFromJSON } from "@a2a-js/sdk";
-import { stateName } from "manyhands/internal/a2a/state-name";
+import { stateName } from "manyhands/internal/a2a/task-state";
 import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { TaskSummary } from "./agent-client.ts";

@@ -1,4 +1,4 @@
-import type { StateName } from "manyhands/internal/a2a/state-name";
+import type { StateName } from "manyhands/internal/a2a/task-state";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Progress } from "manyhands/internal/core/progress";
 

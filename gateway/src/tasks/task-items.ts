@@ -1,5 +1,5 @@
 import { artifactParts, messageText, type TaskUpdate } from "manyhands/internal/a2a/client/task-update";
-import { stateName } from "manyhands/internal/a2a/state-name";
+import { stateName } from "manyhands/internal/a2a/task-state";
 import { type EventOf, readEvent } from "manyhands/internal/core/events";
 import type { TaskItem, TaskState } from "./task-item.ts";
 

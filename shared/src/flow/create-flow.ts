@@ -1,4 +1,4 @@
-import { cancelOpen } from "../a2a/ask/cancel-open.ts";
+import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Excerpt, Flow, Writing } from "../core/flow.ts";
 import type { Part } from "../core/message.ts";

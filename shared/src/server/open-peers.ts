@@ -1,7 +1,7 @@
-import { delegateTool } from "../a2a/ask/delegate.ts";
-import { openDirectory } from "../a2a/ask/directory.ts";
 import { createPeers, type PeerAddress, type PeersOptions } from "../a2a/ask/peers.ts";
-import { insideAddress } from "../a2a/client/inside-address.ts";
+import { insideAddress } from "../a2a/client/server-address.ts";
+import { delegateTool } from "../a2a/delegate/delegate.ts";
+import { openDirectory } from "../a2a/delegate/directory.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 
 /**

@@ -9,7 +9,7 @@ import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts"
 import { terminate } from "../../tools/human/terminate.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
-import { cancelOpen } from "./cancel-open.ts";
+import { cancelOpen } from "./cancel-remote-tasks.ts";
 
 const text = (said: string): Part[] => [{ type: "text", text: said }];
 const to = (url: string, more: Partial<AskRequest> = {}): AskRequest => ({

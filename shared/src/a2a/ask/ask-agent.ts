@@ -3,16 +3,16 @@ import { AppError, errorCodes } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
 import type { Ask, AskRequest, Child, Met } from "./ask.ts";
+import { isOver } from "./ask.ts";
+import { faultOf, patiently, type Tried } from "./attempt.ts";
 import { beginAsk, meetAgain } from "./begin-ask.ts";
-import { isOver } from "./child-state.ts";
+import type { OpenAsk } from "./cancel-remote-tasks.ts";
+import { withdraw } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild, type Seen } from "./follow-child.ts";
-import type { OpenAsk } from "./open-asks.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
-import { faultOf, patiently, type Tried } from "./tried.ts";
-import { withdraw } from "./withdraw.ts";
 
 /** How a conversation with another agent came out: its task has ended there, or it was given up here and may still be at work. */
 type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };

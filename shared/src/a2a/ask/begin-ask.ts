@@ -2,9 +2,9 @@ import type { Fault } from "../../core/ask-outcome.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { Ask, AskRequest, Met } from "./ask.ts";
+import { patiently, type Tried, tried } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
-import { patiently, type Tried, tried } from "./tried.ts";
 
 /** An ask that began: refused before anything was sent, or with the agent it met. */
 export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Tried<Met> };

@@ -1,20 +1,19 @@
-import type { Task } from "@a2a-js/sdk";
+import { type Artifact, Role, type Task } from "@a2a-js/sdk";
 import * as z from "zod";
 import type { AskOutcome, Fault } from "../../core/ask-outcome.ts";
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { messageText } from "../client/task-update.ts";
 import { metadataKeys } from "../extensions.ts";
-import { taskTakenIn } from "../task-taken-in.ts";
-import { taskUsage } from "../task-usage.ts";
-import { answerOf } from "./answer.ts";
+import { taskTakenIn, taskUsage } from "../task-metadata.ts";
 import type { Child } from "./ask.ts";
-import { childState } from "./child-state.ts";
+import { childState } from "./ask.ts";
+import { patiently, type Tried, tried } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 import { takeFiles } from "./take-files.ts";
-import { patiently, type Tried, tried } from "./tried.ts";
 
 /** What a task at another agent came to. */
 export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
@@ -67,4 +66,42 @@ function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejec
   const error = told.safeParse(task.status?.message?.metadata?.[metadataKeys.error]).data;
   const usual: ErrorCode = state === "rejected" ? "rejected" : "task_failed";
   return { code: error?.code ?? usual, message: said || `${name} ended its task as ${state} and did not say why.` };
+}
+
+/** Characters of an answer, and of its data as JSON. */
+const mostCharacters = 256 * 1024;
+
+/** Artifacts that are an answer at an agent of ours. */
+const answerNames = ["answer", "partial-answer"];
+
+/** What another agent answered: text and, where there is any, data. `fault` when something of it was too large. */
+export type Answer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
+
+/** The answer of a task: its artifact of that name, or the text of all its artifacts, or else what the agent said last. */
+export function answerOf(task: Task): Answer {
+  const named = task.artifacts.findLast(({ name }) => answerNames.includes(name));
+  const sources = named === undefined ? task.artifacts : [named];
+  const text = sources.map(textOf).filter(Boolean).join("\n") || lastWords(task);
+  const data = sources.flatMap(({ parts }) =>
+    parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as Json] : [])),
+  )[0];
+  const isLong = text.length > mostCharacters;
+  const isHuge = data !== undefined && JSON.stringify(data).length > mostCharacters;
+  const what = [...(isLong ? ["text"] : []), ...(isHuge ? ["data"] : [])].join(" and ");
+  const message = `The ${what} of the answer is longer than the ${mostCharacters} characters that are taken.`;
+  return {
+    text: (isLong ? `${text.slice(0, mostCharacters)}\n[cut off]` : text).toWellFormed(),
+    ...(data !== undefined && !isHuge && { data }),
+    ...(what !== "" && { fault: { code: "too_large" as const, message } }),
+  };
+}
+
+/** The text parts of one artifact as they are: an agent that streams sends its answer in pieces, which may end in mid-word. */
+function textOf({ parts }: Artifact): string {
+  return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
+}
+
+function lastWords({ status, history }: Task): string {
+  const said = messageText(status?.message);
+  return said || messageText(history.findLast(({ role }) => role === Role.ROLE_AGENT));
 }

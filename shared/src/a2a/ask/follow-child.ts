@@ -8,21 +8,13 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import { messageText } from "../client/task-update.ts";
 import { isSettled } from "../task-state.ts";
 import type { Child } from "./ask.ts";
-import {
-  type ChildQuestion,
-  type ChildState,
-  childQuestion,
-  childState,
-  isOver,
-  waitsForPerson,
-} from "./child-state.ts";
+import { type ChildQuestion, type ChildState, childQuestion, childState, isOver, waitsForPerson } from "./ask.ts";
+import { inTime, type Tried, tried } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import type { Doorbell } from "./doorbell.ts";
-import { inTime } from "./in-time.ts";
 import { childNotes, type Notes, type ToldLines } from "./notes.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
-import { type Tried, tried } from "./tried.ts";
 
 /** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
 export type Followed = ToldLines & {

@@ -7,7 +7,7 @@ import { badAgentForTest, badTask } from "../../testing/a2a/bad-agent.ts";
 import { gateForTest } from "../../testing/a2a/gate.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
-import { cancelOpen } from "./cancel-open.ts";
+import { cancelOpen } from "./cancel-remote-tasks.ts";
 import type { Peers } from "./peers.ts";
 
 const parts: Part[] = [{ type: "text", text: "Pay the bill." }];

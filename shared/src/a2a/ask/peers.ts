@@ -3,7 +3,7 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import { type A2aClient, createA2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
-import type { InsideAddress } from "../client/inside-address.ts";
+import type { InsideAddress } from "../client/server-address.ts";
 import type { Doorbell } from "./doorbell.ts";
 import { createFloor, type Floor } from "./floor.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";

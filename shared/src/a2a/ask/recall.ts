@@ -2,9 +2,7 @@ import { type Engine, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, StepContext } from "../../core/run.ts";
-import { callOff } from "./call-off.ts";
-import { cancelOpen } from "./cancel-open.ts";
-import { openAsks } from "./open-asks.ts";
+import { callOff, cancelOpen, openAsks } from "./cancel-remote-tasks.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";
 

@@ -3,10 +3,10 @@ import { messageSignal, type UserMessage } from "../../core/message.ts";
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
 import type { Child } from "./ask.ts";
+import type { Tried } from "./attempt.ts";
 import type { Seen } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
 import { sendAnswer } from "./send-ask.ts";
-import type { Tried } from "./tried.ts";
 
 const floorMs = 30_000;
 

@@ -4,11 +4,11 @@ import type { Fault } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { retrying } from "../client/client-retry.ts";
-import { isSameServer } from "../client/same-server.ts";
+import { isSameServer } from "../client/server-address.ts";
 import { metadataKeys } from "../extensions.ts";
+import { faultOf } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
-import { faultOf } from "./tried.ts";
 
 /** The files that could be taken, and why the first of the others could not. */
 type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };

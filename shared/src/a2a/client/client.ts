@@ -19,8 +19,8 @@ import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { findTask } from "./find-task.ts";
-import type { InsideAddress } from "./inside-address.ts";
-import { isSameServer } from "./same-server.ts";
+import type { InsideAddress } from "./server-address.ts";
+import { isSameServer } from "./server-address.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 
 /** A message to an agent: a text, or parts where there is more than text. With a `taskId` it answers that task. */

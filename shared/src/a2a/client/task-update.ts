@@ -5,7 +5,7 @@ import { type Progress, progressSchema } from "../../core/progress.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import { metadataKeys } from "../extensions.ts";
-import { taskUsage } from "../task-usage.ts";
+import { taskUsage } from "../task-metadata.ts";
 
 /** An event of the journal as a stream brought it; `at` is in milliseconds since 1970. */
 export type JournalEntry = { readonly at: number; readonly event: RunEvent };

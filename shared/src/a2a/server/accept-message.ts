@@ -1,11 +1,12 @@
-import type { Message, SendMessageRequest } from "@a2a-js/sdk";
+import type { Message, SendMessageRequest, Part as WirePart } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { RunRecord } from "../../core/engine.ts";
-import type { UserMessage } from "../../core/message.ts";
+import type { Json } from "../../core/json.ts";
+import type { Part, UserMessage } from "../../core/message.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
 import { continueRun, startRun } from "../../runs/accept-message.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
-import { acceptParts } from "./accept-parts.ts";
 import type { TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";
 
@@ -44,4 +45,65 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
   }
   const parts = await acceptParts(message.parts, deps.artifacts);
   return { messageId: message.messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/**
+ * Characters of text and data that a message keeps in its parts; what goes beyond becomes a file. No model reads that much as a
+ * message, and every view of the task stays small.
+ */
+const roomOfMessage = 256 * 1024;
+
+/** Parts that came in, as the journal keeps them; bytes go to the artifact store, which keeps equal content once. */
+async function acceptParts(parts: readonly WirePart[], artifacts: ArtifactStore): Promise<Part[]> {
+  const accepted: Part[] = [];
+  let room = roomOfMessage;
+  for (const part of parts) {
+    const inline = inlinePart(part, room);
+    accepted.push(inline?.part ?? (await storedPart(part, artifacts)));
+    room -= inline?.size ?? 0;
+  }
+  return accepted;
+}
+
+/** The part as it is, if it is none that has to be stored. */
+function inlinePart(part: WirePart, room: number): { part: Part; size: number } | undefined {
+  const { content } = part;
+  const mediaType = part.mediaType === "" ? {} : { mediaType: part.mediaType };
+  if (content?.$case === "url")
+    return { part: { type: "url", url: content.value, ...mediaType, ...named(part) }, size: 0 };
+  if (content?.$case === "raw") return undefined;
+  if (content?.$case === "text") {
+    const size = content.value.length;
+    return size > room ? undefined : { part: { type: "text", text: content.value, ...mediaType }, size };
+  }
+  // The SDK's codec drops `data: null`; a part without any content never gets this far.
+  const data: Json = content?.value ?? null;
+  const size = JSON.stringify(data).length;
+  return size > room ? undefined : { part: { type: "data", data, ...mediaType }, size };
+}
+
+function storedPart(part: WirePart, artifacts: ArtifactStore): Promise<Part> {
+  const { content } = part;
+  const about = { ...(part.mediaType === "" ? {} : { mediaType: part.mediaType }), ...named(part) };
+  if (content?.$case === "raw") return keep(content.value, { name: "file", ...about }, artifacts);
+  if (content?.$case === "text") {
+    return keep(content.value, { name: "message.txt", mediaType: "text/plain", ...about }, artifacts);
+  }
+  const text = JSON.stringify(content?.value ?? null);
+  return keep(text, { name: "message.json", mediaType: "application/json", ...about }, artifacts);
+}
+
+async function keep(
+  content: string | Uint8Array,
+  about: { name: string; mediaType?: string },
+  artifacts: ArtifactStore,
+): Promise<Part> {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return { type: "file", ...(await artifacts.put(bytes, about)) };
+}
+
+/** A name without any path in it: what a sender calls a file must not choose where it goes. */
+function named(part: WirePart): { name?: string } {
+  const name = part.filename.split(/[\\/]/).at(-1)?.trim();
+  return name === undefined || name === "" || name === "." || name === ".." ? {} : { name };
 }

@@ -1,7 +1,8 @@
-import type { Extensions } from "@a2a-js/sdk";
+import { Extensions, HTTP_EXTENSION_HEADER } from "@a2a-js/sdk";
+import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
 import type { A2AError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
-import { journalExtension } from "../extensions.ts";
+import { agentExtension, journalExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /** What the request handler needs to know of a call beside its parameters. */
@@ -18,7 +19,7 @@ const stateKey = "manyhands";
 const failureKey = "manyhands/failure";
 
 /** The SDK's call context, carrying the facts through its transport handlers. */
-export function createCallContext(
+function createCallContext(
   facts: CallFacts,
   options: {
     readonly requestedVersion: string;
@@ -57,4 +58,46 @@ export function noteFailure(context: ServerCallContext, error: A2AError): void {
 /** What a call failed with, when it did. */
 export function notedFailure(context: ServerCallContext): A2AError | undefined {
   return context.state.get(failureKey) as A2AError | undefined;
+}
+
+/** One HTTP call of either binding. */
+export type HttpCall = {
+  readonly context: ServerCallContext;
+  /** Ends whatever still watches for this call. */
+  readonly release: () => void;
+  /** Headers every answer to it carries. */
+  readonly headers: () => Record<string, string>;
+};
+
+/** Reads what the headers say: extensions asked for, and the last event a resuming reader has. */
+export function httpCall(request: Request, principal: string, version: ProtocolVersion): HttpCall {
+  const gone = new AbortController();
+  const after = lastEventId(request);
+  const extensionHeader = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
+  const asked = request.headers.get(HTTP_EXTENSION_HEADER) ?? request.headers.get(LEGACY_HTTP_EXTENSION_HEADER);
+  const context = createCallContext(
+    {
+      principal,
+      signal: AbortSignal.any([request.signal, gone.signal]),
+      ...(after === undefined ? {} : { after }),
+    },
+    {
+      requestedVersion: version,
+      requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
+      offered: [journalExtension, agentExtension],
+    },
+  );
+  return {
+    context,
+    release: () => gone.abort(),
+    headers: () => {
+      const activated = context.activatedExtensions ?? [];
+      return activated.length === 0 ? {} : { [extensionHeader]: Extensions.toServiceParameter(activated) };
+    },
+  };
+}
+
+function lastEventId(request: Request): number | undefined {
+  const id = request.headers.get("Last-Event-ID");
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 }

@@ -1,7 +1,9 @@
-import { AgentCard, type AgentCardSignature } from "@a2a-js/sdk";
+import { A2A_VERSION_HEADER, AgentCard, type AgentCardSignature } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { type Context, Hono } from "hono";
+import { etag } from "hono/etag";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
@@ -77,12 +79,12 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
 }
 
 /** The card as JSON for 1.0 clients. */
-export function cardJson(card: AgentCard): Record<string, unknown> {
+function cardJson(card: AgentCard): Record<string, unknown> {
   return AgentCard.toJSON(card) as Record<string, unknown>;
 }
 
 /** The card as JSON for clients of either version: in each of its objects the fields of 1.0 and those of 0.3. */
-export async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
+async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
   // The SDK exports no card translation; its 0.3 transport answers the extended card translated, whatever card that is.
   const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
   const legacy: object = await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext());
@@ -103,4 +105,29 @@ function merged(one: unknown, other: unknown): unknown {
 
 function extension(uri: string, description: string, params?: Record<string, unknown>) {
   return { uri, description, required: false, params };
+}
+
+/** Which card a caller is shown that names no version: with the fields of 0.3 beside those of 1.0, or those of 1.0 alone. */
+export type CardStyle = "merged" | "strict";
+
+/**
+ * The card at its two addresses. At `agent-card.json`, where clients of either version look, whoever sends `A2A-Version` gets the card of that
+ * version, which strict readers check, and everyone else the one of `style`; at `agent.json`, where old clients look, it is always merged.
+ */
+export function cardApp(card: AgentCard, handler: A2ARequestHandler, style: CardStyle): Hono {
+  const app = new Hono();
+  const headers = {
+    "Cache-Control": "public, max-age=60",
+    "Last-Modified": new Date().toUTCString(),
+    Vary: A2A_VERSION_HEADER,
+  };
+  const merged = async (c: Context) => c.json(await mergedCardJson(card, handler), 200, headers);
+  app.use("/.well-known/*", etag());
+  app.get("/.well-known/agent.json", merged);
+  app.get("/.well-known/agent-card.json", (c) => {
+    const named = c.req.header(A2A_VERSION_HEADER)?.trim() ?? "";
+    const strict = named.startsWith("1.") || (style === "strict" && !named.startsWith("0.3"));
+    return strict ? c.json(cardJson(card), 200, headers) : merged(c);
+  });
+  return app;
 }

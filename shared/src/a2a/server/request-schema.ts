@@ -1,7 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
 import { FieldViolationsError } from "../wire-error.ts";
-import { protoObject } from "./proto-object.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
 /** In ProtoJSON a null means the field's default; numbers and booleans may come as strings, as they do in a query. */
@@ -132,5 +131,23 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
       field: issue.path.map(String).join(".") || "params",
       description: issue.message,
     })),
+  );
+}
+
+/**
+ * The schema of a ProtoJSON message. Readers of ProtoJSON take a field by its JSON name (`taskId`) and by its name in the proto
+ * (`task_id`); keys that name no field are left out.
+ */
+function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.preprocess((value) => withJsonNames(value, shape), z.object(shape));
+}
+
+function withJsonNames(value: unknown, shape: z.ZodRawShape): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => {
+      const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+      return [Object.hasOwn(shape, name) && !Object.hasOwn(value, name) ? name : key, field];
+    }),
   );
 }

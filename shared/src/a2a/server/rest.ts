@@ -1,19 +1,22 @@
 import {
   A2A_CONTENT_TYPE,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   type ListTasksResponse,
   SendMessageRequest,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
+import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
-import { AppFailure, restError, toA2AError } from "../wire-error.ts";
-import type { HttpCall } from "./http-call.ts";
-import { receiverRoutes } from "./receiver-routes.ts";
+import { requireVersionOne } from "../version.ts";
+import { AppFailure, FieldViolationsError, restError, toA2AError } from "../wire-error.ts";
+import { type HttpCall, httpCall } from "./call-context.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
-import { begin, bodyOf, json, optionalBodyOf, query, type RestDeps } from "./rest-call.ts";
 import { seqOf } from "./rpc-frame.ts";
 
 /** The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. */
@@ -107,4 +110,98 @@ async function* frames(updates: AsyncGenerator<StreamResponse>): AsyncGenerator<
     const data = StreamResponse.toJSON(update);
     yield { data, id: seqOf(data) };
   }
+}
+
+const address = "/tasks/:taskId/pushNotificationConfigs";
+
+/** The receivers of a task's notifications over HTTP+JSON (A2A 1.0 section 11.3). */
+function receiverRoutes(deps: RestDeps): Hono {
+  const { handler } = deps;
+  const app = new Hono({ strict: false });
+
+  app.post(address, jsonBody, limitedBody(), async (c) => {
+    const call = await begin(deps, c);
+    const asked = { ...object(await bodyOf(c)), taskId: c.req.param("taskId") };
+    const request = TaskPushNotificationConfig.fromJSON(
+      checked(requestSchemas.CreateTaskPushNotificationConfig, asked),
+    );
+    const made = await handler.createTaskPushNotificationConfig(request, call.context);
+    return json(call, TaskPushNotificationConfig.toJSON(made));
+  });
+  app.get(address, async (c) => {
+    const call = await begin(deps, c);
+    const asked = { ...query(c), taskId: c.req.param("taskId") };
+    const { taskId } = checked(requestSchemas.ListTaskPushNotificationConfigs, asked);
+    const listed = await handler.listTaskPushNotificationConfigs({ ...page, taskId }, call.context);
+    // The codec leaves out an empty list, which the specification wants present.
+    return json(call, { configs: [], ...(ListTaskPushNotificationConfigsResponse.toJSON(listed) as object) });
+  });
+  app.get(`${address}/:id`, async (c) => {
+    const call = await begin(deps, c);
+    const found = await handler.getTaskPushNotificationConfig({ tenant: "", ...named(c) }, call.context);
+    return json(call, TaskPushNotificationConfig.toJSON(found));
+  });
+  app.delete(`${address}/:id`, async (c) => {
+    const call = await begin(deps, c);
+    await handler.deleteTaskPushNotificationConfig({ tenant: "", ...named(c) }, call.context);
+    return json(call, {});
+  });
+  return app;
+}
+
+const page = { tenant: "", pageSize: 0, pageToken: "" };
+
+function named(c: Context) {
+  return checked(requestSchemas.GetTaskPushNotificationConfig, {
+    taskId: c.req.param("taskId"),
+    id: c.req.param("id"),
+  });
+}
+
+/** What is no object has no field that is right. */
+function object(value: unknown): object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+/** What the HTTP+JSON binding needs. */
+type RestDeps = {
+  readonly handler: A2ARequestHandler;
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly heartbeatMs: number;
+  readonly report: (bug: unknown) => void;
+};
+
+/** Reads who calls, and in which version. Throws `unauthorized` or VersionNotSupportedError. */
+async function begin(deps: RestDeps, c: Context): Promise<HttpCall> {
+  const principal = await deps.identify(c.req.raw);
+  requireVersionOne(c.req.raw);
+  return httpCall(c.req.raw, principal, "1.0");
+}
+
+/** The JSON of a request's body. Throws FieldViolationsError. */
+async function bodyOf(c: Context): Promise<unknown> {
+  try {
+    return parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new FieldViolationsError([{ field: "body", description: error.message }]);
+  }
+}
+
+/** The JSON object of a request that may have no body. Throws FieldViolationsError. */
+async function optionalBodyOf(c: Context): Promise<object> {
+  if ((await c.req.arrayBuffer()).byteLength === 0) return {};
+  const body = await bodyOf(c);
+  if (typeof body === "object" && body !== null) return body;
+  throw new FieldViolationsError([{ field: "body", description: "must be an object" }]);
+}
+
+/** The parameters in the address. */
+function query(c: Context): Record<string, string> {
+  return Object.fromEntries(new URL(c.req.url).searchParams);
+}
+
+/** An answer to a call. */
+function json(call: HttpCall, value: unknown): Response {
+  return new Response(JSON.stringify(value), { headers: { "Content-Type": A2A_CONTENT_TYPE, ...call.headers() } });
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { AgentInput } from "../../core/task.ts";
 import { isAnswerSchema } from "../../core/tool-input.ts";
 import { metadataKeys, mostGiven } from "../extensions.ts";
-import { takenInSchema } from "../task-taken-in.ts";
+import { takenInSchema } from "../task-metadata.ts";
 import { checked, messageId } from "./request-schema.ts";
 
 /** Agents a task may pass through; a ring of agents that call each other ends here. */

@@ -1,8 +1,7 @@
 import type { Fault } from "../../core/ask-outcome.ts";
-import { type AppError, errorCodes } from "../../core/errors.ts";
+import { AppError, errorCodes } from "../../core/errors.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { Ask } from "./ask.ts";
-import { expectedFailure } from "./in-time.ts";
 import type { Peers } from "./peers.ts";
 
 /** What one short step came to, and when on the clock of runs: a failure is a value, so that the run decides what follows. Milliseconds. */
@@ -53,4 +52,21 @@ export async function patiently<Value>(
     if (left <= 0) return last;
     await run.sleep(Math.min(pauseMs, left), { until });
   }
+}
+
+/** How long a step may outlast its ask's deadline: enough to learn that the task ended just before. */
+const graceMs = 2_000;
+
+/** The step's signal, aborted with a TimeoutError soon after `endsAt` (on the clock of runs), so that no agent that hangs holds up its asker. */
+export function inTime({ signal, now }: StepContext, endsAt: number | undefined): AbortSignal {
+  if (endsAt === undefined) return signal;
+  const leftMs = Math.max(0, endsAt - now()) + graceMs;
+  return AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
+}
+
+/** What an expected failure is: an AppError as it is, and the end of a signal's time as `timeout`; undefined for anything else. */
+export function expectedFailure(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  const isLate = error instanceof DOMException && error.name === "TimeoutError";
+  return isLate ? new AppError("timeout", "The agent did not answer in time") : undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
-import { answerOf } from "./answer.ts";
+import { answerOf } from "./collect.ts";
 
 const artifact = (name: string, ...texts: string[]) => ({
   artifactId: name,

@@ -1,8 +1,8 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
+import type { PeerAddress, Peers } from "../ask/peers.ts";
+import { shortLine } from "../ask/short-line.ts";
 import { sleep } from "../client/client-retry.ts";
-import type { PeerAddress, Peers } from "./peers.ts";
-import { shortLine } from "./short-line.ts";
 
 /** The agents that can be asked by name, and what their cards say of them. */
 export type Directory = {

@@ -1,3 +1,5 @@
+import { loopbackNames } from "../../http/loopback-guard.ts";
+
 /** A server of this system: where it is reached from here, and where from outside, if it is. */
 export type Place = { readonly url: string; readonly publicUrl: string | undefined };
 
@@ -25,4 +27,17 @@ export function insideAddress(places: readonly Place[]): InsideAddress {
 
 function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
+}
+
+/** Whether two http(s) addresses are one server: one origin, where this machine's names for its loopback are one name. */
+export function isSameServer(one: string | URL, other: string | URL): boolean {
+  const server = serverOf(one);
+  return server !== undefined && server === serverOf(other);
+}
+
+function serverOf(address: string | URL): string | undefined {
+  const url = URL.parse(String(address));
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return undefined;
+  if (loopbackNames.has(url.hostname)) url.hostname = "localhost";
+  return url.origin;
 }

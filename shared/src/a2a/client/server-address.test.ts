@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { insideAddress } from "./inside-address.ts";
+import { insideAddress } from "./server-address.ts";
 
 test("what is below a public address is reached inside, the longest address first, and nothing else is", () => {
   const inside = insideAddress([

@@ -7,9 +7,9 @@ import { openWeb } from "../../core/taken-in.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tool.ts";
 import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
 import { addressesNamedIn } from "../../tools/risk/named-hosts.ts";
-import { askAgent } from "./ask-agent.ts";
+import { askAgent } from "../ask/ask-agent.ts";
+import type { Peers } from "../ask/peers.ts";
 import type { Directory } from "./directory.ts";
-import type { Peers } from "./peers.ts";
 
 const name = "delegate";
 

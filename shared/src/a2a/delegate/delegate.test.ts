@@ -7,9 +7,9 @@ import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
+import { createPeers } from "../ask/peers.ts";
 import { delegateTool } from "./delegate.ts";
 import { openDirectory } from "./directory.ts";
-import { createPeers } from "./peers.ts";
 
 type Options = Parameters<typeof agentForTest>[0];
 

@@ -1,0 +1,107 @@
+import type { Task } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
+import { type JournalEvent, readEvent } from "../../core/events.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
+import type { TaskUsage } from "../../core/usage.ts";
+import type { A2aClient } from "../client/client.ts";
+import { taskUsage } from "../task-metadata.ts";
+import { expectedFailure } from "./attempt.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
+
+/**
+ * Cancels at the other agents what was asked below `run` and is still open: call it after a `run.all` that rejected or a `run.race`, whose
+ * aborted branches could not do so themselves. Answers how many agents could not be told; `recalling` sees to those.
+ */
+export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
+  // Its record is on disk when the next step begins, and with it every event before it: only then do the events tell what is open.
+  await run.step("settle asks", async () => null, { effect: "pure" });
+  return run.step("cancel open asks", async (step) => {
+    const events = await peers.engine.events(run.id);
+    const below = step.key.slice(0, step.key.lastIndexOf("/") + 1);
+    const open = openAsks(events.map(({ event }) => event)).filter(({ askId }) => askId.startsWith(below));
+    const calledOff = await Promise.all(open.map((ask) => callOff(ask, peers, step.signal)));
+    for (const [index, { askId, agent }] of open.entries()) {
+      const { done = false, usage } = calledOff[index] ?? {};
+      if (done) step.emit(canceled(askId, agent.name, usage));
+    }
+    return calledOff.filter(({ done }) => !done).length;
+  });
+}
+
+function canceled(askId: string, agent: string, usage: TaskUsage | undefined) {
+  const event = { type: "agent-answered", askId, agent, state: "canceled", files: [] } as const satisfies JournalEvent;
+  return { ...event, ...(usage !== undefined && { usage }) };
+}
+
+/** Cancels at the other agent what was given up here. */
+export function withdraw(run: Run, ask: OpenAsk, peers: Peers): Promise<CalledOff> {
+  return run.step("withdraw", ({ signal }) => callOff(ask, peers, signal));
+}
+
+/** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
+type CalledOff = { readonly done: boolean; readonly usage?: TaskUsage };
+
+/** An agent that hangs is called off later. */
+const longestMs = 5_000;
+
+/**
+ * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
+ * the message was lost, its task is cancelled by the message's id, and the message is never sent again to learn it. Harmless to repeat.
+ */
+export async function callOff(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<CalledOff> {
+  const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
+  try {
+    const client = await peers.client(ask.agent, signal);
+    const task = await cancelled(client, ask, signal);
+    const usage = task && taskUsage(task);
+    return { done: true, ...(usage !== undefined && { usage }) };
+  } catch (error) {
+    caller.throwIfAborted();
+    const failure = expectedFailure(error);
+    if (failure === undefined) throw error;
+    // It is unknown there, or cannot be cancelled by us: trying again changes none of it.
+    return { done: !failure.retryable };
+  }
+}
+
+/** The task after its cancellation, or as it had ended before; none where the agent knows of none. */
+async function cancelled(
+  client: A2aClient,
+  { askId, taskId, contextId }: OpenAsk,
+  signal: AbortSignal,
+): Promise<Task | undefined> {
+  if (taskId === undefined)
+    return client.cancelMessage(askId, { signal, ...(contextId !== undefined && { contextId }) });
+  try {
+    return await client.cancel(taskId, { signal });
+  } catch (error) {
+    if (error instanceof AppError && error.code === "run_ended") return client.get(taskId, { signal });
+    throw error;
+  }
+}
+
+/** An ask whose task at another agent may be at work; without `taskId` it is not known whether the agent ever had the message. */
+export type OpenAsk = {
+  readonly askId: string;
+  readonly agent: PeerAddress;
+  readonly contextId?: string;
+  readonly taskId?: string;
+};
+
+/** The asks that a run's events leave open. */
+export function openAsks(events: readonly RunEvent[]): OpenAsk[] {
+  const open = new Map<string, OpenAsk>();
+  for (const each of events) {
+    const event = readEvent(each);
+    if (event.type === "agent-asked") {
+      const { askId, agent: name, url, contextId } = event;
+      open.set(askId, { askId, agent: { name, url }, ...(contextId !== undefined && { contextId }) });
+    } else if (event.type === "agent-accepted") {
+      const known = open.get(event.askId);
+      if (known !== undefined) open.set(event.askId, { ...known, taskId: event.taskId });
+    } else if (event.type === "agent-answered" && event.left !== true) {
+      open.delete(event.askId);
+    }
+  }
+  return [...open.values()];
+}
