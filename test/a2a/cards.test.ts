@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
-import { bearerSecurity } from "manyhands/internal/server/identify";
+import { bearerSecurity } from "manyhands/internal/server/access";
 import { type AgentServer, definition, startAgentServer } from "./agent-server.ts";
 import { wire } from "./rpc.ts";
 

@@ -7,7 +7,7 @@ import { type GatewayServer, startGatewayServer } from "../e2e/gateway-server.ts
 import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
 
 const secret = "long-enough";
-/** Only root can become another user; elsewhere `shared/src/server/local-users.test.ts` tells users apart by the kernel's word alone. */
+/** Only root can become another user; elsewhere `shared/src/server/access.test.ts` tells users apart by the kernel's word alone. */
 const canBeAnother = process.platform === "linux" && process.getuid?.() === 0;
 
 let folder: string;

@@ -626,7 +626,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tools-of-one-name",
-    file: "shared/src/mcp/client/tool-name.ts",
+    file: "shared/src/mcp/client/servers/tool-name.ts",
     find: ".update(JSON.stringify([server, tool]))",
     becomes: ".update(JSON.stringify([tool]))",
     harm: "Of two servers whose long names begin alike, one is called for the other.",
@@ -824,7 +824,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "damaged-note-is-clean",
-    file: "shared/src/mcp/server/taken-in-by-calls.ts",
+    file: "shared/src/mcp/server/direct-tools.ts",
     find: ".data ?? [foreignTask]",
     becomes: ".data ?? []",
     harm: "Where the note of what calls brought in is damaged, calls that carry data away are made without a question.",

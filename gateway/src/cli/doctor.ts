@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "manyhands/internal/config/config";
-import { openLocalUsers } from "manyhands/internal/server/local-users";
+import { openLocalUsers } from "manyhands/internal/server/access";
 import { desktopPrograms } from "../setup/desktop-programs.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ownCommand } from "manyhands/internal/core/release";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
-import { readServers } from "manyhands/internal/mcp/client/read-servers";
-import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";
+import { readServers } from "manyhands/internal/mcp/client/servers/read-servers";
+import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/servers/server-config";
 import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";
 import { safeLine } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";

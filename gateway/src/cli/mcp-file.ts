@@ -1,6 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
-import { editServers } from "manyhands/internal/mcp/client/edit-servers";
+import { editServers } from "manyhands/internal/mcp/client/servers/edit-servers";
 import type { CliContext } from "./context.ts";
 import { everyVariable } from "./every-variable.ts";
 import { exitCodes } from "./exit-code.ts";

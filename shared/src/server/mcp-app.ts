@@ -1,3 +1,5 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { join } from "node:path";
 import { Hono } from "hono";
 import * as z from "zod";
 import { restFailure } from "../a2a/server/rest.ts";
@@ -5,9 +7,9 @@ import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { AppError } from "../core/errors.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
+import { ownSecret } from "../machine/own-secret.ts";
 import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
 import type { McpFace } from "../mcp/server/mcp-face.ts";
-import { requireMountKey } from "./mount-key.ts";
 
 /** What an agent answers below `/mcp` with. */
 export type McpAppDeps = {
@@ -110,4 +112,30 @@ function shown({ name, replaced, health }: AddedServer): object {
 function stateOf(state: string, disabled: readonly string[]): string {
   if (state === "ready") return disabled.length > 0 ? "approval-pending" : "connected";
   return state === "failed" ? "error" : "connecting";
+}
+
+/** The header that a request to change the servers carries the key in. */
+const mountKeyHeader = "Manyhands-Mount-Key";
+
+const keyFile = "mcp-mount-key";
+
+/** The key of those who may change `mcp.json`, made when there is none: a line in a file of the home that only the owner reads. */
+export async function mountKey(home: string): Promise<string> {
+  const key = await ownSecret(join(home, keyFile), () => Buffer.from(`${randomBytes(32).toString("base64url")}\n`));
+  return key.toString().trim();
+}
+
+/** Rejects with `forbidden` unless the request carries the key. */
+export async function requireMountKey(request: Request, home: string): Promise<void> {
+  const given = request.headers.get(mountKeyHeader);
+  const key = await mountKey(home);
+  if (given !== null && timingSafeEqual(digest(given), digest(key))) return;
+  throw new AppError(
+    "forbidden",
+    `Changing the MCP servers takes the key in the file ${keyFile} of this agent's home: send it as \`${mountKeyHeader}\`.`,
+  );
+}
+
+function digest(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest();
 }

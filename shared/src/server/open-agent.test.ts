@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/agent-section.ts";
+import type { MoreTools } from "../core/agent.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { createBrowsers } from "../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../machine/browser-process/settings.ts";
@@ -28,7 +29,7 @@ import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { createRobots } from "../tools/web/page/robots.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import { type MachineParts, offersOf, openAgent } from "./open-agent.ts";
+import { approvalBy, type MachineParts, offersOf, openAgent } from "./open-agent.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -208,4 +209,36 @@ test("families say all names their tools can have", async () => {
     ]);
   }
   await browsers.close();
+});
+
+const tester = {
+  otherNames: families.flatMap(({ toolNames }) => toolNames),
+  ...defineAgent({
+    name: "tester",
+    title: "Tester",
+    description: "",
+    version: "1",
+    skills: [],
+    instructions: "",
+    tools: [terminate],
+  }),
+};
+const call = (name: string) => ({ id: "1", name, arguments: "{}" });
+
+test("calls of the tools named are asked about, the others are not", () => {
+  expect(approvalBy(["terminate"], tester)(call("terminate"))).toBe("ask");
+  expect(approvalBy([], tester)(call("terminate"))).toBe("allow");
+});
+
+test("a name that no tool has is refused: a slip there would protect nothing", () => {
+  expect(() => approvalBy(["bsah"], tester)).toThrow(/\[agents\.tester\] approve names "bsah".*terminate/);
+});
+
+test("a tool that the agent would have on another machine may be named, and one of an MCP server", () => {
+  const moreTools = { mayHave: (name: string) => name.includes("__") } as MoreTools;
+  for (const name of ["bash", "computer_use", "browser_click_at", "sql_query"])
+    expect(approvalBy([name], tester)(call(name))).toBe("ask");
+  expect(approvalBy(["files__write"], { ...tester, moreTools })(call("files__write"))).toBe("ask");
+  for (const name of ["browser_clik_at", "files__write"])
+    expect(() => approvalBy([name], tester)).toThrow(`approve names "${name}"`);
 });

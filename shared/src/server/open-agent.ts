@@ -1,4 +1,6 @@
-import type { AgentDefinition } from "../core/agent.ts";
+import type { ApprovalPolicy } from "../agent/act/plan-call.ts";
+import type { AgentDefinition, MoreTools } from "../core/agent.ts";
+import { AppError } from "../core/errors.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import type { Tool } from "../core/tool.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
@@ -13,7 +15,7 @@ export type MachineParts = Omit<Machine, "code" | "edits"> & {
 };
 
 /** The agent with its tools, and the names of those it may have on a machine that has more. */
-export type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
+type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
 
 /** What is on offer to an agent that is to have these families, or its own where `chosen` is left out. */
 export function offersOf(
@@ -73,4 +75,40 @@ function others(agent: Agent, names: readonly string[]): readonly ToolFamily[] {
 function distinct(tools: readonly Tool[]): readonly Tool[] {
   const names = tools.map(({ name }) => name);
   return tools.filter(({ name }, at) => names.indexOf(name) === at);
+}
+
+/**
+ * Has a person allow each call of the tools named. Throws `config_invalid` for a name that no tool of the agent has or may have where the machine has
+ * what it lacks here: it would protect nothing.
+ */
+export function approvalBy(
+  names: readonly string[],
+  { name: agent, tools, otherNames, moreTools }: Pick<OpenedAgent, "name" | "tools" | "otherNames" | "moreTools">,
+): ApprovalPolicy {
+  const known = [...new Set([...tools.map((tool) => tool.name), ...otherNames])];
+  const unknown = names.find((name) => !known.includes(name) && moreTools?.mayHave(name) !== true);
+  if (unknown !== undefined) {
+    throw new AppError(
+      "config_invalid",
+      `[agents.${agent}] approve names ${JSON.stringify(unknown)}, but the tools are: ${known.join(", ")}.`,
+    );
+  }
+  return ({ name }) => (names.includes(name) ? "ask" : "allow");
+}
+
+/** Tools that come and go, each under a guard; the same tool is under the same one every time. */
+export function guardedMore(more: MoreTools, guarded: (tool: Tool) => Tool): MoreTools {
+  const known = new WeakMap<Tool, Tool>();
+  const under = (tool: Tool) => {
+    const one = known.get(tool) ?? guarded(tool);
+    known.set(tool, one);
+    return one;
+  };
+  return {
+    ...more,
+    async list(principal, signal, tell) {
+      const listed = await more.list(principal, signal, tell);
+      return { ...listed, tools: listed.tools.map(under) };
+    },
+  };
 }

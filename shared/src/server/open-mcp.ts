@@ -9,7 +9,7 @@ import { createEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
 import { createCredentialStore } from "../mcp/client/oauth/credential-store.ts";
-import { isProgram } from "../mcp/client/server-config.ts";
+import { isProgram } from "../mcp/client/servers/server-config.ts";
 
 type OpenMcpDeps = {
   readonly sandbox: Sandbox;

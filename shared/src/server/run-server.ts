@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import type { Logger } from "pino";
 import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
-import { openLog } from "./open-log.ts";
 
 /** How a server is started besides its configuration. */
 export type ServerOptions = {
@@ -93,4 +93,19 @@ export function publicUrlOf(
 /** An address that a listener on all interfaces can be reached at from here. */
 export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
+}
+
+/** What JSON leaves as it is and a terminal obeys or hides: C1 controls, delete, line separators, the bidirectional controls. */
+const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** A log of one JSON object a line: no text from outside can begin a line of its own, or be obeyed by a terminal the log is shown in. */
+export function openLog(name: string, write: (line: string) => void): Logger {
+  return pino(
+    { name, redact: ["apiKey", "token", "headers.authorization"] },
+    { write: (line: string) => write(line.replace(obeyed, escaped)) },
+  );
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -1,15 +1,28 @@
 import type { Config } from "../config/config.ts";
+import type { Tool } from "../core/tool.ts";
+import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
+import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
+import { browserTools } from "../tools/browser/browser-tools.ts";
+import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { createLookBook } from "../tools/browser/looks.ts";
+import { sightOf } from "../tools/browser/observe/sight.ts";
 import { createDatabases } from "../tools/data/databases.ts";
+import type { Look, OpenedBrowsing } from "../tools/family.ts";
 import type { Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
+import { createGuard } from "../tools/risk/guard.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
+import { createRobots } from "../tools/web/page/robots.ts";
+import { openEngines } from "../tools/web/search/open-engines.ts";
+import { searchAll } from "../tools/web/search/search-all.ts";
+import { webFetch } from "../tools/web/web-fetch.ts";
+import { webSearch } from "../tools/web/web-search.ts";
 import type { MachineParts } from "./open-agent.ts";
 import { openBrowser } from "./open-browser.ts";
-import { openBrowsing } from "./open-browsing.ts";
 import { openDesktop } from "./open-desktop.ts";
 import type { Machine } from "./open-machine.ts";
-import { openEgress, openWeb } from "./open-web.ts";
 
 /** What a model may ask for at most. */
 const longestTimeoutSeconds = 600;
@@ -68,4 +81,64 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
   if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
+}
+
+/** The browser's tools, and the guard over every tool that reaches outside or works on its pages. */
+function openBrowsing(
+  browsers: Browsers | undefined,
+  missing: string | undefined,
+  search: BrowserSearch | undefined,
+  { scope, trusted_hosts, max_content_length }: Config["browser"],
+): { readonly browsing: OpenedBrowsing; guarded(tool: Tool): Tool } {
+  const looks = createLookBook();
+  const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
+  const guarded = (tool: Tool) => guard.over(tool);
+  if (browsers === undefined)
+    return {
+      browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." },
+      guarded,
+    };
+  const tools = [
+    ...browserTools({ browsers, looks, search }),
+    extractContent({ browsers, pieceCharacters: max_content_length }),
+  ];
+  const look: Look = async (workspace, { signal, vision }) => {
+    const browsing = browsers.peek(workspace);
+    if (browsing === undefined) return { text: "No page is open in the browser." };
+    await guard.beforeSight(workspace);
+    return sightOf(browsing, { looks, vision, signal });
+  };
+  return { browsing: { tools, look, missing: undefined }, guarded };
+}
+
+/** The way out of this machine as configured; undefined where the web is switched off. */
+function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): Egress | undefined {
+  const { proxy, ...policy } = settings;
+  return search.enabled ? createEgress(policy, { proxy }) : undefined;
+}
+
+/** What reads the web without a browser. */
+export type OpenedWeb = {
+  /** `web_search` and `web_fetch`. */
+  readonly tools: readonly Tool[];
+  /** How a browser finds pages. */
+  readonly search: BrowserSearch | undefined;
+};
+
+const found = 5;
+
+/** The web tools as configured; none where there is no way out. `browser` shows pages that scripts make. */
+function openWeb(
+  { search, egress: settings }: Pick<Config, "search" | "egress">,
+  egress: Egress | undefined,
+  browser?: BrowserHost,
+): OpenedWeb {
+  if (egress === undefined) return { tools: [], search: undefined };
+  const page = { egress, robots: createRobots(egress), browser };
+  const { lang, country } = search;
+  const engines = openEngines(search, settings);
+  return {
+    tools: [webSearch({ ...page, engines, lang, country }), webFetch(page)],
+    search: async (query, signal) => (await searchAll(engines, { query, count: found, lang, country }, signal)).found,
+  };
 }

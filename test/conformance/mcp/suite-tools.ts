@@ -1,9 +1,9 @@
 import { inputRequired } from "@modelcontextprotocol/server";
 import { AppError } from "manyhands/internal/core/errors";
 import { noUsage } from "manyhands/internal/core/usage";
-import type { Given } from "../../../shared/src/mcp/server/asking.ts";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp/server/direct-tools.ts";
 import { invalidParams } from "../../../shared/src/mcp/server/invalid-params.ts";
+import type { Given } from "../../../shared/src/mcp/server/questions.ts";
 import { audio, image, resource, suiteChanges, text } from "./suite-content.ts";
 import { choices, confirmation, defaults, type Form, one, wide } from "./suite-schemas.ts";
 

@@ -1,13 +1,13 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import { failure, type Tool } from "../../core/tool.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./connection/connection.ts";
 import type { HeldCalls } from "./held-calls.ts";
 import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
 import { getPromptTool, readResourceTool } from "./resource-tools.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
 
 /** A server's tools whose definition is the approved one. */
 export type ApprovedTools = {

@@ -2,9 +2,9 @@ import type { Client, Tool as Definition, ElicitRequest, Progress } from "@model
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { ToolContext } from "../../core/tool.ts";
-import { pause } from "./back-off.ts";
-import type { Connection } from "./connection.ts";
-import { createDeadline } from "./deadline.ts";
+import { pause } from "./connection/back-off.ts";
+import type { Connection } from "./connection/connection.ts";
+import { createDeadline } from "./connection/deadline.ts";
 import { answerOf, questionOf } from "./elicitation.ts";
 import type { CallOutcome, HeldCalls } from "./held-calls.ts";
 import { sample } from "./sampling.ts";

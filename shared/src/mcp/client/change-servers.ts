@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
-import { type Entries, editServers } from "./edit-servers.ts";
 import type { MountedServer, ServerHealth } from "./mounted-server.ts";
-import type { ServerListOptions } from "./server-list.ts";
+import { type Entries, editServers } from "./servers/edit-servers.ts";
+import type { ServerListOptions } from "./servers/server-list.ts";
 
 /** A server that was added: whether an entry of its name was there before, and how it does. `off` is one whose entry disables it. */
 export type AddedServer = { readonly name: string; readonly replaced: boolean; readonly health: ServerHealth | "off" };

@@ -8,9 +8,9 @@ import { findTools, findToolsName, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
 import { createPins } from "./pins.ts";
 import { rememberedTools } from "./remembered-tools.ts";
-import type { ServerConfig } from "./server-config.ts";
-import { openServerList, type ServerListOptions } from "./server-list.ts";
-import { isMountedName } from "./tool-name.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
+import { openServerList, type ServerListOptions } from "./servers/server-list.ts";
+import { isMountedName } from "./servers/tool-name.ts";
 
 /** How the servers do, for people. */
 export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };

@@ -1,6 +1,6 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { neutral, neutralLine } from "./neutral-text.ts";
+import { neutral, neutralLine } from "./connection/neutral-text.ts";
 
 const field = z.looseObject({
   type: z.string().optional(),

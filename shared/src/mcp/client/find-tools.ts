@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ToldResult } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
-import { neutralLine } from "./neutral-text.ts";
+import { neutralLine } from "./connection/neutral-text.ts";
 
 /** The tool by which a model finds those it is not told of. */
 export const findToolsName = "find_tools";

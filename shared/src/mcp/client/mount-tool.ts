@@ -4,13 +4,13 @@ import { AppError } from "../../core/errors.ts";
 import type { Effect } from "../../core/run.ts";
 import { failure, type Tool } from "../../core/tool.ts";
 import { callServer } from "./call-server.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./connection/connection.ts";
+import { neutral } from "./connection/neutral-text.ts";
 import type { HeldCalls } from "./held-calls.ts";
-import { neutral } from "./neutral-text.ts";
-import { readResource } from "./read-resource.ts";
-import type { ServerConfig } from "./server-config.ts";
+import { readResource } from "./resource-tools.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
+import { mountedName } from "./servers/tool-name.ts";
 import { toResult } from "./to-result.ts";
-import { mountedName } from "./tool-name.ts";
 
 const longestDescription = 8_000;
 const object = z.record(z.string(), z.unknown());

@@ -1,13 +1,13 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import type { Tool } from "../../core/tool.ts";
 import { approvedTools } from "./approved-tools.ts";
-import type { ConnectDeps } from "./connect.ts";
-import { createConnection } from "./connection.ts";
-import type { ConnectionHealth } from "./connection-life.ts";
+import type { ConnectDeps } from "./connection/connect.ts";
+import { createConnection } from "./connection/connection.ts";
+import type { ConnectionHealth } from "./connection/connection-life.ts";
 import { createHeldCalls } from "./held-calls.ts";
 import type { Pins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
 
 /** How a server does, for people: what is started or reached, its connection, and its tools. */
 export type ServerHealth = ConnectionHealth & {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPins } from "./pins.ts";
-import { parseServers } from "./read-servers.ts";
+import { parseServers } from "./servers/read-servers.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-pins-"));
 afterAll(() => rm(home, { recursive: true }));

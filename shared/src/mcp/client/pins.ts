@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
 
 /** By server: what it was when it was approved, and the hash of each tool's definition. */
 const pinsSchema = z.record(

@@ -3,7 +3,7 @@ import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
 
 const remembered = z.strictObject({
   server: z.string(),

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
-import type { Connection } from "./connection.ts";
-import { createDeadline } from "./deadline.ts";
-import { neutralLine } from "./neutral-text.ts";
-import { resourceInWords, toResult } from "./to-result.ts";
-import { mountedName } from "./tool-name.ts";
+import type { Connection } from "./connection/connection.ts";
+import { createDeadline } from "./connection/deadline.ts";
+import { neutralLine } from "./connection/neutral-text.ts";
+import { mountedName } from "./servers/tool-name.ts";
+import { type Contents, resourceInWords, toResult } from "./to-result.ts";
 
 type Work = (client: Parameters<Parameters<Connection["use"]>[0]>[0], signal: AbortSignal) => Promise<ToolResult>;
 
@@ -96,4 +96,23 @@ function listed(server: string, lines: readonly string[]): ToolResult {
 
 function line(name: string, about: string): string {
   return `- ${neutralLine(name, 300)}${about === "" ? "" : `: ${neutralLine(about, 300)}`}`;
+}
+
+/** Has a server read a resource of its own. Rejects with an AppError where it has none or fails, or with the signal's reason. */
+export async function readResource(
+  connection: Connection,
+  uri: string,
+  signal: AbortSignal,
+): Promise<readonly Contents[]> {
+  const { name, timeout } = connection.server;
+  const deadline = createDeadline(name, timeout, timeout, signal);
+  try {
+    return await connection.use(async (client) => {
+      if (client.getServerCapabilities()?.resources === undefined)
+        throw new AppError("unavailable", "it has no resources to read.");
+      return (await client.readResource({ uri }, { signal: deadline.signal })).contents;
+    }, deadline.signal);
+  } finally {
+    deadline.end();
+  }
 }

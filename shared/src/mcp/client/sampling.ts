@@ -1,6 +1,6 @@
 import type { CreateMessageRequest } from "@modelcontextprotocol/client";
 import type { Inquiry, ToolContext } from "../../core/tool.ts";
-import { neutral } from "./neutral-text.ts";
+import { neutral } from "./connection/neutral-text.ts";
 
 const mostTokens = 4_000;
 

@@ -1,9 +1,12 @@
+import { extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import type { ImagePart } from "../../core/model.ts";
 import type { ToolResult } from "../../core/tool.ts";
-import { neutral, neutralLine } from "./neutral-text.ts";
-import { type SavedFor, saveResult } from "./save-result.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { saveFile } from "../../machine/workspace/save-file.ts";
+import { neutral, neutralLine } from "./connection/neutral-text.ts";
+import { serverId } from "./servers/tool-name.ts";
 
 /** Images models take. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -104,4 +107,30 @@ function says(parts: readonly string[], structured: unknown): boolean {
       return false;
     }
   });
+}
+
+/** Whose result it is that is saved, and where. */
+type SavedFor = { readonly server: string; readonly tool: string; readonly workspace: Workspace };
+
+/** What a server sent; `name` is what it calls it. */
+type Sent = { readonly base64: string; readonly mediaType: string; readonly name?: string };
+
+/**
+ * Saves it below `mcp/SERVER` of the workspace, by its content, so that the same sent again is one file. Says what was saved where, in words for a model.
+ */
+async function saveResult({ base64, mediaType, name }: Sent, target: SavedFor): Promise<string> {
+  const bytes = Buffer.from(base64, "base64");
+  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 8);
+  const given = extname(name ?? "");
+  const extension = /^\.\w{1,10}$/.test(given) ? given : extensionOf(mediaType);
+  const stem = (name?.slice(0, name.length - given.length) || target.tool).replace(/[^\w-]+/g, "_").slice(0, 40);
+  const path = `mcp/${serverId(target.server)}/${stem}-${hash}${extension}`;
+  await saveFile(target.workspace, path, bytes);
+  return `${neutralLine(mediaType || "application/octet-stream", 100)}, ${bytes.length} bytes, saved as ${path}`;
+}
+
+function extensionOf(mediaType: string): string {
+  const [, kind] = /^[\w.+-]+\/(?:x-)?([\w-]+)/.exec(mediaType) ?? [];
+  if (kind === "plain") return ".txt";
+  return kind === undefined || kind === "octet-stream" ? ".bin" : `.${kind}`;
 }

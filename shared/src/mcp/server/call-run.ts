@@ -71,3 +71,12 @@ function bytesOf({ name, text, bytes }: NonNullable<RunArguments["files"]>[numbe
     throw new AppError("invalid_input", `The file ${name} needs either text or bytes.`);
   return bytes === undefined ? Buffer.from(text ?? "") : Buffer.from(bytes, "base64");
 }
+
+const longestContext = 200;
+
+/** The conversation a request names by its header `Manyhands-Context`. Throws `invalid_input`. */
+export function contextNamed(request: Request | undefined): string | undefined {
+  const context = request?.headers.get("Manyhands-Context") ?? undefined;
+  if (context === undefined || (context !== "" && context.length <= longestContext)) return context;
+  throw new AppError("invalid_input", `Manyhands-Context has 1 to ${longestContext} characters.`);
+}

@@ -10,9 +10,9 @@ import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { type ScriptedModel, startScriptedModel } from "../../testing/scripted-model.ts";
-import type { Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
 import { type DirectOutcome, type DirectToolsDeps, directTools } from "./direct-tools.ts";
+import type { Given } from "./questions.ts";
 
 let home: string;
 let scripted: ScriptedModel;

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
+import * as z from "zod";
 import { judgeRisk, type RiskPolicy } from "../../agent/act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
 import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
@@ -7,14 +9,13 @@ import { boundText } from "../../agent/task/bound-text.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
+import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
 import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { type Asks, asksPeople, type Given } from "./asking.ts";
 import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
-import { decision, personsDecision } from "./questions.ts";
-import { noteTakenIn, takenInByCalls } from "./taken-in-by-calls.ts";
+import { type Asks, asksPeople, decision, type Given, personsDecision } from "./questions.ts";
 
 /** As A2A tasks tell theirs. */
 const usageKey = "manyhands/usage";
@@ -188,4 +189,24 @@ function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): Di
   const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
   const content = [{ type: "text" as const, text }, ...shown];
   return { result: { content, isError, ...(usage && { _meta: { [usageKey]: usage } }) } };
+}
+
+const stored = z.array(z.string());
+
+/** What the calls of a caller have taken in: they have no journal, so it is kept beside the workspace. */
+async function takenInByCalls(workspace: Workspace): Promise<TakenIn> {
+  const file = Bun.file(fileOf(workspace));
+  if (!(await file.exists())) return [];
+  return stored.safeParse(await file.json().catch(() => undefined)).data ?? [foreignTask];
+}
+
+/** Notes what a call's result brought. */
+async function noteTakenIn(workspace: Workspace, tool: Tool, { takenIn }: ToolResult): Promise<void> {
+  const known = await takenInByCalls(workspace);
+  const all = [...new Set([...known, ...(takenIn ?? sourcesOf(tool))])];
+  if (all.length > known.length) await Bun.write(fileOf(workspace), JSON.stringify(all));
+}
+
+function fileOf({ metaRoot }: Workspace): string {
+  return join(metaRoot, "taken-in.json");
 }

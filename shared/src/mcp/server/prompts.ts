@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { findRunnable, type Runnables } from "../../runs/runnable.ts";
-import type { Given } from "./asking.ts";
+import type { Given } from "./questions.ts";
 
 /** What a client offers its user to start with. */
 export interface Prompts {

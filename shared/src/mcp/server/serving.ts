@@ -1,7 +1,7 @@
 import type { CallDeps } from "./call-run.ts";
 import type { DirectTools } from "./direct-tools.ts";
-import type { Era } from "./era.ts";
 import { type Prompts, runnablePrompts } from "./prompts.ts";
+import type { Era } from "./questions.ts";
 import type { Resources } from "./resources.ts";
 
 /** What an MCP server of ours is made of. */

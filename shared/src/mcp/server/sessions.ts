@@ -5,7 +5,6 @@ import {
 } from "@modelcontextprotocol/server";
 import { AppError } from "../../core/errors.ts";
 import { createEventMemory } from "./event-memory.ts";
-import { watchedBody } from "./watched-body.ts";
 
 export type SessionsDeps = {
   serverFor(principal: string): McpServer;
@@ -117,4 +116,33 @@ function makeRoom(sessions: Map<string, Session>): void {
 function unknown(): Response {
   const error = { code: -32001, message: "There is no such session. Begin one with initialize." };
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
+}
+
+/** The response, and one call when its body has been read to the end (`true`) or been left (`false`). */
+function watchedBody(response: Response, ended: (read: boolean) => void): Response {
+  const { body, status, headers } = response;
+  if (body === null) {
+    ended(true);
+    return response;
+  }
+  const reader = body.getReader();
+  let left = false;
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        if (!left) ended(false);
+        throw error;
+      });
+      if (left) return;
+      if (!done) return controller.enqueue(value);
+      ended(true);
+      controller.close();
+    },
+    async cancel(reason) {
+      left = true;
+      ended(false);
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(watched, { status, headers });
 }

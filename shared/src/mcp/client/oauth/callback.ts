@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../core/errors.ts";
-import { neutralLine } from "../neutral-text.ts";
+import { neutralLine } from "../connection/neutral-text.ts";
 
 /** What a browser brought back. */
 export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
-import type { RemoteServer } from "../server-config.ts";
+import type { RemoteServer } from "../servers/server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */
 const credentials = z.strictObject({

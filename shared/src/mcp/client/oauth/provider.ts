@@ -5,7 +5,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
-import type { RemoteServer } from "../server-config.ts";
+import type { RemoteServer } from "../servers/server-config.ts";
 import type { CredentialStore } from "./credential-store.ts";
 
 type Options = {

@@ -8,9 +8,9 @@ import {
 import { AppError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../core/release.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
-import { serverFailure } from "../failure-words.ts";
-import { httpFetch } from "../http-fetch.ts";
-import type { RemoteServer } from "../server-config.ts";
+import { serverFailure } from "../connection/failure-words.ts";
+import { httpFetch } from "../connection/http-fetch.ts";
+import type { RemoteServer } from "../servers/server-config.ts";
 import { startCallback } from "./callback.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { createProvider } from "./provider.ts";

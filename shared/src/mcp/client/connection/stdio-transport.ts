@@ -1,9 +1,8 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
-import { AppError } from "../../core/errors.ts";
-import { bytesInWords } from "../../machine/sandbox/limits.ts";
-import type { SandboxProcess } from "../../machine/sandbox/sandbox.ts";
-import { createTextTail, type TextTail } from "./text-tail.ts";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { AppError } from "../../../core/errors.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
+import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
+import { neutral } from "./neutral-text.ts";
 
 /** A transport over the standard streams of a program, and what is known of its end. */
 export type StdioTransport = Transport & {
@@ -122,4 +121,20 @@ function messageOf(line: Uint8Array): JSONRPCMessage | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The end of a stream of text. */
+type TextTail = { push(bytes: Uint8Array): void; text(): string };
+
+const keptBytes = 2_000;
+
+/** Keeps the last 2,000 bytes that were pushed, for people to read. */
+export function createTextTail(): TextTail {
+  let kept: Uint8Array = new Uint8Array();
+  return {
+    push(bytes) {
+      kept = bytes.length >= keptBytes ? bytes.slice(-keptBytes) : Buffer.concat([kept, bytes]).subarray(-keptBytes);
+    },
+    text: () => neutral(new TextDecoder().decode(kept)).trim(),
+  };
 }

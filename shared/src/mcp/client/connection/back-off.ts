@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../../core/errors.ts";
 
 /** Spaces out attempts at something that fails: half a second after the first failure, twice as long after each more, at most a minute. */
 export type BackOff = {

@@ -7,11 +7,11 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { AppError } from "../../core/errors.ts";
-import { version } from "../../core/release.ts";
-import type { Egress } from "../../machine/egress/egress.ts";
+import { AppError } from "../../../core/errors.ts";
+import { version } from "../../../core/release.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
+import { isProgram, type ProgramServer, type RemoteServer, type ServerConfig } from "../servers/server-config.ts";
 import { httpFetch } from "./http-fetch.ts";
-import { isProgram, type ProgramServer, type RemoteServer, type ServerConfig } from "./server-config.ts";
 import { type ProgramDeps, startProgram } from "./start-program.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTextTail } from "./text-tail.ts";
+import { createTextTail } from "./stdio-transport.ts";
 
 test("however much comes, only its end is kept", () => {
   const tail = createTextTail();

@@ -1,9 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { ServerConfig } from "../servers/server-config.ts";
 import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.ts";
 import { type ConnectDeps, type Connected, connect } from "./connect.ts";
 import { serverFailure } from "./failure-words.ts";
-import type { ServerConfig } from "./server-config.ts";
 
 /** How a connection does, for people. */
 export type ConnectionHealth = {

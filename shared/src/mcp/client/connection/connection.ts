@@ -7,11 +7,11 @@ import {
   SdkHttpError,
   type Tool,
 } from "@modelcontextprotocol/client";
+import { isProgram, type ServerConfig } from "../servers/server-config.ts";
 import { unlessAborted } from "./back-off.ts";
 import type { ConnectDeps } from "./connect.ts";
 import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
-import { isProgram, type ServerConfig } from "./server-config.ts";
 
 /** What a call does with what a server of a 2025 revision asks while it works on it. */
 export type CallListener = {

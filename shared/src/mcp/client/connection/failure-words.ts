@@ -6,8 +6,8 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { AppError } from "../../core/errors.ts";
-import { ownCommand } from "../../core/release.ts";
+import { AppError } from "../../../core/errors.ts";
+import { ownCommand } from "../../../core/release.ts";
 import { neutralLine } from "./neutral-text.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../../core/errors.ts";
 import { isProgram, type ServerConfig, serverSchemas, shownCommand } from "./server-config.ts";
 import { serverId } from "./tool-name.ts";
 

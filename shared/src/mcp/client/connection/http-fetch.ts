@@ -1,7 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { AppError } from "../../core/errors.ts";
-import type { Egress } from "../../machine/egress/egress.ts";
-import { bytesInWords } from "../../machine/sandbox/limits.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
 /** What requests to one server are made with. */
 export type HttpFetchOptions = {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { errnoOf, unlessMissing } from "../../core/errors.ts";
+import { errnoOf, unlessMissing } from "../../../core/errors.ts";
 import { parseServers } from "./read-servers.ts";
 
 /** The entries of `mcpServers` by name, as they are written. */

@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../../core/errors.ts";
 
 /** The time a call has. */
 export type Deadline = {

@@ -1,10 +1,9 @@
 import { chown, mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { AppError } from "../../core/errors.ts";
-import type { Sandbox, SandboxProcess } from "../../machine/sandbox/sandbox.ts";
-import { networkOf } from "./program-network.ts";
-import type { ProgramServer } from "./server-config.ts";
-import { serverId } from "./tool-name.ts";
+import { basename, join } from "node:path";
+import { AppError } from "../../../core/errors.ts";
+import type { Sandbox, SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
+import type { ProgramServer } from "../servers/server-config.ts";
+import { serverId } from "../servers/tool-name.ts";
 import { type KeptPaths, programView } from "./visible-paths.ts";
 import { openWayOut, type WayOutDeps } from "./way-out.ts";
 
@@ -64,4 +63,19 @@ async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {
   await mkdir(path, { recursive: true });
   if (user !== undefined) await chown(path, user.uid, user.gid);
   return path;
+}
+
+const npm = ["registry.npmjs.org"];
+const pypi = ["pypi.org", "files.pythonhosted.org"];
+
+/** Programs that fetch what they then start, and where from. */
+const fetchers: ReadonlyMap<string, readonly string[]> = new Map([
+  ["npx", npm],
+  ["bunx", npm],
+  ["uvx", pypi],
+]);
+
+/** The hosts a program may reach: those its entry names, and where it names none, those a program needs that fetches itself before it starts. */
+export function networkOf({ command, network }: Pick<ProgramServer, "command" | "network">): readonly string[] {
+  return network ?? fetchers.get(basename(command)) ?? [];
 }

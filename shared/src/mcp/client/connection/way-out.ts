@@ -2,10 +2,10 @@ import { chmod, chown, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { covers, type EgressPolicy } from "../../machine/egress/policy.ts";
-import { startEgressProxy } from "../../machine/egress/proxy.ts";
-import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
-import type { Sandbox, SandboxProxy } from "../../machine/sandbox/sandbox.ts";
+import { covers, type EgressPolicy } from "../../../machine/egress/policy.ts";
+import { startEgressProxy } from "../../../machine/egress/proxy.ts";
+import { makeOwnedFolder } from "../../../machine/process/owned-folder.ts";
+import type { Sandbox, SandboxProxy } from "../../../machine/sandbox/sandbox.ts";
 
 /** What programs are let out by. */
 export type WayOutDeps = {

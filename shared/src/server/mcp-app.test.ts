@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mountKey, requireMountKey } from "./mount-key.ts";
+import { mountKey, requireMountKey } from "./mcp-app.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-mount-key-"));
 afterAll(() => rm(home, { recursive: true }));

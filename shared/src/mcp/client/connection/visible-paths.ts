@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AppError } from "../../core/errors.ts";
-import type { SandboxPaths } from "../../machine/sandbox/sandbox.ts";
-import type { ProgramServer } from "./server-config.ts";
+import { AppError } from "../../../core/errors.ts";
+import type { SandboxPaths } from "../../../machine/sandbox/sandbox.ts";
+import type { ProgramServer } from "../servers/server-config.ts";
 
 /** What no program may see: the home of this system, its settings, and the home folder of its user as a whole. */
 export type KeptPaths = { readonly home: string; readonly others: readonly string[] };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { networkOf } from "./program-network.ts";
+import { networkOf } from "./start-program.ts";
 
 test("a program that fetches itself reaches where it comes from, and what an entry names is all it names", () => {
   const reached = (command: string, network?: string[]) => networkOf({ command, network });
