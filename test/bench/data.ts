@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { createDatabases } from "manyhands/internal/tools/data/databases";
+import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import { describeData } from "manyhands/internal/tools/data/describe-data";
 import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
 import { freePort, startAgent } from "../e2e/manus-server.ts";

@@ -380,7 +380,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "explain-is-harmless",
-    file: "shared/src/tools/data/admit-sql.ts",
+    file: "shared/src/tools/data/database/admit-sql.ts",
     find: `if (verb === "explain") return admitStatement(workspace, explained(tokens));`,
     becomes: `if (verb === "explain") return;`,
     harm: "EXPLAIN ANALYZE COPY writes a file that other programs obey.",
@@ -388,7 +388,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "half-a-patch",
-    file: "shared/src/tools/code/apply-patch.ts",
+    file: "shared/src/tools/code/patch/apply-patch.ts",
     find: "    for (const each of made.reverse()) await takeBack(workspace, each, key);\n",
     becomes: "",
     harm: "A patch that cannot be applied to its last file leaves the others changed.",
@@ -594,7 +594,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "query-outlives-its-cancel",
-    file: "shared/src/tools/data/databases.ts",
+    file: "shared/src/tools/data/database/databases.ts",
     find: `        signal.addEventListener("abort", abort);\n`,
     becomes: "",
     harm: "A query that was canceled computes on, and the next one waits for it.",

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { defineTool } from "manyhands/internal/core/tool";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
-import { createDatabases } from "manyhands/internal/tools/data/databases";
+import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import * as z from "zod";
 import { dataAnalysis } from "./agent.ts";
 

@@ -1,5 +1,5 @@
 /** The tools that come with Manyhands, as families that an agent lists. */
-export { changesPatches } from "../tools/code/changes-patch.ts";
+export { changesPatches } from "../tools/code/checkpoints/changes-patch.ts";
 export {
   browser,
   code,

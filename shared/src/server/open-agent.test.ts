@@ -17,7 +17,7 @@ import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createLookBook } from "../tools/browser/looks.ts";
-import { createDatabases } from "../tools/data/databases.ts";
+import { createDatabases } from "../tools/data/database/databases.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";
 import { createDisplays } from "../tools/desktop/display-session.ts";
 import { editor, families, images, shell } from "../tools/families.ts";

@@ -8,7 +8,7 @@ import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createLookBook } from "../tools/browser/looks.ts";
 import { sightOf } from "../tools/browser/observe/sight.ts";
-import { createDatabases } from "../tools/data/databases.ts";
+import { createDatabases } from "../tools/data/database/databases.ts";
 import type { Look, OpenedBrowsing } from "../tools/family.ts";
 import type { Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";

@@ -4,7 +4,7 @@ import type { Tool } from "../core/tool.ts";
 import type { Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { CodeTools } from "./code/code-tools.ts";
-import type { Databases } from "./data/databases.ts";
+import type { Databases } from "./data/database/databases.ts";
 
 /** How an agent sees what changes while it works, such as the open page. */
 export type Look = NonNullable<AgentDefinition["look"]>;

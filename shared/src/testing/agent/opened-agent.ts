@@ -2,7 +2,7 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type AgentSource, agentOf } from "../../server/agent-source.ts";
 import { type MachineParts, offersOf, openAgent } from "../../server/open-agent.ts";
-import type { Databases } from "../../tools/data/databases.ts";
+import type { Databases } from "../../tools/data/database/databases.ts";
 
 /** A sandbox that runs nothing. */
 const noSandbox: Sandbox = {

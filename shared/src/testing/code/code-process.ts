@@ -12,7 +12,7 @@ await tool.call(JSON.parse(input), contextForTest(workspace, { key }));
 async function toolNamed(name: string): Promise<Tool> {
   if (name === "apply_patch") {
     const { createKeyedQueue } = await import("../../core/keyed-queue.ts");
-    return (await import("../../tools/code/apply-patch.ts")).applyPatchTool({ queue: createKeyedQueue() });
+    return (await import("../../tools/code/patch/apply-patch.ts")).applyPatchTool({ queue: createKeyedQueue() });
   }
   if (name === "unpack") {
     const sandbox = {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { createDatabases, type Databases } from "../../tools/data/databases.ts";
+import { createDatabases, type Databases } from "../../tools/data/database/databases.ts";
 import { contextForTest } from "../tool-context.ts";
 import { workspaceForTest } from "../workspace.ts";
 

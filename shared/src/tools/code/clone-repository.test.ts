@@ -10,8 +10,8 @@ import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { type GitServer, startGitServer } from "../../testing/code/git-server.ts";
-import { sourceAddress } from "./archive/archive-address.ts";
-import { changesPatches } from "./changes-patch.ts";
+import { sourceAddress } from "./archive/download-archive.ts";
+import { changesPatches } from "./checkpoints/changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
 
 /** Where the tests' address leads: a server here. */

@@ -4,14 +4,11 @@ import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { isOnForge, type SourceAddress, sourceAddress } from "./archive/archive-address.ts";
-import { downloadArchive } from "./archive/download-archive.ts";
+import { downloadArchive, isOnForge, type SourceAddress, sourceAddress } from "./archive/download-archive.ts";
 import { placeEntries } from "./archive/place-entries.ts";
-import { unpackArchive } from "./archive/unpack-archive.ts";
-import { unpackedText } from "./archive/unpacked-text.ts";
+import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 import { checkOut } from "./git/check-out.ts";
-import { chooseRef } from "./git/choose-ref.ts";
-import { remoteRepository } from "./git/upload-pack.ts";
+import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
 
 const input = z.strictObject({
   url: z

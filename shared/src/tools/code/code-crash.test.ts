@@ -7,9 +7,9 @@ import type { Workspace } from "../../core/workspace.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
-import { applyPatchTool } from "./apply-patch.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
+import { applyPatchTool } from "./patch/apply-patch.ts";
 
 // Some dozen processes each.
 setDefaultTimeout(30_000);

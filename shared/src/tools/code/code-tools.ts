@@ -2,16 +2,16 @@ import type { KeyedQueue } from "../../core/keyed-queue.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { applyPatchTool } from "./apply-patch.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { withCheckpoints } from "./checkpoints/with-checkpoints.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
 import { withDiagnostics } from "./diagnostics/with-diagnostics.ts";
-import { globTool } from "./glob.ts";
+import { applyPatchTool } from "./patch/apply-patch.ts";
 import { repoMapTool } from "./repo-map/repo-map.ts";
-import { runTestsTool } from "./run-tests.ts";
-import { searchTool } from "./search.ts";
+import { globTool } from "./search/glob.ts";
+import { searchTool } from "./search/search.ts";
+import { runTestsTool } from "./test-run/run-tests.ts";
 import { unpackTool } from "./unpack.ts";
 
 /** What the tools for code are made of. */

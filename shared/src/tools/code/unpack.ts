@@ -5,8 +5,7 @@ import { defineTool, type Tool } from "../../core/tool.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
-import { unpackArchive } from "./archive/unpack-archive.ts";
-import { unpackedText } from "./archive/unpacked-text.ts";
+import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("The archive in the workspace."),

@@ -1,6 +1,6 @@
 import type { Tool } from "../../core/tool.ts";
 import { dataVisualization } from "./data-visualization.ts";
-import type { Databases } from "./databases.ts";
+import type { Databases } from "./database/databases.ts";
 import { describeData } from "./describe-data.ts";
 import { sqlQuery } from "./sql-query.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";

@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
 import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
 import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
-import type { Databases } from "./databases.ts";
+import type { Databases } from "./database/databases.ts";
 
 const mostItems = 20;
 /** Pictures of one call that a model is shown. */

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { defineTool, type Tool } from "../../core/tool.ts";
-import type { QueryResult } from "./database-protocol.ts";
-import type { Databases } from "./databases.ts";
+import type { QueryResult } from "./database/database-protocol.ts";
+import type { Databases } from "./database/databases.ts";
+import { cellText, textTable } from "./database/result-text.ts";
+import { quoted, tableOf } from "./database/table-of.ts";
 import { findOddities } from "./describe/find-oddities.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
-import { quoted, tableOf } from "./table-of.ts";
-import { cellText, textTable } from "./text-table.ts";
 
 const sampleRows = 5;
 const mostColumns = 100;

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type DataScene, dataScene } from "../../testing/data/data.ts";
-import { sqlEffect } from "./sql-effect.ts";
-import { sqlQuery } from "./sql-query.ts";
+import { sqlEffect, sqlQuery } from "./sql-query.ts";
 
 let scene: DataScene;
 beforeAll(async () => {

@@ -1,9 +1,8 @@
 import * as z from "zod";
+import type { Effect } from "../../core/run.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
-import { csvText } from "./csv-text.ts";
-import type { Databases } from "./databases.ts";
-import { sqlEffect } from "./sql-effect.ts";
-import { textTable } from "./text-table.ts";
+import type { Databases } from "./database/databases.ts";
+import { csvText, textTable } from "./database/result-text.ts";
 
 const shownRows = 50;
 const keptCharacters = 16 * 1024 * 1024;
@@ -52,4 +51,13 @@ export function sqlQuery({ databases }: { readonly databases: Databases }): Tool
     },
   });
   return { ...tool, release: (workspace) => databases.release(workspace) };
+}
+
+const reading = /^\s*(?:select|with|from|describe|summarize|show|explain|values|pivot|unpivot|table)\b/i;
+const changing =
+  /\b(?:copy|create|insert|update|delete|drop|alter|attach|detach|export|import|merge|truncate|call|set|use|load|install|checkpoint|vacuum|nextval|pragma)\b|;\s*\S/i;
+
+/** What a repetition of a statement would do. A word that could change something makes it `once`, also within a text. */
+export function sqlEffect(sql: string): Effect {
+  return reading.test(sql) && !changing.test(sql) ? "pure" : "once";
 }

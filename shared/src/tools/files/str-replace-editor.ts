@@ -7,8 +7,7 @@ import { kindOf, openFile, type Place, placeOf } from "../../machine/workspace/w
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";
-import { viewFile } from "./view-file.ts";
-import { viewFolder } from "./view-folder.ts";
+import { viewFile, viewFolder } from "./view-file.ts";
 
 const description = `Views and edits the files of the workspace.
 - view: a file with numbered lines, a folder two levels deep, or an image.

@@ -1,8 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
 import type { ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
+import { placeOf } from "../../machine/workspace/workspace-file.ts";
 import { mostShown, numberLines } from "./numbered-lines.ts";
-import { readLines } from "./read-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
@@ -76,4 +78,71 @@ function inText(bytes: Uint8Array, path: string, firstLine: number): string {
 
 function invalid(message: string): AppError {
   return new AppError("invalid_input", message);
+}
+
+const chunkBytes = 64 * 1024;
+
+/** Some lines of a file. `lines` is how many were counted until the reading ended, of all that there are when `ended` says so. */
+export type ReadLines = { readonly bytes: Uint8Array; readonly lines: number; readonly ended: boolean };
+
+/**
+ * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: of a file of any size no more than `mostBytes` and a
+ * chunk are in memory. Ends early when nothing more is to be learned. Rejects with the signal's reason.
+ */
+async function readLines(
+  handle: FileHandle,
+  { from, to, mostBytes, signal }: { from: number; to: number; mostBytes: number; signal: AbortSignal },
+): Promise<ReadLines> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let line = 1;
+  const result = (ended: boolean) => ({ bytes: Buffer.concat(kept).subarray(0, mostBytes), lines: line, ended });
+  const buffer = Buffer.alloc(chunkBytes);
+  for (let position = 0; ; ) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(buffer, 0, chunkBytes, position);
+    if (bytesRead === 0) return result(true);
+    position += bytesRead;
+    const chunk = buffer.subarray(0, bytesRead);
+    for (let at = 0; at < bytesRead; ) {
+      const newline = chunk.indexOf(10, at);
+      const end = newline === -1 ? bytesRead : newline + (line === to ? 0 : 1);
+      if (line >= from && keptBytes < mostBytes) {
+        kept.push(Buffer.from(chunk.subarray(at, end)));
+        keptBytes += end - at;
+      }
+      if (to === Number.POSITIVE_INFINITY && keptBytes >= mostBytes) return result(false);
+      if (newline === -1) break;
+      if (line === to) return result(false);
+      line++;
+      at = newline + 1;
+    }
+  }
+}
+
+const mostEntries = 500;
+
+/** The names in a folder and in its folders, without hidden ones. `path` is as the model gave it, and so are the paths in the list. */
+export async function viewFolder(workspace: Workspace, path: string): Promise<string> {
+  const { folders, name } = await placeOf(workspace, path);
+  const shown = path.replace(/(?<=.)\/+$/, "") || ".";
+  const lines = await pathsIn(workspace.root, name === "" ? [] : [...folders, name], shown, 2);
+  const cut = lines.length > mostEntries ? `(${lines.length - mostEntries} more are not shown)\n` : "";
+  return (
+    `Here's the files and directories up to 2 levels deep in ${shown}, excluding hidden items:\n` +
+    `${[shown, ...lines.slice(0, mostEntries)].join("\n")}\n${cut}`
+  );
+}
+
+async function pathsIn(root: string, folders: readonly string[], shown: string, levels: number): Promise<string[]> {
+  await using folder = await holdIfThere(root, folders);
+  if (folder === undefined) return [];
+  const paths: string[] = [];
+  for (const { name, kind } of await entriesOf(folder)) {
+    if (name.startsWith(".")) continue;
+    const path = `${shown}/${name.replaceAll(/\p{Cc}/gu, "?")}`;
+    paths.push(path);
+    if (kind === "folder" && levels > 1) paths.push(...(await pathsIn(root, [...folders, name], path, levels - 1)));
+  }
+  return paths;
 }

@@ -2,7 +2,6 @@ import { chmod, constants, copyFile, mkdir, open, stat } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
-import { entryNames } from "./entry-path.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
 import { type LinksOutside, makeLinks } from "./make-links.ts";
 
@@ -94,4 +93,34 @@ async function copy(entry: ArchiveEntry, path: string, { folder, room, files }: 
   await copyFile(join(folder, from), join(folder, path), constants.COPYFILE_EXCL);
   await chmod(join(folder, path), (await stat(join(folder, from))).mode);
   return written;
+}
+
+const longestPath = 1000;
+const longestName = 255;
+const deepest = 60;
+
+/**
+ * The names that an entry's path consists of; none for the archive's own root. Throws `rejected` for paths that are absolute, lead upwards, or have
+ * names in them that some system or program would take for something else.
+ */
+function entryNames(path: string): string[] {
+  const shown = JSON.stringify(path.slice(0, 120));
+  const refuse = (why: string) => new AppError("rejected", `The name ${shown} in it ${why}.`);
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) throw refuse("is absolute");
+  if (path.includes("\\")) throw refuse("has a backslash in it");
+  if (/\p{Cc}|\ufffd|[\u202a-\u202e\u2066-\u2069]/u.test(path))
+    throw refuse("has characters in it that no name should have");
+  const names = path
+    .replace(/\/+$/, "")
+    .split("/")
+    .filter((name) => name !== ".");
+  if (names.includes("..")) throw refuse("leads out of the archive");
+  if (path === "" || (names.includes("") && names.length > 1)) throw refuse("has an empty part");
+  if (
+    path.length > longestPath ||
+    names.length > deepest ||
+    names.some((name) => Buffer.byteLength(name) > longestName)
+  )
+    throw refuse("is too long or too deep");
+  return names.filter((name) => name !== "");
 }

@@ -1,8 +1,11 @@
+import { AppError } from "../../../core/errors.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
-import type { ArchiveFile } from "./decompress.ts";
-import { openArchive } from "./open-archive.ts";
+import { type ArchiveFile, type Compression, decompress } from "./decompress.ts";
 import { type Placing, placeEntries, type Unpacked } from "./place-entries.ts";
+import { readTar } from "./read-tar.ts";
+import { readZip } from "./read-zip.ts";
 
 /** An archive that is to become a folder of a workspace. */
 export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
@@ -16,4 +19,51 @@ export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking)
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
     yield* await openArchive(archive, { sandbox, signal: placing.signal });
   }
+}
+
+const magics: readonly (readonly [Exclude<Compression, "none"> | "zip", string])[] = [
+  ["zip", "504b0304"],
+  ["zip", "504b0506"],
+  ["gzip", "1f8b"],
+  ["bzip2", "425a68"],
+  ["xz", "fd377a585a00"],
+  ["zstd", "28b52ffd"],
+];
+
+const tarMagicAt = 257;
+
+/** The entries of an archive, whose kind its first bytes tell and not its name. Throws `unsupported` for what is none. */
+async function openArchive(
+  file: ArchiveFile,
+  deps: { readonly sandbox: Sandbox; readonly signal: AbortSignal },
+): Promise<AsyncGenerator<ArchiveEntry>> {
+  const { buffer } = await file.handle.read(Buffer.alloc(tarMagicAt + 5), 0, undefined, 0);
+  const start = buffer.toString("hex");
+  const kind = magics.find(([, magic]) => start.startsWith(magic))?.[0];
+  if (kind === "zip") return readZip(file.handle.fd);
+  if (kind === undefined && buffer.toString("latin1", tarMagicAt) !== "ustar")
+    throw new AppError(
+      "unsupported",
+      "It is no archive that can be unpacked here (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).",
+    );
+  return readTar(decompress(file, kind ?? "none", deps));
+}
+
+const shown = 20;
+
+/** What a model wants to know of an unpacked archive. */
+export function unpackedText({ folder, files, leftOut }: Unpacked): string {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
+  const lines = [
+    `Unpacked ${files.length} file${files.length === 1 ? "" : "s"} (${bytesInWords(bytes)}) into ${folder}/:`,
+    ...top.slice(0, shown).map((name) => `- ${name}`),
+    ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
+    ...(leftOut.length > 0
+      ? [
+          `Left out (git hooks, links that lead nowhere or outside): ${leftOut.slice(0, shown).join(", ")}${leftOut.length > shown ? " …" : ""}`,
+        ]
+      : []),
+  ];
+  return lines.join("\n");
 }

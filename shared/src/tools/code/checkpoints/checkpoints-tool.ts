@@ -4,10 +4,10 @@ import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { placeOf } from "../../../machine/workspace/workspace-file.ts";
-import { changesPatches } from "../changes-patch.ts";
-import { fileDiff } from "../file-diff.ts";
+import { changesPatches } from "./changes-patch.ts";
 import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";
 import type { Checkpoints } from "./checkpoint-store.ts";
+import { fileDiff } from "./file-diff.ts";
 import { putBackProjects, setAsideProjects } from "./projects-aside.ts";
 import { restore } from "./restore.ts";
 

@@ -3,7 +3,7 @@ import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
-import { applyPatchTool } from "../apply-patch.ts";
+import { applyPatchTool } from "../patch/apply-patch.ts";
 import { findProblems } from "./find-problems.ts";
 import { withDiagnostics } from "./with-diagnostics.ts";
 

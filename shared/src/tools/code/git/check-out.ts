@@ -2,8 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "../archive/archive-entry.ts";
 import { readTar } from "../archive/read-tar.ts";
-import type { ChosenRef } from "./choose-ref.ts";
-import type { FetchedPack } from "./upload-pack.ts";
+import type { ChosenRef, FetchedPack } from "./upload-pack.ts";
 
 /** What git is to make a repository of. */
 export type CheckOut = {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
-import { chooseRef } from "./choose-ref.ts";
-import { remoteRepository } from "./upload-pack.ts";
+import { chooseRef, remoteRepository } from "./upload-pack.ts";
 
 const host = "https://git.example";
 const oid = "a".repeat(40);

@@ -1,9 +1,8 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Egress, EgressResponse } from "../../../machine/egress/egress.ts";
-import { commandText, packetsOf, textOf } from "./pkt-line.ts";
 
 /** A ref of a repository. `branch` is the ref that HEAD stands for. */
-export type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };
+type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };
 
 /** Objects as the server packed them, and the commits whose parents it left out. */
 export type FetchedPack = {
@@ -116,4 +115,61 @@ function readPack(answer: Uint8Array): FetchedPack {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   if (bytes === 0) throw new AppError("unavailable", "The server's answer has no objects in it.");
   return { chunks, bytes, shallow };
+}
+
+/** What is checked out: an object, by the full name of its branch or tag where it has one. */
+export type ChosenRef = { readonly oid: string; readonly name?: string };
+
+/** The ref a name means, or HEAD without one: a branch before a tag before a commit. Throws `not_found`. */
+export function chooseRef(refs: readonly RemoteRef[], wanted: string | undefined): ChosenRef {
+  if (wanted === undefined) {
+    const head = refs.find(({ name }) => name === "HEAD");
+    if (head === undefined) throw new AppError("not_found", "There is no commit in that repository.");
+    return { oid: head.oid, ...(head.branch !== undefined && { name: head.branch }) };
+  }
+  for (const name of [`refs/heads/${wanted}`, `refs/tags/${wanted}`]) {
+    const ref = refs.find((each) => each.name === name);
+    if (ref !== undefined) return { oid: ref.oid, name };
+  }
+  if (/^[0-9a-f]{40}$/.test(wanted)) return { oid: wanted };
+  throw new AppError("not_found", `There is no branch or tag ${wanted} there. A commit is named by all its 40 digits.`);
+}
+
+/** A packet of git's protocol: its bytes, or the mark that ends a section (`delimiter`) or a message (`flush`). */
+export type Packet = Uint8Array | "flush" | "delimiter";
+
+const headBytes = 4;
+
+/** A message of lines in two sections, the command with its capabilities and its arguments, as version 2 of the protocol wants it. */
+function commandText(command: string, args: readonly string[]): string {
+  const line = (text: string) => `${(text.length + headBytes + 1).toString(16).padStart(headBytes, "0")}${text}\n`;
+  return `${line(`command=${command}`)}0001${args.map(line).join("")}0000`;
+}
+
+/** The packets of an answer, one after the other. Throws `unavailable` for what is cut off, no packet, or the server's complaint. */
+function* packetsOf(bytes: Uint8Array): Generator<Packet> {
+  for (let at = 0; at < bytes.length; ) {
+    const head = Buffer.from(bytes.subarray(at, at + headBytes)).toString("latin1");
+    const length = /^[0-9a-f]{4}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
+    if (length === 0 || length === 1) {
+      at += headBytes;
+      yield length === 0 ? "flush" : "delimiter";
+      continue;
+    }
+    const packet = bytes.subarray(at + headBytes, at + length);
+    if (!(length >= headBytes) || packet.length !== length - headBytes)
+      throw new AppError("unavailable", "The server's answer is cut off, or is not git's.");
+    at += length;
+    if (textOf(packet).startsWith("ERR "))
+      throw new AppError("unavailable", `The server says: ${textOf(packet).slice(4, 304)}`);
+    yield packet;
+  }
+}
+
+/** A packet's text in one line, without its end; of a long one its beginning. */
+function textOf(packet: Uint8Array): string {
+  return Buffer.from(packet.subarray(0, 2000))
+    .toString("utf8")
+    .replace(/\n$/, "")
+    .replaceAll(/\p{Cc}/gu, " ");
 }

@@ -1,7 +1,7 @@
-import { addsUp } from "../insights/adds-up.ts";
 import { findInPair } from "../insights/find-in-pair.ts";
 import { findInSeries } from "../insights/find-in-series.ts";
 import type { Finding, Series } from "../insights/finding.ts";
+import { addsUp } from "../insights/finding.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartValue } from "./chart-table.ts";
 

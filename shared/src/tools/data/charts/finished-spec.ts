@@ -1,7 +1,7 @@
 import type { Language } from "../insights/say-finding.ts";
 import type { ChartValue } from "./chart-table.ts";
 import type { ChartSpec } from "./choose-spec.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapText } from "./text-width.ts";
 
 const titleSize = 16;
 const subtitleSize = 12;

@@ -5,9 +5,9 @@ import { type ChartKind, type Plot, resolveRoles } from "./chart-roles.ts";
 import { type ChartTable, records } from "./chart-table.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { finishedSpec } from "./finished-spec.ts";
-import { inOrder } from "./in-order.ts";
 import { withMarks } from "./insight-marks.ts";
-import { accent } from "./mark-look.ts";
+import { accent } from "./pair-marks.ts";
+import { inOrder } from "./plot-rows.ts";
 import { renderChart } from "./render-chart.ts";
 
 const random = seeded(11);

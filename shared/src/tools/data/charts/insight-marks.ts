@@ -3,8 +3,7 @@ import { type Language, sayNumber } from "../insights/say-finding.ts";
 import { type ChartFrame, type ChartPoint, chartFrame } from "./chart-frame.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./choose-spec.ts";
-import { accent, label } from "./mark-look.ts";
-import { pairMarks } from "./pair-marks.ts";
+import { accent, label, pairMarks } from "./pair-marks.ts";
 
 const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "均值", typical: "典型变化" } };
 

@@ -1,19 +1,18 @@
 import { posix } from "node:path";
 import * as z from "zod";
+import { AppError } from "../../../core/errors.ts";
 import type { ImagePart } from "../../../core/model.ts";
 import type { ToolContext } from "../../../core/tool.ts";
 import { kindOf } from "../../../machine/workspace/workspace-file.ts";
-import type { Databases } from "../databases.ts";
+import type { Databases } from "../database/databases.ts";
 import { type Language, sayFinding } from "../insights/say-finding.ts";
 import { chartFile, plainChartBase } from "./chart-file.ts";
 import { chartInsights } from "./chart-insights.ts";
 import { chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
-import { fewEnough } from "./few-enough.ts";
-import { inOrder } from "./in-order.ts";
+import { fewEnough, inOrder } from "./plot-rows.ts";
 import { type ReadPlot, readPlot, readTable } from "./read-plot.ts";
-import { refuseLoading } from "./refuse-loading.ts";
 
 const mostNamed = 12;
 
@@ -125,4 +124,17 @@ async function placeOfData({ workspace }: ToolContext, path: string): Promise<st
   const beside = posix.join("visualization", path);
   if (posix.isAbsolute(path) || (await kindOf(workspace, path)) !== "missing") return path;
   return (await kindOf(workspace, beside)) === "file" ? beside : path;
+}
+
+const loading = new Set(["url", "href"]);
+
+/** Refuses a specification that names anything to be loaded or linked, with the place where it does. Content of data is not looked at. */
+export function refuseLoading(spec: unknown, place = "spec"): void {
+  if (typeof spec !== "object" || spec === null) return;
+  for (const [key, value] of Object.entries(spec)) {
+    const here = `${place}.${key}`;
+    if (loading.has(key) || (key === "type" && value === "image"))
+      throw new AppError("forbidden", `A chart loads nothing: take out ${here}. Its data comes from csvFilePath.`);
+    refuseLoading(value, here);
+  }
 }

@@ -2,7 +2,6 @@ import type { Finding } from "../insights/finding.ts";
 import { mean } from "../insights/statistics.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./choose-spec.ts";
-import { accent, label } from "./mark-look.ts";
 
 /** The marks of a finding in a chart of slices or of points of two measures: the share in the middle, the line of a correlation, the centres of groups. */
 export function pairMarks({ type, figures }: Finding, { encoding }: ChartSpec, table: Plot): ChartSpec[] {
@@ -42,4 +41,22 @@ function leastSquares(pairs: readonly (readonly [number, number])[]): (readonly 
   const spread = pairs.reduce((sum, [x]) => sum + (x - middleX) ** 2, 0);
   const slope = pairs.reduce((sum, [x, y]) => sum + (x - middleX) * (y - middleY), 0) / spread;
   return [Math.min(...xs), Math.max(...xs)].map((x) => [x, middleY + slope * (x - middleX)] as const);
+}
+
+/** The colour of whatever findings put over a chart. */
+export const accent = "#c0392b";
+
+/** A text at a place of the chart, readable over lines and bars: its outline in white comes first. */
+export function label(
+  text: string,
+  place: { readonly values: readonly unknown[]; readonly encoding: Readonly<Record<string, unknown>> },
+  look: Readonly<Record<string, unknown>> = {},
+): ChartSpec[] {
+  const mark = { type: "text", text, fontSize: 12, fontWeight: 600, ...look };
+  const outline = { stroke: "white", strokeWidth: 4, strokeJoin: "round", color: "white" };
+  return [outline, { color: accent }].map((colours) => ({
+    data: { values: place.values },
+    mark: { ...mark, ...colours },
+    encoding: place.encoding,
+  }));
 }

@@ -1,8 +1,8 @@
 import { AppError } from "../../../core/errors.ts";
 import type { ToolContext } from "../../../core/tool.ts";
-import type { QueryResult } from "../database-protocol.ts";
-import type { Databases } from "../databases.ts";
-import { quoted, tableOf } from "../table-of.ts";
+import type { QueryResult } from "../database/database-protocol.ts";
+import type { Databases } from "../database/databases.ts";
+import { quoted, tableOf } from "../database/table-of.ts";
 import { type ChartKind, type ChartRequest, type ChartRoles, type Plot, resolveRoles } from "./chart-roles.ts";
 import { type ChartTable, chartTable } from "./chart-table.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
-import { watchMemory } from "../memory-watch.ts";
+import { watchMemory } from "../database/memory-watch.ts";
 import type { ChartSpec } from "./choose-spec.ts";
 import { renderReply } from "./render-protocol.ts";
 

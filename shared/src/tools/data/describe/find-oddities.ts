@@ -1,6 +1,6 @@
-import type { QueryResult } from "../database-protocol.ts";
-import { quoted } from "../table-of.ts";
-import { cellText } from "../text-table.ts";
+import type { QueryResult } from "../database/database-protocol.ts";
+import { cellText } from "../database/result-text.ts";
+import { quoted } from "../database/table-of.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
 import { strangeNumbers } from "./numbers.ts";

@@ -1,6 +1,4 @@
-import { pearson } from "./pearson.ts";
-import { chanceOfCorrelation } from "./probability.ts";
-import { spearman } from "./spearman.ts";
+import { chanceOfCorrelation, pearson, spearman } from "./statistics.ts";
 
 /** Two correlations of the same pairs of values, each only when it is worth telling. */
 export type Correlation = { readonly linear: number | undefined; readonly ranked: number | undefined };

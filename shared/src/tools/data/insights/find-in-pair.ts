@@ -1,7 +1,7 @@
 import { clusters } from "./clusters.ts";
 import { correlation } from "./correlation.ts";
 import { type Finding, labelsAt, type Series } from "./finding.ts";
-import { pearson } from "./pearson.ts";
+import { pearson } from "./statistics.ts";
 
 /** What can be said about two series of the same places together. */
 export function findInPair(one: Series, other: Series): Finding[] {

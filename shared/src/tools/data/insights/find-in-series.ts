@@ -1,13 +1,7 @@
-import { abnormal } from "./abnormal.ts";
 import { type Finding, labelsAt, type Series } from "./finding.ts";
-import { flattened } from "./flattened.ts";
-import { localOutliers } from "./local-outliers.ts";
-import { majority } from "./majority.ts";
+import { abnormal, flattened, localOutliers, standsApart, statisticsAbnormal } from "./outliers.ts";
 import { pageHinkley } from "./page-hinkley.ts";
-import { standsApart } from "./stands-apart.ts";
-import { median } from "./statistics.ts";
-import { statisticsAbnormal } from "./statistics-abnormal.ts";
-import { statisticsBase } from "./statistics-base.ts";
+import { mean, median } from "./statistics.ts";
 import { trend } from "./trend.ts";
 import { turningPoint } from "./turning-point.ts";
 import { volatility } from "./volatility.ts";
@@ -92,3 +86,40 @@ const outlierTests = {
   statistics_abnormal: statisticsAbnormal,
   lof_outlier: localOutliers,
 };
+
+const majorityShare = 0.5;
+const fewestParts = 3;
+
+/** The one part that makes up more than half of a whole of at least three parts, none negative; undefined when none does. */
+export function majority(values: readonly number[]): { readonly at: number; readonly share: number } | undefined {
+  const whole = values.reduce((sum, value) => sum + value, 0);
+  if (values.length < fewestParts || whole <= 0 || values.some((value) => value < 0)) return undefined;
+  const at = values.findIndex((value) => value / whole > majorityShare);
+  return at < 0 ? undefined : { at, share: (values[at] ?? 0) / whole };
+}
+
+/** A series in a few numbers, with the places of its extremes. */
+export type BaseStatistics = {
+  readonly sum: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly least: { readonly value: number; readonly at: number };
+  readonly greatest: { readonly value: number; readonly at: number };
+};
+
+const fewestForBase = 3;
+
+/** Undefined of fewer than three values, and of equal ones. */
+export function statisticsBase(values: readonly number[]): BaseStatistics | undefined {
+  const extreme = (value: number) => ({ value, at: values.indexOf(value) });
+  const least = values.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const greatest = values.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+  if (values.length < fewestForBase || least === greatest) return undefined;
+  return {
+    sum: values.reduce((sum, value) => sum + value, 0),
+    mean: mean(values),
+    median: median(values),
+    least: extreme(least),
+    greatest: extreme(greatest),
+  };
+}

@@ -1,5 +1,4 @@
-import { twoSided } from "./probability.ts";
-import { deviation, mean, median, quantile, ranks, robustDeviation } from "./statistics.ts";
+import { deviation, mean, median, quantile, ranks, robustDeviation, twoSided } from "./statistics.ts";
 import { trend } from "./trend.ts";
 
 /** Where a level changed, the mean before and from then on, and the difference in deviations of the values around their level. */

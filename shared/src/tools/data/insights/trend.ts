@@ -1,5 +1,4 @@
-import { twoSided } from "./probability.ts";
-import { median, thinned } from "./statistics.ts";
+import { median, thinned, twoSided } from "./statistics.ts";
 
 /**
  * A monotonic movement: the median change a step, the value that line has at the first place, how much of the order of the values it explains

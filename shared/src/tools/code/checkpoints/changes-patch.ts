@@ -1,0 +1,82 @@
+import { AppError } from "../../../core/errors.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { keptContent } from "../../../machine/workspace/kept-content.ts";
+import { type Arrival, arrivalsOf } from "../../../machine/workspace/pristine.ts";
+import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
+import { hashOf } from "../../files/apply-staged.ts";
+import { fileDiff } from "./file-diff.ts";
+import { listWork } from "./scan-workspace.ts";
+
+/**
+ * A patch, and the folder its paths start from, relative to the workspace; empty for the workspace itself. `changes` says whether it changes anything
+ * that arrived: a patch of new files alone is another copy of them.
+ */
+export type ChangesPatch = { readonly folder: string; readonly patch: string; readonly changes: boolean };
+
+const largest = 1024 ** 2;
+
+/**
+ * The difference between a workspace and how its files arrived, as unified diffs that `git apply` takes: one for each unpacked project that
+ * was changed, with paths from its folder, and one for what was sent beside it (with the new files, where there is no project). Binary files and those above 1 MB
+ * are left out, and so are projects whose folder is gone. `only` narrows it to some paths.
+ */
+export async function changesPatches(
+  workspace: Workspace,
+  only: (path: string) => boolean = () => true,
+): Promise<ChangesPatch[]> {
+  const there = (await listWork(workspace)).files.map(({ path }) => path).filter(only);
+  const arrivals = (await arrivalsOf(workspace)).map(({ root, files }) => ({
+    root,
+    loose: files.length === 1 && files[0]?.path === root,
+    files: files.filter(({ path }) => only(path)),
+  }));
+  const projects = arrivals.filter(({ loose }) => !loose);
+  const patches: ChangesPatch[] = [];
+  for (const project of projects) {
+    if ((await kindOf(workspace, project.root)) !== "folder") continue;
+    const inside = there.filter((path) => path.startsWith(`${project.root}/`));
+    patches.push(await patchOf(workspace, project.root, project.files, inside));
+  }
+  const loose = arrivals.filter(({ loose }) => loose).flatMap(({ files }) => files);
+  patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? there : []));
+  return patches.filter(({ patch }) => patch !== "");
+}
+
+async function patchOf(
+  workspace: Workspace,
+  folder: string,
+  files: Arrival["files"],
+  there: readonly string[],
+): Promise<ChangesPatch> {
+  const arrived = new Set(files.map(({ path }) => path));
+  const patches: string[] = [];
+  const shown = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
+  for (const { path, sha256 } of files) {
+    const now = await contentOf(workspace, path);
+    if (now !== undefined && hashOf(now.bytes) === sha256) continue;
+    const before = await keptContent(workspace, sha256);
+    if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
+  }
+  const changes = patches.some((patch) => patch !== "");
+  for (const path of there)
+    if (!arrived.has(path)) {
+      const now = await contentOf(workspace, path);
+      patches.push(await fileDiff(shown(path), undefined, now?.bytes, now?.executable));
+    }
+  return { folder, patch: patches.join(""), changes };
+}
+
+async function contentOf(
+  workspace: Workspace,
+  path: string,
+): Promise<{ readonly bytes: Uint8Array; readonly executable: boolean } | undefined> {
+  try {
+    await using file = await openFile(workspace, path);
+    const { size, mode } = file.stats;
+    const bytes = size > largest ? new Uint8Array(largest + 1) : await file.handle.readFile();
+    return { bytes, executable: (mode & 0o100) !== 0 };
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { createKeyedQueue } from "../../../core/keyed-queue.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
+import { contextForTest } from "../../../testing/tool-context.ts";
+import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
+import { applyPatchTool } from "./apply-patch.ts";
+
+let place: CodePlace;
+beforeAll(async () => {
+  place = await openCodePlace();
+});
+afterAll(() => place.close());
+
+const queue = createKeyedQueue();
+const tool = applyPatchTool({ queue });
+const numbers = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join("");
+const read = (workspace: Workspace, path: string) => Bun.file(join(workspace.root, path)).text();
+const patch = (workspace: Workspace, text: string) => callIn(workspace)(tool, { patch: text });
+
+test("a unified diff changes, makes and removes files in one call", async () => {
+  const workspace = await place.project({ "src/a.txt": numbers, "old.txt": "gone\n" });
+  const { text, isError } = await patch(
+    workspace,
+    `diff --git a/src/a.txt b/src/a.txt
+index 000..111 100644
+--- a/src/a.txt
++++ b/src/a.txt
+@@ -2,3 +2,3 @@ heading
+ line 2
+-line 3
++LINE 3
+ line 4
+@@ -18,2 +18,3 @@
+ line 18
++line 18 and a half
+ line 19
+--- /dev/null
++++ b/new/b.txt
+@@ -0,0 +1,2 @@
++one
++two
+--- a/old.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+`,
+  );
+  expect({ text, isError }).toEqual({
+    text: "The patch was applied to 3 files:\nM src/a.txt\nA new/b.txt\nD old.txt",
+    isError: false,
+  });
+  expect(await read(workspace, "src/a.txt")).toBe(
+    numbers.replace("line 3\n", "LINE 3\n").replace("line 18\n", "line 18\nline 18 and a half\n"),
+  );
+  expect(await read(workspace, "new/b.txt")).toBe("one\ntwo\n");
+  expect(await Bun.file(join(workspace.root, "old.txt")).exists()).toBe(false);
+});
+
+test("what git says of files without lines is done too, and permissions alone are refused, with nothing changed", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "none.txt": "", "full.txt": "x\n" });
+  const made = (name: string) => `diff --git a/${name} b/${name}\nnew file mode 100644\nindex 0000000..e69de29\n`;
+  const gone = (name: string) => `diff --git a/${name} b/${name}\ndeleted file mode 100644\nindex e69de29..0000000\n`;
+  const change = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n";
+  const { text } = await patch(workspace, made("sub/__init__.py") + change + gone("none.txt"));
+  expect(text).toBe("The patch was applied to 3 files:\nA sub/__init__.py\nM a.txt\nD none.txt");
+  expect(await read(workspace, "sub/__init__.py")).toBe("");
+  expect(await Bun.file(join(workspace.root, "none.txt")).exists()).toBe(false);
+  const back = change.replace("-a\n+b", "-b\n+a");
+  expect((await patch(workspace, back + gone("full.txt"))).text).toContain("has more lines than the patch takes away");
+  const mode = "diff --git a/full.txt b/full.txt\nold mode 100644\nnew mode 100755\n";
+  expect((await patch(workspace, back + mode)).text).toContain("Permissions (of full.txt)");
+  expect(await read(workspace, "a.txt")).toBe("b\n");
+});
+
+test("search/replace blocks work on several files, and an empty search makes one", async () => {
+  const workspace = await place.project({ "a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n" });
+  const blocks = [
+    "a.py\n<<<<<<< SEARCH\ny = 2\n=======\ny = 20\n>>>>>>> REPLACE",
+    "`b.py`\n```python\n<<<<<<< SEARCH\nz = 3\n=======\n>>>>>>> REPLACE\n```",
+    "c.py\n<<<<<<< SEARCH\n=======\nnew = True\n>>>>>>> REPLACE",
+  ];
+  expect((await patch(workspace, blocks.join("\n"))).text).toContain("3 files");
+  expect(await read(workspace, "a.py")).toBe("x = 1\ny = 20\n");
+  expect(await read(workspace, "b.py")).toBe("");
+  expect(await read(workspace, "c.py")).toBe("new = True\n");
+});
+
+test("wrong line numbers, wrong counts and other white space are overlooked and reported", async () => {
+  const workspace = await place.project({ "a.txt": numbers, "w.txt": "a  \r\nb\r\nc\r\n" });
+  const off = "--- a.txt\n+++ a.txt\n@@ -2,9 +2,9 @@\n line 9\n-line 10\n+TEN\n line 11\n";
+  expect((await patch(workspace, off)).text).toContain("M a.txt (found 7 lines further down)");
+  expect(await read(workspace, "a.txt")).toBe(numbers.replace("line 10\n", "TEN\n"));
+  const spaced = "--- w.txt\n+++ w.txt\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n";
+  expect((await patch(workspace, spaced)).text).toContain("white space at line ends differs");
+  expect(await read(workspace, "w.txt")).toBe("a  \r\nB\r\nc\r\n");
+});
+
+test("a hunk that does not fit is named with what stands there, and no file is changed", async () => {
+  const workspace = await place.project({ "a.txt": numbers, "b.txt": "one\ntwo\nthree\n" });
+  const { text, isError } = await patch(
+    workspace,
+    "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-line 1\n+first\n--- b.txt\n+++ b.txt\n@@ -1 +1 @@\n-one\n+1\n@@ -2,2 +2,2 @@\n two\n-drei\n+3\n",
+  );
+  expect(isError).toBe(true);
+  expect(text).toContain('Hunk 2 of 2 for b.txt does not fit: its line "drei"');
+  expect(text).toContain("     3\tthree");
+  expect(await read(workspace, "a.txt")).toBe(numbers);
+  expect(await read(workspace, "b.txt")).toBe("one\ntwo\nthree\n");
+});
+
+test("a block that fits in several places is refused with the places", async () => {
+  const workspace = await place.project({ "a.txt": "same\nother\nsame\n" });
+  const { text } = await patch(workspace, "a.txt\n<<<<<<< SEARCH\nsame\n=======\nnew\n>>>>>>> REPLACE");
+  expect(text).toContain("fits in several places, at lines 1, 3");
+});
+
+test("of several places a hunk takes the one nearest to its line, and none where two are as near or only the indentation tells", async () => {
+  const before = "same\na\nsame\nb\nc\nd\nsame\n";
+  const workspace = await place.project({ "a.txt": before, "tie.txt": before, "in.txt": "  x\ny\n    x\n" });
+  const at = (name: string, line: number, old: string) =>
+    `--- ${name}\n+++ ${name}\n@@ -${line} +${line} @@\n-${old}\n+new\n`;
+  expect((await patch(workspace, at("a.txt", 6, "same"))).isError).toBe(false);
+  expect(await read(workspace, "a.txt")).toBe("same\na\nsame\nb\nc\nd\nnew\n");
+  expect((await patch(workspace, at("tie.txt", 2, "same"))).text).toContain("fits in several places, at lines 1, 3, 7");
+  expect(await read(workspace, "tie.txt")).toBe(before);
+  expect((await patch(workspace, at("in.txt", 1, "x"))).text).toContain("fits in several places, at lines 1, 3");
+  expect(await read(workspace, "in.txt")).toBe("  x\ny\n    x\n");
+});
+
+test("a last line without an end stays so, or gets one when the patch says it", async () => {
+  const workspace = await place.project({ "a.txt": "one\ntwo", "b.txt": "one\ntwo" });
+  await patch(workspace, "--- a.txt\n+++ a.txt\n@@ -2 +2 @@\n-two\n+2\n");
+  expect(await read(workspace, "a.txt")).toBe("one\n2");
+  await patch(workspace, "--- b.txt\n+++ b.txt\n@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+2\n");
+  expect(await read(workspace, "b.txt")).toBe("one\n2\n");
+});
+
+test.if(Bun.which("git") !== null)("what git makes of two texts, this makes too", async () => {
+  const before = "a\n\nb\n-- c\n\nd\ne\nf\ng\nh\ni\nj\n";
+  const after = "a\n\nB\n\nd\ne\n++ f\ng\nh\ni\nk\n";
+  const workspace = await place.project({ "t.txt": before, "before.x": before, "after.x": after });
+  const git = Bun.spawnSync(["git", "diff", "--no-index", "-U1", "before.x", "after.x"], { cwd: workspace.root });
+  const diff = git.stdout.toString().replaceAll(/(before|after)\.x/g, "t.txt");
+  expect((await patch(workspace, diff)).isError).toBe(false);
+  expect(await read(workspace, "t.txt")).toBe(after);
+});
+
+test("a patch reaches nothing outside the workspace and nothing that is protected", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  const outside = join(workspace.metaRoot, "outside.txt");
+  await Bun.write(outside, "secret\n");
+  await symlink(outside, join(workspace.root, "link.txt"));
+  await symlink(workspace.metaRoot, join(workspace.root, "folder"));
+  await mkdir(join(workspace.root, ".git/hooks"), { recursive: true });
+  const targets = ["../../outside.txt", "../meta/outside.txt", outside, "link.txt", "folder/outside.txt"];
+  for (const path of targets) {
+    const { text, isError } = await patch(
+      workspace,
+      `a.txt\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n${path}\n<<<<<<< SEARCH\nsecret\n=======\nchanged\n>>>>>>> REPLACE`,
+    );
+    expect({ path, isError, text }).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("outside the workspace"),
+    });
+  }
+  for (const path of [".git/hooks/pre-commit", ".bashrc", "sub/.vscode/tasks.json", "manyhands.toml"]) {
+    const { text } = await patch(workspace, `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+evil\n`);
+    expect(text).toContain("is protected");
+  }
+  expect(await Bun.file(outside).text()).toBe("secret\n");
+  expect(await read(workspace, "a.txt")).toBe("a\n");
+  expect(await readdir(join(workspace.root, ".git/hooks"))).toEqual([]);
+});
+
+test("the editor takes a patch back, file by file", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  const editor = createStrReplaceEditor(queue);
+  await patch(workspace, "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n");
+  for (const path of ["a.txt", "n.txt"]) await callIn(workspace)(editor, { command: "undo_edit", path });
+  expect(await read(workspace, "a.txt")).toBe("a\n");
+  expect(await Bun.file(join(workspace.root, "n.txt")).exists()).toBe(false);
+});
+
+test("a call repeated with its key is answered as before and changes nothing twice", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  const context = contextForTest(workspace, { key: "run/7" });
+  const twice = { patch: "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n a\n+a\n" };
+  const first = await tool.call(twice, context);
+  expect(await tool.call(twice, context)).toEqual(first);
+  expect(await read(workspace, "a.txt")).toBe("a\na\n");
+});
+
+test("when a file cannot be written in the middle, those before it are as they were and the call is not taken for done", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "gone.txt": "gone\n", "wall.txt": "wall\n" });
+  const context = contextForTest(workspace, { key: "run/8" });
+  const blocked = {
+    patch:
+      "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n--- gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n" +
+      "--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n--- /dev/null\n+++ wall.txt/x.txt\n@@ -0,0 +1 @@\n+x\n",
+  };
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const { text, isError } = await tool.call(blocked, context);
+    expect({ text, isError }).toEqual({ text: "wall.txt is not a folder of the workspace.", isError: true });
+    const there = await Promise.all(["a.txt", "gone.txt", "wall.txt"].map((path) => read(workspace, path)));
+    expect(there).toEqual(["a\n", "gone\n", "wall\n"]);
+    expect(await Bun.file(join(workspace.root, "n.txt")).exists()).toBe(false);
+  }
+  const editor = createStrReplaceEditor(queue);
+  expect((await callIn(workspace)(editor, { command: "undo_edit", path: "a.txt" })).text).toContain("No edit history");
+  await rm(join(workspace.root, "wall.txt"));
+  expect((await tool.call(blocked, context)).text).toContain("applied to 4 files");
+  expect(await read(workspace, "a.txt")).toBe("b\n");
+});
+
+test("text that is no patch is said to be none, and binary or renaming patches are refused", async () => {
+  const workspace = await place.project({});
+  expect((await patch(workspace, "please change a.txt")).text).toContain("There is no patch in this");
+  expect((await patch(workspace, "diff --git a/x b/x\nrename from x\nrename to y\n")).text).toContain("not renamed");
+  expect((await patch(workspace, "--- a.txt\n+++ a.txt\n@@ nonsense\n")).text).toContain("no hunk header");
+});

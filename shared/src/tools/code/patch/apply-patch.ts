@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { AppError } from "../../../core/errors.ts";
+import type { KeyedQueue } from "../../../core/keyed-queue.ts";
+import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import type { Place } from "../../../machine/workspace/workspace-file.ts";
+import { type Edit, type EditHistory, openEditHistory } from "../../files/edit-history.ts";
+import { readForEdit } from "../../files/read-for-edit.ts";
+import { parsePatch } from "./parse-patch.ts";
+import type { FilePatch } from "./patch.ts";
+import { type PlannedFile, placesOf, planFile } from "./plan-patch.ts";
+
+const mostFiles = 50;
+
+const description = `Changes one or several files by a patch, all of it or nothing. Either a unified diff (--- a/file, +++ b/file, @@ hunks;
+/dev/null for a file that is made or removed; line numbers may be off), or blocks of: the file's name on a line of its own, <<<<<<< SEARCH, lines as they stand in the
+file, =======, the lines to put there, >>>>>>> REPLACE. When a hunk does not fit, nothing is changed and the answer shows what stands there. Each file's change can be taken back with
+undo_edit of str_replace_editor.`;
+
+const input = z.strictObject({ patch: z.string().min(1).max(1_000_000).describe("The diff or the blocks.") });
+
+/**
+ * The `apply_patch` tool. It writes through the history of `str_replace_editor`, with which it shares `queue`, so that an edit of either can be
+ * undone; a call repeated with the same key after a crash finishes what it began.
+ */
+export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool {
+  return defineTool({
+    name: "apply_patch",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: "idempotent",
+    edits: ({ patch }) => pathsIn(patch),
+    async run({ patch }, context) {
+      const files = await placesOf(context.workspace, patch);
+      if (files.size > mostFiles) throw new AppError("invalid_input", `A patch may touch ${mostFiles} files at most.`);
+      const keys = [...files.keys()].sort().map((path) => join(context.workspace.root, path));
+      return await heldAll(queue, keys, () => apply([...files.values()], context));
+    },
+  });
+}
+
+/** The paths that a patch is about; none for what is no patch, which the call itself will say. */
+function pathsIn(patch: string): string[] {
+  try {
+    return parsePatch(patch).map(({ path }) => path);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}
+
+/** Waits for its turn at every file, in one order for all, so that two patches cannot wait for each other. */
+function heldAll<T>(queue: KeyedQueue, keys: readonly string[], work: () => Promise<T>): Promise<T> {
+  const [first, ...rest] = keys;
+  return first === undefined ? work() : queue(first, () => heldAll(queue, rest, work));
+}
+
+type Change = { readonly planned: PlannedFile; readonly history: EditHistory };
+
+async function apply(files: readonly [Place, FilePatch[]][], { workspace, key, signal }: ToolContext): Promise<string> {
+  signal.throwIfAborted();
+  const made: Made[] = [];
+  const changes: Change[] = [];
+  let answered: string | undefined;
+  for (const [place, parts] of files) {
+    const history = await openEditHistory(workspace, place);
+    const told = history.answerTo(key);
+    answered ??= told;
+    if (told === undefined) changes.push({ planned: await planFile(workspace, place, parts), history });
+    else made.push({ place, history });
+  }
+  // An attempt that was cut off had worked out its answer for all files.
+  const text = answered ?? summary(changes.map(({ planned }) => planned));
+  try {
+    for (const { planned, history } of changes) {
+      await history.commit({ ...planned, key, text });
+      made.push({ ...planned, history });
+    }
+  } catch (error) {
+    for (const each of made.reverse()) await takeBack(workspace, each, key);
+    throw error;
+  }
+  return text;
+}
+
+/** A file that this call has changed, now or in an attempt that was cut off. `stats` are those it had before, where they are known. */
+type Made = { readonly place: Place; readonly history: EditHistory; readonly stats?: Edit["stats"] };
+
+async function takeBack(workspace: Workspace, { place, history, stats }: Made, key: string): Promise<void> {
+  const last = await history.lastChange();
+  if (last === undefined) return;
+  const there = last.left === null ? undefined : await readForEdit(workspace, place.relative);
+  const kept = stats ?? there?.stats;
+  await history.commit({
+    before: there?.bytes ?? null,
+    after: last.before,
+    ...(kept && { stats: kept }),
+    key: `${key}/back`,
+    text: "",
+    undo: true,
+    forget: key,
+  });
+}
+
+function summary(planned: readonly PlannedFile[]): string {
+  const lines = planned.map(({ place, before, after, notes }) => {
+    const letter = before === null ? "A" : after === null ? "D" : "M";
+    return `${letter} ${place.relative}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
+  });
+  return [`The patch was applied to ${planned.length} file${planned.length === 1 ? "" : "s"}:`, ...lines].join("\n");
+}

@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { defineTool, type Tool } from "../../../core/tool.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import { fitsGlob, listCodeFiles, relativePath } from "./list-code-files.ts";
+
+const shown = 200;
+
+const input = z.strictObject({
+  pattern: z.string().min(1).describe("A glob such as *.py (any folder), src/**/*.ts or **/test_*.{py,txt}."),
+  path: z
+    .string()
+    .default(".")
+    .describe("The folder to look in; the pattern is still about the path from the workspace."),
+});
+
+/** The `glob` tool: which files there are. Not to be made on tier `none`. */
+export function globTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "glob",
+    description:
+      "Finds files of the workspace by a glob pattern, the last changed first. What .gitignore names is left out.",
+    input,
+    effect: "pure",
+    async run({ pattern, path }, context) {
+      const files = await listCodeFiles(sandbox, context, {
+        path: await relativePath(context.workspace, path),
+        newest: true,
+      });
+      const found = files.paths.filter(fitsGlob(pattern));
+      if (found.length === 0)
+        return `No file matches ${pattern}${files.complete ? "" : " among the first ones listed"}.`;
+      const left = found.length - shown;
+      const notes = [
+        left > 0 ? `[${left} more files; make the pattern narrower]` : "",
+        files.complete ? "" : "[there were too many files to list them all]",
+      ];
+      return [...found.slice(0, shown), ...notes.filter((note) => note !== "")].join("\n");
+    },
+  });
+}

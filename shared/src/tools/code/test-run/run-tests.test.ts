@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
+import { runTestsTool } from "./run-tests.ts";
+import { readTestReport } from "./test-report.ts";
+
+let place: CodePlace;
+beforeAll(async () => {
+  place = await openCodePlace();
+});
+afterAll(() => place.close());
+
+const cases = `import unittest
+class Sums(unittest.TestCase):
+    def test_right(self):
+        self.assertEqual(1 + 1, 2)
+    def test_wrong(self):
+        self.assertEqual(1 + 1, 3)
+if __name__ == "__main__":
+    unittest.main()
+`;
+
+test("a Python project's tests are found and run, and the failed one is named", async () => {
+  const workspace = await place.project({ "test_sums.py": cases });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), {});
+  expect(isError).toBe(false);
+  expect(text).toStartWith("1 of 2 tests failed.\n- ");
+  expect(text).toContain("test_wrong");
+  expect(text).toContain("[exit code 1, command: ");
+});
+
+test("tests in a folder of their own and code below src find each other", async () => {
+  const imports = cases
+    .replace("import unittest", "import unittest\nfrom sums import total")
+    .replace("1 + 1, 3", "total, 2");
+  const workspace = await place.project({
+    "proj/src/sums/__init__.py": "total = 2\n",
+    "proj/tests/test_sums.py": imports,
+  });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { path: "proj" });
+  expect({ isError, first: text.split("\n")[0] }).toEqual({ isError: false, first: "All 2 tests passed." });
+});
+
+test("the command given runs in the folder given", async () => {
+  const workspace = await place.project({ "sub/test_sums.py": cases.replace("3)", "2)") });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), {
+    command: "python3 -m unittest -q test_sums.py",
+    path: "sub",
+  });
+  expect(isError).toBe(false);
+  expect(text).toStartWith("All 2 tests passed.");
+});
+
+test("tests that do not end are stopped and said to be", async () => {
+  const workspace = await place.project({});
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "sleep 60", timeout: 0.5 });
+  expect(isError).toBe(true);
+  expect(text).toStartWith("The tests were stopped before their end (wall time 0.5 s).");
+});
+
+test("a run that could not be made is an error and not a count of failures", async () => {
+  const workspace = await place.project({});
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "no-such-runner --all" });
+  expect(isError).toBe(true);
+  expect(text).toStartWith("The tests could not be run or counted: the command ended with exit code 127.");
+});
+
+test("tests that pass under a command that fails are told apart", async () => {
+  const workspace = await place.project({ "test_sums.py": cases.replace("3)", "2)") });
+  const command = "python3 -m unittest -q test_sums.py; exit 3";
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { command });
+  expect({ isError, first: text.split("\n")[0] }).toEqual({
+    isError: false,
+    first: "No test failed of 2, but the command ended with exit code 3.",
+  });
+});
+
+test("a run that found no tests is not told as one that passed", async () => {
+  const workspace = await place.project({ "test_sums.py": "def test_right():\n    assert 1 + 1 == 3\n" });
+  const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest discover" });
+  expect(text).toStartWith("No test ran: ");
+});
+
+test("a folder without tests is said to have none", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  expect((await callIn(workspace)(runTestsTool(place), {})).text).toContain("Nothing in . tells how its tests are run");
+});
+
+const outputs: readonly (readonly [string, string, ReturnType<typeof readTestReport>])[] = [
+  [
+    "pytest",
+    "FAILED test_a.py::test_x - assert 1 == 2\n================= 1 failed, 3 passed in 0.05s =================",
+    { passed: 3, failed: 1, failures: ["test_a.py::test_x - assert 1 == 2"] },
+  ],
+  [
+    "unittest",
+    "FAIL: test_x (t.T.test_x)\nRan 4 tests in 0.001s\n\nFAILED (failures=1, skipped=1)",
+    { passed: 2, failed: 1, failures: ["test_x (t.T.test_x)"] },
+  ],
+  ["bun", "(fail) adds [0.10ms]\n\n 2 pass\n 1 fail\n 3 expect() calls", { passed: 2, failed: 1, failures: ["adds"] }],
+  [
+    "cargo",
+    "test tests::b ... FAILED\ntest result: FAILED. 2 passed; 1 failed; 0 ignored\n",
+    { passed: 2, failed: 1, failures: ["tests::b"] },
+  ],
+  [
+    "node",
+    "✔ adds (0.1ms)\n✖ subtracts (0.2ms)\nℹ pass 1\nℹ fail 1\n✖ failing tests:",
+    { passed: 1, failed: 1, failures: ["subtracts"] },
+  ],
+  ["go", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\nFAIL", { passed: 1, failed: 1, failures: ["TestB"] }],
+  [
+    "jest",
+    "  ● sum › adds\nTests:       1 failed, 2 passed, 3 total",
+    { passed: 2, failed: 1, failures: ["sum › adds"] },
+  ],
+  ["an unknown runner", "all good", { passed: undefined, failed: undefined, failures: [] }],
+];
+
+test.each(outputs)("the output of %s is read", (_, output, report) => {
+  expect(readTestReport(output)).toEqual(report);
+});
+
+test("TAP is read: the innermost tests count and are named, skipped ones and those to do are not, planned ones that never ran have failed", () => {
+  const node = `TAP version 13
+# Subtest: adds
+ok 1 - adds
+  ---
+  duration_ms: 0.5
+  ...
+# Subtest: suite
+    # Subtest: inner ok
+    ok 1 - inner ok
+    not ok 2 - inner bad
+    ok 3 - skipped # SKIP
+    not ok 4 - later # TODO
+    1..4
+not ok 2 - suite # time=3ms
+1..2
+# tests 5
+# pass 2
+# fail 1`;
+  expect(readTestReport(node)).toEqual({ passed: 2, failed: 1, failures: ["suite > inner bad"] });
+  expect(readTestReport("1..4\nok 1 - a\nnot ok 2\nok - c # skip no database")).toEqual({
+    passed: 1,
+    failed: 2,
+    failures: ["test 2", "1 planned test never ran"],
+  });
+  expect(readTestReport("TAP version 14\nok 1 - a\nBail out! no disk")).toEqual({
+    passed: 1,
+    failed: 1,
+    failures: ["Bail out! no disk"],
+  });
+  expect(readTestReport("ok, that is it\nnot ok to me").passed).toBeUndefined();
+});
+
+const perl = `use Test::More tests => 3; ok(1, 'first'); ok(0, 'adds'); is(1, 2, 'equal');`;
+test.skipIf(Bun.which("prove") === null || Bun.which("node") === null)(
+  "prove and node --test, really run, name what failed",
+  async () => {
+    const js = `import { test } from "node:test";\ntest("holds", () => {});\ntest("breaks", () => { throw new Error("x"); });\n`;
+    const workspace = await place.project({ "t/a.t": perl, "a.test.mjs": js });
+    const run = async (command: string) => (await callIn(workspace)(runTestsTool(place), { command })).text;
+    expect(await run("prove")).toStartWith("2 of 3 tests failed.\n- adds\n- equal\n");
+    expect(await run("node --test --test-reporter=tap a.test.mjs")).toMatch(
+      /^1 of 2 tests failed\.\n- (?:.* > )?breaks\n/,
+    );
+  },
+);
+
+test.skipIf(Bun.which("node") === null)(
+  "of TAP the failing tests come with message and place, without the passing ones, blocks of them, and the runner's own frames",
+  async () => {
+    const js = `import { test, describe, it } from "node:test";
+import assert from "node:assert";
+for (let n = 0; n < 40; n++) test("holds " + n, () => {});
+test("prints", () => console.log("seen on the way"));
+describe("sums", () => { it("adds", () => { assert.deepStrictEqual({ a: [1, 2] }, { a: [1, 3] }); }); });
+test("throws", () => { const inner = () => { throw new TypeError("bad thing"); }; inner(); });
+`;
+    const workspace = await place.project({ "a.test.mjs": js });
+    const command = "node --test --test-reporter=tap a.test.mjs";
+    const { text } = await callIn(workspace)(runTestsTool(place), { command });
+    expect(text).toMatch(/^2 of 43 tests failed\./);
+    for (const told of [
+      "bad thing",
+      "deep-equal",
+      "a.test.mjs:5",
+      "a.test.mjs:6",
+      "inner (",
+      "seen on the way",
+      "# tests 4",
+    ])
+      expect(text).toContain(told);
+    for (const noise of ["ok 1 - holds", "duration_ms:", "node:internal", "subtestsFailed", "# Subtest", "operator:"])
+      expect(text).not.toContain(noise);
+    expect(text.length).toBeLessThan(2_000);
+  },
+);
+
+test("what unittest prints as it goes is not passed on", async () => {
+  const workspace = await place.project({ "test_sums.py": cases });
+  const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest test_sums.py" });
+  expect(text).toContain("AssertionError");
+  expect(text.split("\n").filter((line) => /^[.FEsxu]+$/.test(line))).toEqual([]);
+});

@@ -1,0 +1,140 @@
+import * as z from "zod";
+import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { runCommand } from "../../../machine/sandbox/run-command.ts";
+import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
+import { withCallOutput } from "../../shell/call-output.ts";
+import { listCodeFiles, relativePath } from "../search/list-code-files.ts";
+import type { TestReport } from "./tap.ts";
+import { shortenTap } from "./tap.ts";
+import { readTestReport, withoutProgress } from "./test-report.ts";
+
+const mostFailures = 30;
+const longestOutput = 8000;
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes("\0"), "must not contain NUL")
+    .optional()
+    .describe("The command that runs the tests; left out, it is found by the project's files."),
+  path: z.string().default(".").describe("The project's folder."),
+  timeout: z.number().positive().max(1800).default(300).describe("Seconds after which the tests are stopped."),
+});
+
+type TestsInput = z.output<typeof input>;
+
+/** The `run_tests` tool: a project's tests in the sandbox, with their result in figures. Not to be made on tier `none`. */
+export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "run_tests",
+    description:
+      "Runs the tests of a project (bun, npm, node, pytest, unittest, go, cargo, or the command given) and returns how many passed and failed, the names of those that failed, and the output. Each call is a shell of its own.",
+    input,
+    effect: "once",
+    edits: true,
+    run: (given, context) => runTests(sandbox, given, context),
+  });
+}
+
+async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContext): Promise<ToolResult> {
+  const { workspace, signal } = context;
+  const folder = await relativePath(workspace, given.path);
+  const command = given.command ?? (await detected(sandbox, folder, context));
+  if (command === undefined)
+    return failure(
+      `Nothing in ${given.path} tells how its tests are run. Give the command, or the project's folder as path.`,
+    );
+  return await withCallOutput(context, "tests.txt", async (output) => {
+    const { exitCode, limit, stdout, stderr } = await runCommand(
+      sandbox,
+      {
+        argv: ["bash", "-c", `cd -- "$1" && eval "$2"`, "bash", folder, command],
+        workspace: workspace.root,
+        env: { CI: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1" },
+        limits: { wallMs: given.timeout * 1000, cpuSeconds: Math.ceil(given.timeout) * 2 },
+      },
+      { signal, onOutput: output.listen },
+    );
+    const report = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
+    const { failures } = report;
+    const left = failures.length - mostFailures;
+    const ended = limit === undefined ? { exitCode } : { limit };
+    const text = [
+      verdict(report, ended),
+      ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
+      ...(left > 0 ? [`- and ${left} more`] : []),
+      clipped(shortenTap(withoutProgress(Bun.stripANSI(await output.text())))),
+      `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
+    ];
+    const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);
+    return { text: text.filter((line) => line !== "").join("\n"), isError: !made };
+  });
+}
+
+/** How the tests came out, in one sentence. Failing tests are a result; what could not be run or counted is said to be so. */
+function verdict(
+  { passed, failed = 0 }: TestReport,
+  ended: { readonly exitCode: number } | { readonly limit: string },
+): string {
+  if ("limit" in ended) return `The tests were stopped before their end (${ended.limit}).`;
+  const { exitCode } = ended;
+  if (passed === undefined)
+    return exitCode === 0
+      ? "The command succeeded; how many tests passed is not known."
+      : `The tests could not be run or counted: the command ended with exit code ${exitCode}.`;
+  const all = passed + failed;
+  if (all === 0)
+    return "No test ran: none was found, or all were skipped, which says nothing about the code. Give the command that runs them.";
+  if (failed > 0) return `${failed} of ${all} tests failed.`;
+  if (exitCode !== 0) return `No test failed of ${all}, but the command ended with exit code ${exitCode}.`;
+  return all === 1 ? "The 1 test passed." : `All ${all} tests passed.`;
+}
+
+async function detected(sandbox: Sandbox, folder: string, context: ToolContext): Promise<string | undefined> {
+  const { paths } = await listCodeFiles(sandbox, context, { path: folder });
+  return detectTests(context.workspace, folder, paths);
+}
+
+/** Head and tail of a long output: runners tell what failed first and the sum last. */
+function clipped(output: string): string {
+  if (output.length <= longestOutput) return output;
+  const half = longestOutput / 2;
+  return `${output.slice(0, half)}\n[… ${output.length - longestOutput} characters left out …]\n${output.slice(-half)}`;
+}
+
+/** The command that runs the tests of the project in this folder, by the files it has; undefined when they tell nothing. */
+async function detectTests(
+  workspace: Workspace,
+  folder: string,
+  paths: readonly string[],
+): Promise<string | undefined> {
+  const has = async (name: string) => (await kindOf(workspace, `${folder}/${name}`)) === "file";
+  if (await has("Cargo.toml")) return "cargo test";
+  if (await has("go.mod")) return "go test -v ./...";
+  if (await has("package.json")) {
+    const bun = (await has("bun.lock")) || (await has("bunfig.toml"));
+    if (/"test"\s*:/.test(await textOf(workspace, `${folder}/package.json`))) return bun ? "bun run test" : "npm test";
+    return bun ? "bun test" : "node --test";
+  }
+  const tests = paths
+    .map((path) => path.replace(/^\.\//, "").slice(folder === "." ? 0 : folder.replace(/^\.\//, "").length + 1))
+    .filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path));
+  return tests.length === 0 ? undefined : await pythonTests(tests, has);
+}
+
+/** pytest where it is installed. unittest looks into folders that are no packages only when they are named. */
+async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {
+  const top = tests[0]?.includes("/") ? (tests[0].split("/")[0] ?? "") : "";
+  const apart =
+    /^[\w-]+$/.test(top) && tests.every((path) => path.startsWith(`${top}/`)) && !(await has(`${top}/__init__.py`));
+  const unittest = `python3 -m unittest discover${apart ? ` -s ${top}` : ""}`;
+  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo 'pytest is not installed here: only tests written for unittest are run.'; ${unittest}; fi`;
+}
+
+async function textOf(workspace: Workspace, path: string): Promise<string> {
+  await using file = await openFile(workspace, path);
+  return file.stats.size > 1_000_000 ? "" : await file.handle.readFile("utf8");
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { shortenTap } from "./tap.ts";
+import { readTestReport } from "./test-report.ts";
+
+test("a report is read in time that grows with its length, whatever it is made of", () => {
+  const long = 512 * 1024;
+  const pieces = [
+    "\n",
+    " ",
+    "\t",
+    "=",
+    "1 ",
+    "1 a, ",
+    "1 pass\n",
+    "test result: ",
+    "Tests: ",
+    "Tests: 1 passed\n",
+    "✖ a ",
+    "not ok 1 - ",
+    "(fail) a [",
+    "● ",
+    "# pass ",
+    "--- FAIL: ",
+    "---\n",
+    "---\n...\n",
+    "test a ",
+    "Ran 1 test",
+    "FAILED (",
+    "OK (",
+    "OK (failures=",
+    "\r\n",
+    "1",
+    "a",
+    "\u2028",
+  ];
+  for (const piece of pieces) {
+    const output = piece.repeat(long / piece.length);
+    const begun = performance.now();
+    readTestReport(output);
+    shortenTap(`TAP version 13\nnot ok 1\n${output}`);
+    readTestReport(
+      `${output}\n\nTests: 1 failed\n 1 pass\n 1 fail\ntest result: x\n# pass 1\n=== 1 failed in 1.0s\n${output}`,
+    );
+    expect([piece, performance.now() - begun < 10_000]).toEqual([piece, true]);
+  }
+});
+
+test("counts are found behind blank lines and indentation, in lines of their own", () => {
+  expect(readTestReport("\n\n   \n 3 pass\n 1 fail\n")).toMatchObject({ passed: 3, failed: 1 });
+  expect(readTestReport("\n\n  Tests:       1 failed, 2 passed, 3 total\n")).toMatchObject({ passed: 2, failed: 1 });
+  expect(readTestReport("\n\n    --- FAIL: TestX (0.00s)\n")).toMatchObject({ failed: 1, failures: ["TestX"] });
+  expect(readTestReport("=== 1 failed, 2 passed, 1 skipped in 0.12s ===")).toMatchObject({ passed: 2, failed: 1 });
+});

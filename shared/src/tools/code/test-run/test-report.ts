@@ -1,0 +1,113 @@
+import { readTap, type TestReport } from "./tap.ts";
+
+/** How one test runner writes its counts, and the names of failures: each within a line. */
+type Form = { readonly is: RegExp; readonly passed: RegExp; readonly failed: RegExp; readonly failure: RegExp };
+
+const forms: readonly Form[] = [
+  // pytest
+  {
+    is: /^=*\s*(?:\d+ \w+, )*\d+ (?:passed|failed|errors?)\b.* in [\d.]+s/,
+    passed: /(\d+) passed/g,
+    failed: /(\d+) (?:failed|errors?)\b/g,
+    failure: /^(?:FAILED|ERROR) (\S+.*)$/,
+  },
+  // bun test
+  {
+    is: /^\s*\d+ pass$/,
+    passed: /^\s*(\d+) pass$/g,
+    failed: /^\s*(\d+) fail$/g,
+    failure: /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/,
+  },
+  // cargo test
+  {
+    is: /^test result: /,
+    passed: /^test result: .*?(\d+) passed/g,
+    failed: /^test result: .*?(\d+) failed/g,
+    failure: /^test (.+) \.\.\. FAILED$/,
+  },
+  // node --test as people read it
+  {
+    is: /^ℹ pass \d+$/,
+    passed: /^ℹ pass (\d+)$/g,
+    failed: /^ℹ fail (\d+)$/g,
+    failure: /^\s*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/,
+  },
+  // jest, vitest
+  {
+    is: /^\s*Tests:?\s+.*\d+ (?:passed|failed)/,
+    passed: /^\s*Tests:?\s.*?(\d+) passed/g,
+    failed: /^\s*Tests:?\s.*?(\d+) failed/g,
+    failure: /^\s*(?:●|FAIL) (.+)$/,
+  },
+  // go test -v
+  {
+    is: /^\s*--- (?:PASS|FAIL): /,
+    passed: /^\s*--- (PASS): /g,
+    failed: /^\s*--- (FAIL): /g,
+    failure: /^\s*--- FAIL: (\S+)/,
+  },
+];
+
+/** A longer line is no line of a report. */
+const longestLine = 2_000;
+/** The dots, letters and nothing else that unittest shows as it goes. */
+const progress = /^[.FEsxu]+$/;
+
+/** Reads the output of the common test runners, in time that grows with its length only. */
+export function readTestReport(output: string): TestReport {
+  const lines = output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
+  return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines);
+}
+
+/** The output without the lines in which unittest marks its progress. */
+export function withoutProgress(output: string): string {
+  const lines = output.split("\n");
+  if (!lines.some((line) => unittestSum.test(line))) return output;
+  return lines.filter((line) => !progress.test(line)).join("\n");
+}
+
+function readForm(lines: readonly string[]): TestReport {
+  const form = forms.find(({ is }) => lines.some((line) => is.test(line)));
+  if (form === undefined) return { passed: undefined, failed: undefined, failures: [] };
+  return {
+    passed: total(lines, form.passed),
+    failed: total(lines, form.failed),
+    failures: [...new Set(found(lines, form.failure))],
+  };
+}
+
+const unittestSum = /^Ran (\d+) tests? in [\d.]+s$/;
+
+function readUnittest(lines: readonly string[]): TestReport | undefined {
+  const [ran] = found(lines, unittestSum);
+  if (ran === undefined) return undefined;
+  const ending = lines.filter((line) => /^(?:FAILED|OK) \(.*\)$/.test(line)).slice(-1);
+  const failed = total(ending, /(?:failures|errors)=(\d+)/g);
+  const skipped = total(ending, /skipped=(\d+)/g);
+  return { passed: Number(ran) - failed - skipped, failed, failures: found(lines, /^(?:FAIL|ERROR): (.+)$/) };
+}
+
+/** `prove` sums up files of TAP without showing their points; the names of what failed are on standard error. */
+function readProve(lines: readonly string[]): TestReport | undefined {
+  const [tests] = found(lines, /^Files=\d+, Tests=(\d+),/);
+  if (tests === undefined) return undefined;
+  const failed = total(lines, /\(Wstat: .* Tests: \d+ Failed: (\d+)\)$/g);
+  const named = found(lines, /^#\s+Failed test '(.+)'$/);
+  const broken = found(lines, /^(\S+) +\(Wstat: [^)]*(?:\([^)]*\))? Tests: \d+ Failed: 0\)$/);
+  const files = broken.map((file) => `${file} ended badly`);
+  return {
+    passed: Number(tests) - failed,
+    failed: failed + files.length,
+    failures: [...new Set([...named, ...files])],
+  };
+}
+
+function found(lines: readonly string[], pattern: RegExp): string[] {
+  return lines.flatMap((line) => pattern.exec(line)?.[1] ?? []);
+}
+
+/** The sum of the numbers found; a match that is a word counts one. */
+function total(lines: readonly string[], pattern: RegExp): number {
+  const all = lines.flatMap((line) => [...line.matchAll(pattern)].map((match) => match[1] ?? ""));
+  return all.reduce((sum, text) => sum + (/^\d+$/.test(text) ? Number(text) : 1), 0);
+}

@@ -1,0 +1,152 @@
+import { AppError } from "../../../core/errors.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { isProtected } from "../../../machine/workspace/protected-names.ts";
+import { placeOf } from "../../../machine/workspace/workspace-file.ts";
+
+/** What statements begin with that work on data. */
+const dataWork = new Set(
+  "abort alter analyze attach begin comment commit copy create delete desc describe detach drop end explain from insert merge pivot pivot_longer pivot_wider rollback select show start summarize table truncate unpivot update use values with (".split(
+    " ",
+  ),
+);
+
+const pragmas = new Set([
+  "database_list",
+  "database_size",
+  "show_tables",
+  "show_tables_expanded",
+  "storage_info",
+  "table_info",
+  "version",
+]);
+
+/**
+ * Lets a text pass whose statements work on data. Rejects with `rejected` where one changes how the database itself works (its settings, its logs,
+ * extensions, statements kept for later), and where a file is written under a name that is not plain text, or that other programs obey.
+ */
+export async function admitSql(workspace: Workspace, sql: string): Promise<void> {
+  const statements = sqlStatements(sql);
+  if (statements === undefined)
+    throw new AppError("rejected", "Something in the SQL is opened and never closed: a quote or a comment.");
+  for (const tokens of statements) await admitStatement(workspace, tokens);
+}
+
+async function admitStatement(workspace: Workspace, tokens: readonly SqlToken[]): Promise<void> {
+  const [first, second, third] = tokens;
+  const verb = first?.text ?? "";
+  if (verb === "explain") return admitStatement(workspace, explained(tokens));
+  const isVariable = (verb === "set" || verb === "reset") && second?.text === "variable" && third?.kind === "word";
+  const isLook = verb === "pragma" && pragmas.has(second?.text ?? "");
+  if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook)) throw notDataWork(verb);
+  if (verb === "copy") await admitTarget(workspace, afterTo(tokens));
+  if (verb === "attach") await admitTarget(workspace, afterAttach(tokens));
+}
+
+function notDataWork(verb: string): AppError {
+  const what =
+    verb === "export" || verb === "import" ? "COPY … TO 'file.parquet' writes what a later query reads with FROM." : "";
+  return new AppError(
+    "rejected",
+    `${verb.toUpperCase().slice(0, 40)} is not for here: statements read and change data, they do not change how the database works. ${what}`.trim(),
+  );
+}
+
+/** The statement that EXPLAIN, with or without ANALYZE and options, explains: the former executes it. */
+function explained(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  let rest = tokens.slice(1);
+  if (rest[0]?.text === "analyze" || rest[0]?.text === "verbose") rest = rest.slice(1);
+  if (rest[0]?.text !== "(") return rest;
+  const end = rest.findIndex(({ kind, text }) => kind === "other" && text === ")");
+  const behind = rest.slice(end + 1);
+  // `EXPLAIN (SELECT …)` has no options, and nothing behind.
+  return behind.length === 0 || end < 0 ? rest : behind;
+}
+
+/** What follows the TO of a COPY; empty for one that reads. */
+function afterTo(tokens: readonly SqlToken[]): readonly SqlToken[] | undefined {
+  let depth = 0;
+  for (const [at, { kind, text }] of tokens.entries()) {
+    if (kind === "other" && text === "(") depth++;
+    if (kind === "other" && text === ")") depth--;
+    if (kind === "word" && text === "to" && depth === 0) return tokens.slice(at + 1);
+  }
+  return undefined;
+}
+
+function afterAttach(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const words = new Set(["attach", "database", "or", "replace", "if", "not", "exists"]);
+  return tokens.slice(tokens.findIndex(({ kind, text }) => kind !== "word" || !words.has(text)));
+}
+
+async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | undefined): Promise<void> {
+  if (target === undefined) return;
+  const [path, next] = target;
+  // Two texts one after the other are one text to the database.
+  if (path?.kind !== "literal" || next?.kind === "literal")
+    throw new AppError("rejected", "Give the file's name as one plain text in single quotes: COPY … TO 'file.csv'.");
+  const names = [path.text, await realName(workspace, path.text)];
+  if (names.some((name) => isProtected(name.replace(/[\s.]+$/, ""))))
+    throw new AppError(
+      "rejected",
+      `The path ${path.text} is protected: what is in it would take effect outside the sandbox.`,
+    );
+}
+
+/** Where a path leads inside the workspace; the path itself where it leads outside, which the database refuses. */
+async function realName(workspace: Workspace, path: string): Promise<string> {
+  const place = await placeOf(workspace, path).catch((error: unknown) => {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  });
+  return place?.relative ?? path;
+}
+
+/** A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes, `text` what it says. */
+type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string };
+
+/** One piece of SQL at `lastIndex`: blanks, comments (which nest, so only where one opens), quoted things, words, and any other character. */
+const piece =
+  /(\s+|--[^\n\r]*)|(\/\*)|([eE]'(?:[^'\\]|\\[\s\S]|'')*'|(?:[xXbB]|[uU]&)'(?:[^']|'')*')|'((?:[^']|'')*)'|("(?:[^"]|"")*")|(\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([a-z_\u0080-\uffff][\w$\u0080-\uffff]*)|([\s\S])/iy;
+
+/**
+ * The statements of a text, each as its tokens, as the database's own lexer would cut them: what stands in quotes or comments ends none.
+ * Undefined for a text in which something is opened and never closed.
+ */
+function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
+  const statements: SqlToken[][] = [[]];
+  const add = (kind: SqlToken["kind"], text: string) => statements.at(-1)?.push({ kind, text });
+  for (piece.lastIndex = 0; piece.lastIndex < sql.length; ) {
+    const at = piece.lastIndex;
+    const [, blank, comment, special, literal, name, tag, word, other] = piece.exec(sql) ?? [];
+    if (blank !== undefined) continue;
+    if (comment !== undefined || tag !== undefined) {
+      const end = comment === undefined ? closingTag(sql, at, tag ?? "") : commentEnd(sql, at);
+      if (end === undefined) return undefined;
+      if (tag !== undefined) add("other", "$$");
+      piece.lastIndex = end;
+    } else if (literal !== undefined) add("literal", literal.replaceAll("''", "'"));
+    else if (special !== undefined || name !== undefined) add("other", special ?? name ?? "");
+    else if (word !== undefined) add("word", word.toLowerCase());
+    else if (other === "'" || other === '"') return undefined;
+    else if (other === ";") statements.push([]);
+    else add("other", other ?? "");
+  }
+  return statements.filter((tokens) => tokens.length > 0);
+}
+
+function closingTag(sql: string, at: number, tag: string): number | undefined {
+  const end = sql.indexOf(tag, at + tag.length);
+  return end < 0 ? undefined : end + tag.length;
+}
+
+/** Comments nest. */
+function commentEnd(sql: string, from: number): number | undefined {
+  const mark = /\/\*|\*\//g;
+  mark.lastIndex = from;
+  for (let depth = 0; ; ) {
+    const found = mark.exec(sql);
+    if (found === null) return undefined;
+    depth += found[0] === "/*" ? 1 : -1;
+    if (depth === 0) return mark.lastIndex;
+  }
+}

@@ -1,0 +1,108 @@
+import { resolve } from "node:path";
+import { AppError } from "../../../core/errors.ts";
+import { ownScriptArgv } from "../../../machine/process/own-script.ts";
+import {
+  changedByStatement,
+  type DatabaseReply,
+  type DatabaseRequest,
+  databaseReply,
+  outOfMemory,
+} from "./database-protocol.ts";
+import { watchMemory } from "./memory-watch.ts";
+
+/** A running database, for one question at a time. */
+export interface DatabaseProcess {
+  /** Rejects with `unavailable` when the process ended before it answered, and with `timeout` when it had to be killed. */
+  ask(request: DatabaseRequest): Promise<DatabaseReply>;
+  alive(): boolean;
+  /** Kills it and waits for its end. */
+  end(): Promise<void>;
+}
+
+/** How much longer than the statement's own limit an answer may take: an interrupt is looked at between chunks of work only. */
+const graceMs = 5_000;
+const mostMemoryBytes = 2 * 2 ** 30;
+
+/** Starts a database that sees the files below `folder`. It gets nothing of our environment. */
+export function startDatabase(folder: string): DatabaseProcess {
+  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
+    cwd: "/",
+    env: { LANG: "C.UTF-8", TZ: "UTC" },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  // It looks at its memory itself, but not while it unpacks a file.
+  let greedy = false;
+  const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
+    greedy = true;
+    child.kill("SIGKILL");
+  });
+  void child.exited.then(unwatch);
+  // A server that stops does not wait for it: it ends with its input.
+  child.unref();
+  const lines = linesOf(child.stdout);
+  return {
+    async ask(request) {
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      child.stdin.flush();
+      let [late, strange] = [false, false];
+      const timer = setTimeout(() => {
+        late = true;
+        child.kill("SIGKILL");
+      }, request.timeoutMs + graceMs);
+      try {
+        const { value, done } = await lines.next();
+        const reply = done === true ? undefined : replyIn(value);
+        if (reply !== undefined) return reply;
+        // It may be about to say more of the kind: nothing of it can be told from a reply.
+        if (done !== true) {
+          strange = true;
+          child.kill("SIGKILL");
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+      const exitCode = await child.exited;
+      if (late) return { ok: false, message: "stopped", timeout: true };
+      if (exitCode === changedByStatement || strange)
+        throw new AppError(
+          "rejected",
+          "The statement changed how the database works, so a new one takes its place; its tables are gone. Statements read and change data.",
+        );
+      throw new AppError(
+        "unavailable",
+        greedy || exitCode === outOfMemory
+          ? "The database was stopped: it needed more than its 2 GB of memory. Its tables are gone; ask for less at a time."
+          : `The database ended with exit code ${exitCode}; its tables are gone. The next query starts a new one.`,
+      );
+    },
+    alive: () => child.exitCode === null && child.signalCode === null,
+    async end() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** The reply in a line; undefined for a line that is none. */
+function replyIn(line: string): DatabaseReply | undefined {
+  try {
+    return databaseReply.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  const held: string[] = [];
+  for await (const bytes of stream) {
+    const pieces = decoder.decode(bytes, { stream: true }).split("\n");
+    for (const piece of pieces.slice(0, -1)) {
+      yield [...held.splice(0), piece].join("");
+    }
+    held.push(pieces.at(-1) ?? "");
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { createInterface } from "node:readline";
+import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter } from "@duckdb/node-api";
+import { createForeignTables } from "../foreign/foreign-tables.ts";
+import {
+  type Column,
+  changedByStatement,
+  type DatabaseReply,
+  type DatabaseRequest,
+  databaseRequest,
+  outOfMemory,
+} from "./database-protocol.ts";
+import { openLocked } from "./open-locked.ts";
+
+/** Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
+
+const mostMemoryBytes = 2 * 2 ** 30;
+
+// What the database's own limit does not count (the text of a line, for one) must not take the machine along.
+setInterval(() => {
+  if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
+}, 100).unref();
+
+const [, , folder = "/"] = process.argv;
+// Not started there: what lies in a workspace is nothing this runtime is to read its settings from.
+process.chdir(folder);
+const { connection, isAsOpened } = await openLocked(folder);
+const foreign = createForeignTables(connection, folder);
+const lines = createInterface({ input: process.stdin });
+// The server is gone, also in the middle of a query.
+lines.once("close", () => process.exit(0));
+for await (const line of lines) {
+  const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
+  if (!(await isAsOpened())) process.exit(changedByStatement);
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+
+async function answer(connection: DuckDBConnection, request: DatabaseRequest): Promise<DatabaseReply> {
+  const begun = performance.now();
+  let timeout = false;
+  const timer = setTimeout(() => {
+    timeout = true;
+    connection.interrupt();
+  }, request.timeoutMs);
+  try {
+    await foreign.load(request.sql, () => {
+      if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
+    });
+    return await query(connection, request, () => timeout);
+  } catch (error) {
+    const late = timeout || performance.now() - begun > request.timeoutMs;
+    return { ok: false, message: error instanceof Error ? error.message : String(error), timeout: late };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function query(
+  connection: DuckDBConnection,
+  { sql, maxCharacters }: DatabaseRequest,
+  timedOut: () => boolean,
+): Promise<DatabaseReply> {
+  const result = await run(connection, sql);
+  const types = result.columnTypes();
+  const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
+  const rows: Extract<DatabaseReply, { ok: true }>["rows"] = [];
+  let [total, characters] = [0, 0];
+  for await (const chunk of result) {
+    if (timedOut()) throw new Error("interrupted");
+    total += chunk.rowCount;
+    if (characters > maxCharacters) continue;
+    for (const row of chunk.convertRows(JsonDuckDBValueConverter)) {
+      characters += JSON.stringify(row).length;
+      rows.push(row);
+      if (characters > maxCharacters) break;
+    }
+  }
+  return { ok: true, columns, rows, total };
+}
+
+/**
+ * The result of the SQL: of several statements that of the last which has one. A PIVOT is several too, and its last one only clears away.
+ */
+async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  const statements = await connection.extractStatements(sql);
+  // Preparing a statement looks through each CSV file twice, and streaming would do so too; this result counts into the memory limit.
+  if (statements.count <= 1) return connection.run(sql);
+  let shown: DuckDBResult | undefined;
+  for (let index = 0; index < statements.count; index++) {
+    const result = await (await statements.prepare(index)).run();
+    const isEmpty = result.columnNames().join() === "Success";
+    if (!isEmpty || shown === undefined) shown = result;
+  }
+  return shown ?? connection.run(sql);
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dataScene } from "../../../testing/data/data.ts";
+import { eventually } from "../../../testing/sandbox/tiers.ts";
+import { sqlQuery } from "../sql-query.ts";
+import { createDatabases } from "./databases.ts";
+
+const onLinux = process.platform === "linux";
+const endless = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(9) c";
+
+/** Numbers of the processes that work in a folder. Only Linux tells. */
+async function processesIn(folder: string): Promise<string[]> {
+  const all = onLinux ? (await readdir("/proc")).filter((name) => /^\d+$/.test(name)) : [];
+  const folders = await Promise.all(all.map((id) => readlink(`/proc/${id}/cwd`).catch(() => "")));
+  return all.filter((_, at) => folders[at] === folder);
+}
+
+test("a server that is killed in the middle of a query leaves no database behind", async () => {
+  const home = await mkdtemp(join(tmpdir(), "databases-"));
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, "../../../testing/data/query-process.ts"), home], {
+    stdout: "pipe",
+  });
+  const { value } = await server.stdout.getReader().read();
+  const folder = Buffer.from(value ?? [])
+    .toString()
+    .trim();
+  expect(await processesIn(folder)).toHaveLength(onLinux ? 1 : 0);
+  server.kill("SIGKILL");
+  await server.exited;
+  await eventually("the database is gone", async () => (await processesIn(folder)).length === 0);
+  await rm(home, { recursive: true });
+});
+
+test("a settings file of this runtime that lies in the workspace is a file like any other", async () => {
+  await using scene = await dataScene();
+  const marker = join(scene.home, "ran");
+  await scene.write("bunfig.toml", 'preload = ["./evil.ts"]');
+  await scene.write("evil.ts", `await Bun.write(${JSON.stringify(marker)}, "");`);
+  const { rows } = await scene.databases.query(scene.workspace, "SELECT 1 AS one", {
+    signal: new AbortController().signal,
+  });
+  expect(rows).toEqual([{ one: 1 }].map(Object.values));
+  expect(await Bun.file(marker).exists()).toBe(false);
+});
+
+test("a released conversation has no process, and its next query starts one; close ends all, also those at work", async () => {
+  await using scene = await dataScene();
+  const { workspace } = scene;
+  const { signal } = new AbortController();
+  const databases = createDatabases();
+  await databases.query(workspace, "CREATE TABLE kept (n INTEGER)", { signal });
+  await sqlQuery({ databases }).release?.(workspace);
+  expect(await processesIn(workspace.root)).toEqual([]);
+  await expect(databases.query(workspace, "FROM kept", { signal })).rejects.toThrow("kept does not exist");
+  const running = databases.query(workspace, endless, { signal }).catch((error) => error);
+  await eventually("it is at work", async () => !onLinux || (await processesIn(workspace.root)).length === 1);
+  await databases.close();
+  expect(await running).toMatchObject({ code: "unavailable" });
+  expect(await processesIn(workspace.root)).toEqual([]);
+});
+
+test("a database that nobody asks is ended", async () => {
+  await using scene = await dataScene();
+  const databases = createDatabases({ idleMs: 50 });
+  await databases.query(scene.workspace, "SELECT 1", { signal: new AbortController().signal });
+  await eventually("the database is gone", async () => (await processesIn(scene.workspace.root)).length === 0);
+  await databases.close();
+});

@@ -1,0 +1,100 @@
+import { AppError } from "../../../core/errors.ts";
+import { createKeyedQueue } from "../../../core/keyed-queue.ts";
+import type { Workspace } from "../../../core/workspace.ts";
+import { admitSql } from "./admit-sql.ts";
+import { type DatabaseProcess, startDatabase } from "./database-process.ts";
+import type { QueryResult } from "./database-protocol.ts";
+
+/** How far a statement may go. */
+export type QueryOptions = {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Characters of JSON after which further rows are only counted. */
+  readonly maxCharacters?: number;
+};
+
+/** Databases of conversations, each a process of its own in the conversation's workspace: started when needed, ended when idle. */
+export interface Databases {
+  /**
+   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects with `rejected` as `admitSql` does or with the database's own words,
+   * with `timeout`, and with `unavailable` when the process ended, most often for memory.
+   */
+  query(workspace: Workspace, sql: string, options: QueryOptions): Promise<QueryResult>;
+  /** Ends the conversation's database at once. */
+  release(workspace: Workspace): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Slot = { readonly process: DatabaseProcess; idle: ReturnType<typeof setTimeout> | undefined };
+
+const defaults = { timeoutMs: 60_000, maxCharacters: 200_000 };
+
+/** `idleMs` is how long a database stays without being asked; the tables made in it go with it. */
+export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): Databases {
+  const slots = new Map<string, Slot>();
+  const inTurn = createKeyedQueue();
+
+  async function drop(root: string): Promise<void> {
+    const slot = slots.get(root);
+    slots.delete(root);
+    clearTimeout(slot?.idle);
+    await slot?.process.end();
+  }
+
+  function slotOf(root: string): Slot {
+    const slot = slots.get(root) ?? { process: startDatabase(root), idle: undefined };
+    slots.set(root, slot);
+    clearTimeout(slot.idle);
+    return slot;
+  }
+
+  return {
+    query: (workspace, sql, { signal, ...bounds }) =>
+      inTurn(workspace.root, async () => {
+        signal.throwIfAborted();
+        await admitSql(workspace, sql);
+        const slot = slotOf(workspace.root);
+        const abort = () => void drop(workspace.root);
+        signal.addEventListener("abort", abort);
+        try {
+          const reply = await slot.process.ask({ sql, ...defaults, ...bounds });
+          slot.idle = setTimeout(abort, idleMs);
+          slot.idle.unref();
+          if (reply.ok) return reply;
+          const { timeoutMs } = { ...defaults, ...bounds };
+          if (reply.timeout)
+            throw new AppError("timeout", `The query was stopped at its limit of ${timeoutMs / 1000} s.`);
+          throw new AppError("rejected", readable(reply.message));
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!slot.process.alive()) await drop(workspace.root);
+          throw error;
+        } finally {
+          signal.removeEventListener("abort", abort);
+        }
+      }),
+    release: ({ root }) => drop(root),
+    async close() {
+      await Promise.all([...slots.keys()].map(drop));
+    },
+  };
+}
+
+const mostLines = 12;
+const longestLine = 300;
+
+/** In place of the advice to read it as UTF-16 or to leave such rows out. */
+const convert =
+  "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
+
+/** The database's words without the lines of data it repeats and the advice that holds elsewhere. */
+function readable(message: string): string {
+  const lines = message.replace(/\nDatabase is launched in in-memory mode.*/s, "").split("\n");
+  const encoded = /not utf-8 encoded/i.test(message);
+  const [first, ...advice] = encoded ? lines.filter((line) => line.startsWith("Possible Solution")) : [];
+  const told = lines.flatMap((line) => (line === first ? convert : advice.includes(line) ? [] : line));
+  return told
+    .slice(0, mostLines)
+    .map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line))
+    .join("\n");
+}

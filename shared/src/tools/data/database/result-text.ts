@@ -1,0 +1,36 @@
+import type { QueryResult } from "./database-protocol.ts";
+
+const mostColumns = 40;
+const mostCellCharacters = 120;
+
+/** A table as a model reads it: one line a row, cells parted by ` | `, at most `mostRows` rows, wide ones cut with a mark. */
+export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, mostRows: number): string {
+  const shown = columns.slice(0, mostColumns);
+  const more = columns.length > mostColumns ? ` | … ${columns.length - mostColumns} more columns` : "";
+  const header = shown.map(({ name }) => cellText(name)).join(" | ") + more;
+  const lines = rows.slice(0, mostRows).map((row) => row.slice(0, mostColumns).map(cellText).join(" | "));
+  return [header, shown.map(({ type }) => cut(type, 40)).join(" | "), ...lines].join("\n");
+}
+
+/** A value in one line; NULL for none. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return "NULL";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return cut(text.replaceAll(/[\r\n]+/g, "⏎"), mostCellCharacters);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** A result as CSV (RFC 4180, with a header): NULL is an empty field, an empty text is `""`. */
+export function csvText({ columns, rows }: Pick<QueryResult, "columns" | "rows">): string {
+  const lines = [columns.map(({ name }) => name), ...rows].map((row) => row.map(field).join(","));
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+function field(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
