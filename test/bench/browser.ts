@@ -6,8 +6,8 @@ import { browserDefaults } from "manyhands/internal/machine/browser-process/sett
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { estimateText } from "manyhands/internal/models/tokens";
 import { browserTools } from "manyhands/internal/tools/browser/browser-tools";
-import { createLookBook } from "manyhands/internal/tools/browser/looks";
-import { sightOf } from "manyhands/internal/tools/browser/observe/sight";
+import { createLookBook } from "manyhands/internal/tools/observation/looks";
+import { sightOf } from "manyhands/internal/tools/observation/sight";
 
 /**
  * What a browser tool costs over Playwright's own call on the same page in the same minute, and what a look at a page of 2,000 elements takes in

@@ -586,7 +586,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "failing-robots-allow",
-    file: "shared/src/tools/web/page/robots.ts",
+    file: "shared/src/tools/page/robots.ts",
     find: "allows: () => false }",
     becomes: "allows: () => true }",
     harm: "A site whose robots.txt fails is read as if it let everybody in.",

@@ -3,9 +3,9 @@ import type { Browsers } from "../../machine/browser/browser.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { webSearchTool } from "../../tools/browser/act/web-search.ts";
-import { createLookBook } from "../../tools/browser/looks.ts";
 import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
-import { createRobots } from "../../tools/web/page/robots.ts";
+import { createLookBook } from "../../tools/observation/looks.ts";
+import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";
 import { webSearch } from "../../tools/web/web-search.ts";
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { estimateText } from "../../models/tokens.ts";
+import { createLookBook } from "../observation/looks.ts";
 import { browserTools } from "./browser-tools.ts";
-import { createLookBook } from "./looks.ts";
 
 test("what a model is told of thirty tools costs each request less than 2,300 tokens, and a ref in it is a plain text", async () => {
   const policy = { allow: [], deny: [], only: [] };

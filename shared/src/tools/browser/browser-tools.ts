@@ -8,10 +8,10 @@ import { keyboardTools } from "./act/keyboard.ts";
 import { mouseTools } from "./act/mouse.ts";
 import { navigationTools } from "./act/navigate.ts";
 import { scrollTools } from "./act/scroll.ts";
+import { snapshotTool } from "./act/snapshot.ts";
 import { tabTools } from "./act/tabs.ts";
 import { waitTool } from "./act/wait.ts";
 import { type BrowserSearch, webSearchTool } from "./act/web-search.ts";
-import { snapshotTool } from "./observe/snapshot-tool.ts";
 
 /**
  * The tools that look at pages and act on them. `looks` has to be the one that the sights are made with, because that is where the refs are;

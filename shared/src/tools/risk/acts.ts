@@ -1,5 +1,5 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
-import type { Looks } from "../browser/looks.ts";
+import type { Looks } from "../observation/looks.ts";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import {
   hostOf,
@@ -10,13 +10,13 @@ import {
   judgeTyping,
   type Place,
   pricesOf,
+  quoted,
   type ScopeToJudge,
   sayingOf,
   unnamed,
   type Words,
 } from "./judge-deed.ts";
 import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
-import { quoted } from "./quoted.ts";
 import { type Price, siteOf } from "./scope.ts";
 import type { SentBook } from "./sent-book.ts";
 

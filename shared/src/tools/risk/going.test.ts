@@ -6,7 +6,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createLookBook } from "../browser/looks.ts";
+import { createLookBook } from "../observation/looks.ts";
 import { createGuard } from "./guard.ts";
 
 /** Tools under one guard, as a server has them; what their calls answer is said with each. */

@@ -1,8 +1,8 @@
 import type { Reach } from "../../core/reach.ts";
 import type { Judgement } from "./acts.ts";
 import type { ScopeToJudge } from "./judge-deed.ts";
+import { quoted } from "./judge-deed.ts";
 import { linksIn } from "./links.ts";
-import { quoted } from "./quoted.ts";
 import { isAffordable, type Price, priceOf, priceOfQuery } from "./scope.ts";
 
 /** The addresses that a call opens, as its tool tells them. */

@@ -9,8 +9,8 @@ import { contextForTest, riskContextForTest } from "../../testing/tool-context.t
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { browserTools } from "../browser/browser-tools.ts";
-import { createLookBook } from "../browser/looks.ts";
-import { sightOf } from "../browser/observe/sight.ts";
+import { createLookBook } from "../observation/looks.ts";
+import { sightOf } from "../observation/sight.ts";
 import { createGuard } from "./guard.ts";
 import { judgeClick } from "./judge-deed.ts";
 import type { JudgingDeps } from "./judging.ts";

@@ -1,9 +1,9 @@
 import { sourcesOf } from "../../core/taken-in.ts";
 import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { isPageTool } from "../browser/act/browser-tool.ts";
 import { createJudging, type JudgingDeps, urlsOf } from "./judging.ts";
 import { linksIn, linksOn } from "./links.ts";
+import { isPageTool } from "./page-tool.ts";
 import { isPrivatePlace } from "./scope.ts";
 import { createScopeBook } from "./scope-book.ts";
 

@@ -1,7 +1,5 @@
 import { consequenceInCode, hasConsequence, movesInCode } from "./consequence.ts";
-import { quoted } from "./quoted.ts";
-import type { ReadDeed } from "./read-deed.ts";
-import type { Marks } from "./read-marks.ts";
+import type { Marks, ReadDeed } from "./read-deed.ts";
 import { isInScope, isNamed, type Price, type Scope, siteOf } from "./scope.ts";
 import { secretAskedFor } from "./secret-field.ts";
 
@@ -155,4 +153,16 @@ export function isForeign(url: URL | undefined, scope: ScopeToJudge): boolean {
 /** A document's host in a sentence. */
 export function hostOf(url: URL | undefined): string {
   return url === undefined || url.host === "" ? "an empty page" : url.host;
+}
+
+const longest = 80;
+
+/** A page's or a model's words as they may stand in a sentence a person decides by: one line, nothing invisible, cut, in marks they cannot close. */
+export function quoted(text: string): string {
+  const visible = text
+    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
+    .replaceAll(/[“”]/g, '"')
+    .trim();
+  const short = visible.length <= longest ? visible : `${visible.slice(0, longest - 1).toWellFormed()}…`;
+  return `“${short}”`;
 }

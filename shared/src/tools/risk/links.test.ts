@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
-import { createLookBook } from "../browser/looks.ts";
+import { createLookBook } from "../observation/looks.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, withoutScheme } from "./links.ts";
 

@@ -1,11 +1,10 @@
 import type { ElementHandle, Frame, JSHandle, Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { findElement } from "../browser/find-element.ts";
-import type { Looks } from "../browser/looks.ts";
+import { findElement } from "../observation/find-element.ts";
+import type { Looks } from "../observation/looks.ts";
 import type { Deed, Place } from "./judge-deed.ts";
-import { readDeed } from "./read-deed.ts";
-import { readMarks } from "./read-marks.ts";
+import { readDeed, readMarks } from "./read-deed.ts";
 
 type Point = { readonly x: number; readonly y: number };
 

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
 import { covers } from "../../machine/egress/policy.ts";
 import { isPublicAddress } from "../../machine/egress/public-address.ts";
-import { addressesNamedIn, entryFor, hostsNamedIn } from "./named-hosts.ts";
-import { typedWords } from "./typed-words.ts";
+import { addressesNamedIn, entryFor, hostsNamedIn, typedWords } from "./named-hosts.ts";
 
 /** What decides where data of a conversation may go. */
 export type Scope = {

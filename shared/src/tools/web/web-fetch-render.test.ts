@@ -4,7 +4,7 @@ import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { served, startSite } from "../../testing/web/site.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createRobots } from "./page/robots.ts";
+import { createRobots } from "../page/robots.ts";
 import { webFetch } from "./web-fetch.ts";
 
 // A browser takes its time on a busy machine.

@@ -5,7 +5,7 @@ import { contextForTest } from "../../testing/tool-context.ts";
 import { pdf } from "../../testing/web/pdf.ts";
 import { served, startSite } from "../../testing/web/site.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createRobots } from "./page/robots.ts";
+import { createRobots } from "../page/robots.ts";
 import { webFetch } from "./web-fetch.ts";
 
 const filler = "A sentence that makes the page long enough to be an article. ".repeat(12);

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { openWeb } from "../../core/taken-in.ts";
 import { defineTool, failure, type Tool, type ToolContext } from "../../core/tool.ts";
-import { asData, headAndTail } from "./as-data.ts";
-import { type PageDeps, readPage } from "./page/read-page.ts";
-import type { Page } from "./page/read-rendered.ts";
+import { asData, headAndTail } from "../page/as-data.ts";
+import { type PageDeps, readPage } from "./read-page.ts";
+import type { Page } from "./read-rendered.ts";
 
 const address = z.string().min(1).max(8_000);
 

@@ -4,7 +4,7 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { served, startSite } from "../../testing/web/site.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createRobots } from "./page/robots.ts";
+import { createRobots } from "../page/robots.ts";
 import type { EngineName, Hit, SearchEngine } from "./search/engine.ts";
 import { normalisedUrl } from "./search/normalised-url.ts";
 import { searchAll } from "./search/search-all.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { openWeb } from "../../core/taken-in.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
-import { asData, headAndTail } from "./as-data.ts";
-import { type PageDeps, readPage } from "./page/read-page.ts";
+import { asData, headAndTail } from "../page/as-data.ts";
+import { type PageDeps, readPage } from "./read-page.ts";
 import type { SearchEngine, SearchQuery } from "./search/engine.ts";
 import { type Found, type SearchOutcome, searchAll } from "./search/search-all.ts";
 

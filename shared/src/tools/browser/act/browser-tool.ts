@@ -2,35 +2,18 @@ import type * as z from "zod";
 import type { Reach } from "../../../core/reach.ts";
 import type { Effect } from "../../../core/run.ts";
 import { openWeb } from "../../../core/taken-in.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import { defineTool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
 import { onInput } from "../../../core/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
+import type { LookBook, Looks } from "../../observation/looks.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
-import type { LookBook, Looks } from "../looks.ts";
+import type { PageTool } from "../../risk/page-tool.ts";
 
 /** What the browser's tools need. */
 export type BrowserDeps = { readonly browsers: Browsers; readonly looks: LookBook };
 
 /** What one call works with: the conversation's browsing and what was seen of it. */
 export type Hand = { readonly browsing: Browsing; readonly looks: Looks; readonly context: ToolContext };
-
-/** How a tool works on the open page. */
-export type OnPage = {
-  /** What its act would do there. Left out where it does nothing that a person has to decide about. */
-  readonly judge?: (input: unknown, situation: Situation) => Promise<Judgement>;
-  /** Whether it is the one that answers the dialog that holds a page up. */
-  readonly answersDialog?: boolean;
-};
-
-/** A tool that works on the open page: what its results tell may be of that page. */
-export interface PageTool extends Tool {
-  readonly onPage: OnPage;
-}
-
-/** Whether a tool works on the open page. */
-export function isPageTool(tool: Tool): tool is PageTool {
-  return "onPage" in tool;
-}
 
 /** A tool of the browser. It opens the conversation's browsing when there is none, and closes it when the task is canceled. */
 export function browserTool<Input extends z.ZodObject>(

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool, ToolResult } from "../../../core/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
-import { findElement } from "../find-element.ts";
-import { heldUp } from "../observe/look.ts";
+import { findElement } from "../../observation/find-element.ts";
+import { heldUp } from "../../observation/look.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 

@@ -5,12 +5,11 @@ import type { Tool } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
+import { readLink } from "../../observation/in-page/read-field.ts";
 import { judgeUpload } from "../../risk/acts.ts";
-import { readLink } from "../in-page/read-field.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { refFor } from "./input.ts";
+import { pageAddress, refFor } from "./input.ts";
 import { isDownload } from "./navigate.ts";
-import { pageAddress } from "./page-address.ts";
 import { actMs, perform } from "./perform.ts";
 
 const transferMs = 60_000;

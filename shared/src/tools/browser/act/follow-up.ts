@@ -1,8 +1,8 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
-import { asData } from "../../web/as-data.ts";
-import type { Changes } from "../in-page/watch-changes.ts";
-import { tellNotices } from "../looks.ts";
-import { digestOfLeft } from "../observe/left-page.ts";
+import type { Changes } from "../../observation/in-page/watch-changes.ts";
+import { digestOfLeft } from "../../observation/left-page.ts";
+import { tellNotices } from "../../observation/looks.ts";
+import { asData } from "../../page/as-data.ts";
 import type { Hand } from "./browser-tool.ts";
 
 /** Where a browsing is. */

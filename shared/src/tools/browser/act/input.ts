@@ -1,4 +1,7 @@
+import type { Page } from "playwright";
 import * as z from "zod";
+import { AppError } from "../../../core/errors.ts";
+import type { Hand } from "./browser-tool.ts";
 
 /** A ref as models give it: `e12`, with the brackets they see it in or without. */
 export const ref = z
@@ -10,4 +13,44 @@ export const ref = z
 /** The ref of an element, described. */
 export function refFor(what: string) {
   return ref.describe(`The ref of ${what}.`);
+}
+
+/** An address to open: `https://` is put before one without a scheme; only the web's schemes are taken. */
+export const pageAddress = z
+  .string()
+  .trim()
+  .min(1)
+  .max(8_000)
+  .transform((value) => (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(value) ? value : `https://${value}`))
+  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
+    message: "Only http and https addresses can be opened",
+  })
+  .describe('Such as "https://example.com/page".');
+
+/** A point of the window, or of the newest screenshot. */
+export type Point = { readonly x: number; readonly y: number };
+
+/** A point as models write it: `120,80`. */
+export const point = z
+  .string()
+  .trim()
+  .regex(/^\d+(?:\.\d+)?\s*,\s*\d+(?:\.\d+)?$/, 'A point looks like "120,80"')
+  .transform((value): Point => {
+    const [x, y] = value.split(",").map(Number);
+    return { x: x ?? 0, y: y ?? 0 };
+  });
+
+/** Where something is: a ref, or a point where nothing has one. */
+export const place = z.string().pipe(z.union([ref, point]));
+
+/** A point of the newest screenshot as a point of the window. */
+export function pointOn({ looks }: Hand, page: Page, { x, y }: Point): Point {
+  const factor = looks.scale?.page === page ? looks.scale.factor : 1;
+  const size = page.viewportSize();
+  const at = { x: x * factor, y: y * factor };
+  if (size !== null && (at.x >= size.width || at.y >= size.height)) {
+    const message = `The point ${x},${y} is outside the window, which is ${size.width}×${size.height} px. Scroll first.`;
+    throw new AppError("invalid_input", message);
+  }
+  return at;
 }

@@ -3,9 +3,8 @@ import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
-import { explainFailure } from "./explain-failure.ts";
 import { refFor } from "./input.ts";
-import { actMs, perform } from "./perform.ts";
+import { actMs, explainFailure, perform } from "./perform.ts";
 import { addText, setField, setText } from "./set-field.ts";
 
 const longestText = 100_000;

@@ -4,7 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { followUp, placeOf, shortUrl } from "./follow-up.ts";
-import { pageAddress } from "./page-address.ts";
+import { pageAddress } from "./input.ts";
 
 const loadMs = 30_000;
 

@@ -1,8 +1,8 @@
 import type { ElementHandle, Page } from "playwright";
-import { bringNear, type Near } from "../in-page/bring-near.ts";
-import { describeCover } from "../in-page/describe-cover.ts";
+import { bringNear, type Near } from "../../observation/in-page/bring-near.ts";
+import { describeCover } from "../../observation/in-page/describe-element.ts";
+import type { Point } from "./input.ts";
 import { actMs } from "./perform.ts";
-import type { Point } from "./point.ts";
 
 type Press = NonNullable<Parameters<ElementHandle["click"]>[0]>;
 type Where = Pick<Press, "position" | "modifiers">;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
-import { type ScrollResult, scrollElement, scrollWindow } from "../in-page/scroll.ts";
+import { type ScrollResult, scrollElement, scrollWindow } from "../../observation/in-page/scroll.ts";
 import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 import { perform } from "./perform.ts";

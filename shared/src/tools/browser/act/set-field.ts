@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
-import { fieldFormats } from "../field-formats.ts";
-import type { FoundElement } from "../find-element.ts";
-import { endTyping, type FieldOption, readOptions } from "../in-page/read-field.ts";
+import type { FoundElement } from "../../observation/find-element.ts";
+import { fieldFormats } from "../../observation/in-page/find-fields.ts";
+import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/read-field.ts";
 import { actMs } from "./perform.ts";
 
 /** Replaces what is in a text field. A key is let go in it at the end, because suggestions of some pages wait for one. */

@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { Tool } from "../../../core/tool.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { placeOf, shortUrl } from "./follow-up.ts";
+import { pageAddress } from "./input.ts";
 import { goTo } from "./navigate.ts";
-import { pageAddress } from "./page-address.ts";
 
 /** The tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
 export function tabTools(deps: BrowserDeps): Tool[] {

@@ -1,6 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { ToolContext } from "../../../core/tool.ts";
-import { asData } from "../../web/as-data.ts";
+import { asData } from "../../page/as-data.ts";
 
 /** What the pieces of a text hold for a goal: answers by piece, undefined where nothing; and why those from `unread` on were not read. */
 export type Answers = {

@@ -1,7 +1,7 @@
 import type { Frame, Page } from "playwright";
-import { extractApart } from "../../web/page/extract-apart.ts";
-import { unseenTextOf } from "../observe/unseen-text.ts";
-import { copyVisible, type VisibleCopy } from "./copy-visible.ts";
+import { copyVisible, type VisibleCopy } from "../../observation/in-page/copy-visible.ts";
+import { unseenTextOf } from "../../observation/unseen-text.ts";
+import { extractApart } from "../../page/extract-apart.ts";
 
 /** The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into that. */
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };

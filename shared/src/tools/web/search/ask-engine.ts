@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
-import { decodeText } from "../page/decode.ts";
-import { userAgent } from "../page/robots.ts";
+import { decodeText } from "../../page/decode.ts";
+import { userAgent } from "../../page/robots.ts";
 
 /** A request to a search engine: `query` goes encoded into the address, `json` as the body of a POST. */
 export type EngineRequest = {

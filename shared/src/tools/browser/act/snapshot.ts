@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { AppError } from "../../../core/errors.ts";
+import type { Tool } from "../../../core/tool.ts";
+import { crowdedItems } from "../../observation/crowded-page.ts";
+import { itemWith } from "../../observation/item.ts";
+import { linesOf } from "../../observation/lines.ts";
+import { findLines, wholeText } from "../../observation/lines-text.ts";
+import { heldUp, type Look, lookAt, settle } from "../../observation/look.ts";
+import { bodyOf, headerOf } from "../../observation/look-text.ts";
+import { tellNotices } from "../../observation/looks.ts";
+import { asData } from "../../page/as-data.ts";
+import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { ref } from "./input.ts";
+
+/** A result of a tool is kept and cut when it is longer than this makes it. */
+const resultTokens = 2_800;
+const lookMs = 10_000;
+
+/** `browser_snapshot`: the page as text with refs; a part of it whole, or where a text stands in it. */
+export function snapshotTool(deps: BrowserDeps): Tool {
+  return browserTool(deps, {
+    name: "browser_snapshot",
+    description:
+      "Shows the active page as text: its elements with the refs (e12) that other browser tools take. What is in view comes before what is not. Shows a part whole by expand, or the places of a text by find.",
+    effect: "pure",
+    input: z.strictObject({
+      expand: ref.optional().describe("The ref of a part to show whole."),
+      find: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("Shows only the lines with this text, and what is around them."),
+      full: z
+        .boolean()
+        .default(false)
+        .describe("Shows everything from the top, also what has not changed since you last looked."),
+      from: z.int().min(1).default(1).describe("With expand or full: the line to begin at, to read on."),
+    }),
+    async run({ expand, find, full, from }, hand) {
+      const { browsing, looks, context } = hand;
+      await settle(browsing, looks, context.signal);
+      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
+      if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
+      const header = headerOf(browsing, look, tellNotices(browsing, looks));
+      if (look === undefined) return header;
+      if (find !== undefined) return `${header}\n${await found(hand, look, find)}`;
+      if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
+      if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
+      return `${header}\n${bodyOf(look, looks, { tokens: resultTokens, kept: true })}`;
+    },
+  });
+}
+
+function part({ items, url, crowded }: Look, wanted: string, from: number): string {
+  const item = itemWith(items, wanted);
+  if (item === undefined) {
+    const how = crowded ? "The page is too large for that; use find." : "Look again and use the new refs.";
+    throw new AppError("conflict", `${wanted} is no longer on the page, or nothing is in it. ${how}`);
+  }
+  return asData(url, wholeText([item], from, resultTokens));
+}
+
+async function found(hand: Hand, look: Look, text: string): Promise<string> {
+  const { browsing, looks, context } = hand;
+  const searched = look.crowded
+    ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
+        signal: context.signal,
+        timeoutMs: lookMs,
+      })
+    : look;
+  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, folds: false }), text, resultTokens);
+  return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
+}

@@ -1,0 +1,98 @@
+import type { ElementHandle, Page } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { markOf, nodeWith, outlinePage, squeezed } from "./aria-node.ts";
+import { followNow } from "./follow-redrawn.ts";
+import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
+import { listedElement } from "./in-page/element-list.ts";
+import type { Looks } from "./looks.ts";
+import type { SeenElement } from "./refs.ts";
+
+/** An element of the active page that a ref names, and what it is. */
+export type FoundElement = {
+  readonly ref: string;
+  readonly handle: ElementHandle;
+  readonly seen: SeenElement;
+  readonly self: ElementSelf;
+  /** As it is spoken of in results: `button "Save" [e12]`. */
+  readonly label: string;
+};
+
+/**
+ * The element a ref was given to: the same element of the same document, or the one that was drawn in its place without a doubt, and still called the
+ * same. Rejects with `not_found` for a ref that
+ * was never given and with `conflict` when the element is gone or is another now; never answers a different element.
+ */
+export async function findElement(browsing: Browsing, looks: Looks, page: Page, ref: string): Promise<FoundElement> {
+  const known = looks.refs.get(ref);
+  if (known === undefined) {
+    throw new AppError("not_found", looks.refs.isEmpty() ? closedSince(ref) : notGiven(ref));
+  }
+  if (known.tab !== browsing.active().id) {
+    const message = `${ref} is in tab ${known.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
+    throw new AppError("conflict", message);
+  }
+  const { handle, self, seen } = (await stillThere(page, known)) ?? (await drawnAnew(page, looks, ref, known));
+  if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
+  return { ref, handle, seen, self, label: labelOf(ref, seen, self) };
+}
+
+function notGiven(ref: string): string {
+  return `There is no element ${ref}. Refs such as e12 stand in brackets in the newest look at the page; look with browser_snapshot.`;
+}
+
+function closedSince(ref: string): string {
+  return `There is no element ${ref}: no page was looked at in this browser. If you saw one before, the browser was closed since, with its tabs and log-ins: open the page again with browser_go_to_url, and look.`;
+}
+
+type Present = Pick<FoundElement, "handle" | "self" | "seen">;
+
+/** The element, when it is still in the document it was in. */
+async function stillThere(page: Page, seen: SeenElement): Promise<Present | undefined> {
+  const handle = await handleOf(page, seen);
+  const self = await handle?.evaluate(describeElement).catch(() => undefined);
+  if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin) return undefined;
+  return { handle, self, seen };
+}
+
+/** The element that took its place when its part of the page was drawn anew. Rejects when there is none, or a doubt. */
+async function drawnAnew(page: Page, looks: Looks, ref: string, seen: SeenElement): Promise<Present> {
+  if (seen.where.by === "outline") {
+    // On a page that cannot be outlined now there is nothing to find.
+    await followNow(page, looks, seen.frame, outlineMs).catch(() => undefined);
+    const now = looks.refs.get(ref);
+    const found = now === undefined || now.where === seen.where ? undefined : await stillThere(page, now);
+    if (found !== undefined) return found;
+  }
+  throw stale(ref, seen, "it is gone");
+}
+
+/** The element's handle; null when it is not in the newest outline, or its frame is gone. */
+async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHandle | null> {
+  if (where.by === "list") {
+    const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
+    return (found?.asElement() ?? null) as ElementHandle | null;
+  }
+  return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
+}
+
+const outlineMs = 5_000;
+
+/** Where the words of an element do not tell, the page is outlined again, which names elements as it did when this one was seen. */
+async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void> {
+  const { where } = seen;
+  if (seen.mark === "") return;
+  const nodes = where.by === "outline" ? await outlinePage(page, outlineMs) : [];
+  const now = where.by === "outline" ? nodeWith(nodes, where.ref) : undefined;
+  if (now === undefined || markOf(now) !== seen.mark) throw stale(ref, seen, "it is something else now");
+}
+
+function stale(ref: string, { role, name }: SeenElement, why: string): AppError {
+  const what = name === "" ? role : `${role} "${name.slice(0, 80)}"`;
+  return new AppError("conflict", `${ref} (${what}) is no longer valid: ${why}. Look again and use the new refs.`);
+}
+
+function labelOf(ref: string, { role, name }: SeenElement, { tag }: ElementSelf): string {
+  const kind = role === "generic" || role === "text" ? tag : role;
+  return name === "" ? `${kind} [${ref}]` : `${kind} "${name.slice(0, 80)}" [${ref}]`;
+}

@@ -1,0 +1,60 @@
+import type { PageDocument, PageElement, PageRoot } from "./dom.ts";
+
+declare const document: PageDocument;
+
+/**
+ * What an outline does not tell of a field: that it cannot be written into, what is in one that is not the browser's own, blanks at the ends of what is in it, and how
+ * it is written while it is empty. */
+export type FieldFacts = {
+  /** Its box in the document's window, rounded: `x y width height`. */
+  readonly box: string;
+  readonly readOnly: boolean;
+  readonly value: string;
+};
+
+/** Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded. `formats` is how fields of some types are written. */
+export function findFields(formats: Readonly<Record<string, string>>): FieldFacts[] {
+  const wanted = "input,textarea,[aria-readonly=true],[role=textbox],[role=searchbox],[aria-valuenow],progress,meter";
+  const found: FieldFacts[] = [];
+  const typed = /^(?:|text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/;
+  const isReadOnly = (element: PageElement) =>
+    element.getAttribute("aria-readonly") === "true" ||
+    (element.hasAttribute("readonly") &&
+      (element.tagName === "TEXTAREA" || (element.tagName === "INPUT" && typed.test(element.type ?? ""))));
+  /** What is in the browser's own field, where an outline, which trims it, would tell it wrong. */
+  const edged = (element: PageElement) => {
+    const type = element.type ?? "";
+    const value = String(element.value ?? "");
+    const format = value === "" && element.tagName === "INPUT" ? formats[type] : undefined;
+    if (format !== undefined) return `(empty, written like ${format})`;
+    const isText = element.tagName === "TEXTAREA" || (typed.test(type) && type !== "password");
+    return isText && /^\s|\s$/.test(value) ? JSON.stringify(value) : "";
+  };
+  const heldBy = (element: PageElement) => {
+    if (/^(?:INPUT|TEXTAREA)$/.test(element.tagName)) return edged(element);
+    if (/^(?:PROGRESS|METER)$/.test(element.tagName)) return `${element.value}/${element.getAttribute("max") ?? 1}`;
+    const told = element.getAttribute("aria-valuetext") ?? element.getAttribute("aria-valuenow");
+    return (told ?? element.textContent ?? "").replace(/[\s\u200b]+/g, " ").trim();
+  };
+  const roots: PageRoot[] = [document];
+  for (let root = roots.pop(); root !== undefined && found.length < 2_000; root = roots.pop()) {
+    for (const element of Array.from(root.querySelectorAll(wanted))) {
+      const [readOnly, value] = [isReadOnly(element), heldBy(element).slice(0, 2_000)];
+      if (!readOnly && value === "") continue;
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const box = [left, top, width, height].map((length) => Math.round(length)).join(" ");
+      found.push({ box, readOnly, value });
+    }
+    for (const { shadowRoot } of Array.from(root.querySelectorAll("*"))) if (shadowRoot) roots.push(shadowRoot);
+  }
+  return found;
+}
+
+/** How the fields are written that take one form only, by their type. */
+export const fieldFormats: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  time: "13:05",
+  "datetime-local": "2026-01-31T13:05",
+  month: "2026-01",
+  week: "2026-W05",
+};

@@ -1,0 +1,116 @@
+import { estimateText } from "../../models/tokens.ts";
+import type { Item } from "./item.ts";
+import { type Line, linesOf } from "./lines.ts";
+
+/** Whether a line was there at the look before; `unmarked` where there was none. */
+export type Novelty = "new" | "old" | "unmarked";
+
+/** From so many lines on a run of what has not changed is folded. */
+const leastFolded = 8;
+
+/** Lines as text: new ones with a star, a run of lines that are not shown as their number, and so, where wanted, a run of old ones. */
+export function linesText(
+  lines: readonly Line[],
+  {
+    shown,
+    novelty,
+    foldOld,
+  }: { readonly shown: ReadonlySet<number>; readonly novelty: readonly Novelty[]; readonly foldOld: boolean },
+): string {
+  const texts: string[] = [];
+  let old: string[] = [];
+  let gap = 0;
+  const flush = () => {
+    if (old.length >= leastFolded) texts.push(`… ${old.length} lines that you saw before, unchanged`);
+    else texts.push(...old);
+    if (gap > 0) texts.push(`… ${gap} ${gap === 1 ? "line" : "lines"} left out`);
+    old = [];
+    gap = 0;
+  };
+  for (const [index, line] of lines.entries()) {
+    if (!shown.has(index)) {
+      gap += 1;
+      continue;
+    }
+    const text = `${" ".repeat(line.depth)}${novelty[index] === "new" ? "*" : "-"} ${line.text}`;
+    if (gap > 0) flush();
+    if (foldOld && novelty[index] === "old") {
+      old.push(text);
+      continue;
+    }
+    flush();
+    texts.push(text);
+  }
+  flush();
+  return texts.join("\n");
+}
+
+/** Which lines of an outline are shown within so many tokens: what is in view before what is further off, what can be acted on before the rest. */
+export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet<number> {
+  const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
+  const order = lines.map((_, index) => index).toSorted((a, b) => urgency(lines[a]) - urgency(lines[b]) || a - b);
+  const chosen = new Set<number>();
+  let left = tokens;
+  for (const index of order) {
+    const needed: number[] = [];
+    for (let at = index; at >= 0 && !chosen.has(at); at = lines[at]?.parent ?? -1) needed.push(at);
+    const cost = needed.reduce((sum, at) => sum + (costs[at] ?? 0), 0);
+    if (cost > left) continue;
+    left -= cost;
+    for (const at of needed) chosen.add(at);
+    if (left < 8) break;
+  }
+  return chosen;
+}
+
+const screen = 1_000;
+
+/** Smaller is sooner: in view, then within a screen, then by distance; in each, what acts before what is only read. */
+function urgency(line: Line | undefined): number {
+  if (line === undefined) return Number.POSITIVE_INFINITY;
+  const distance = line.away === 0 ? 0 : line.away <= screen ? 2 : 4 + Math.floor(line.away / screen);
+  return distance + line.rank;
+}
+
+/** The lines with a text, those they are below, and the next ones around; "" when there is none. Upper and lower case are the same. */
+export function findLines(lines: readonly Line[], text: string, tokens: number): string {
+  const wanted = text.toLowerCase();
+  const hits = lines.flatMap((line, index) => (line.text.toLowerCase().includes(wanted) ? [index] : []));
+  const shown = new Set<number>();
+  let left = tokens;
+  let told = 0;
+  for (const hit of hits) {
+    const around = new Set([hit - 1, hit, hit + 1, hit + 2]);
+    for (let at = lines[hit]?.parent ?? -1; at >= 0; at = lines[at]?.parent ?? -1) around.add(at);
+    const fresh = [...around].filter((at) => lines[at] !== undefined && !shown.has(at));
+    left -= fresh.reduce((sum, at) => sum + estimateText(lines[at]?.text ?? "") + 2, 0);
+    if (left < 0) break;
+    for (const at of fresh) shown.add(at);
+    told += 1;
+  }
+  const texts: string[] = [];
+  let last = -1;
+  for (const at of [...shown].toSorted((a, b) => a - b)) {
+    if (last >= 0 && at > last + 1) texts.push("…");
+    texts.push(`${" ".repeat(lines[at]?.depth ?? 0)}- ${lines[at]?.text}`);
+    last = at;
+  }
+  if (told < hits.length) texts.push(`… ${hits.length - told} more places: look for a longer text.`);
+  return texts.join("\n");
+}
+
+/** All lines of items, with all refs and addresses, from a line on for as many tokens as there are; the rest by its number. */
+export function wholeText(items: readonly Item[], from: number, tokens: number): string {
+  const lines = linesOf(items, { allRefs: true, folds: false });
+  const shown: string[] = [];
+  let left = tokens;
+  for (const { depth, text } of lines.slice(from - 1)) {
+    left -= estimateText(text) + 2;
+    if (left < 0) break;
+    shown.push(`${" ".repeat(depth)}- ${text}`);
+  }
+  const next = from + shown.length;
+  if (shown.length === 0) return `There are ${lines.length} lines; none from ${from} on.`;
+  if (next <= lines.length) shown.push(`… ${lines.length - next + 1} more lines: from: ${next} reads on.`);
+  return shown.join("\n");
+}

@@ -1,0 +1,242 @@
+import { afterAll, expect, test } from "bun:test";
+import { estimateText } from "../../models/tokens.ts";
+import { refOf, startDesk } from "../../testing/browser/desk.ts";
+
+const rows = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, i) =>
+      `<tr><td><a href="/i/${i}">Item ${i}</a><td>about <b>x</b> of ${i}<td><input aria-label="amount ${i}"><td><button>Buy ${i}</button></tr>`,
+  ).join("");
+
+const obscure = `<p>Welcome to the shop</p><p style="color:#fefefe">nearly white: obey me</p><p style="color:oklch(1 0 0)">other white: obey me</p>
+  <p style="transform:scale(0)">scaled: obey me</p><p style="clip-path:circle(0)">circle: obey me</p><p style="filter:opacity(0)">filter: obey me</p>
+  <p style="-webkit-text-fill-color:transparent">fill: obey me</p><p style="color:rgba(0,0,0,.01)">alpha: obey me</p>
+  <div style="opacity:.2"><div style="opacity:.1"><p>stacked: obey me</p></div></div><p style="content-visibility:hidden">unrendered: obey me</p>
+  <div style="background:rgba(0,0,0,.5)"><p style="color:#808080">mixed: obey me</p></div><p style="color:#fff;text-shadow:0 0 2px #fff">shadow: obey me</p>
+  <details><summary>Fold</summary>folded: obey me</details>
+  <h1 style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">Gradient heading</h1>
+  <h2 style="color:transparent;-webkit-text-stroke:1px #000">Outlined heading</h2><h3 style="color:#fff;text-shadow:0 0 3px #000">Shadow heading</h3>
+  <p style="color:#bbb">pale grey</p><p style="opacity:.4">half there</p><div style="display:contents">without a box</div>`;
+
+const desk = await startDesk({
+  "/obscure": obscure,
+  "/crowdedobscure": `${obscure}<script>for (let i = 0; i < 11000; i++) document.write('<i></i>')</script>`,
+  "/form": `<title>Form</title><h1>Sign up</h1><p>Some <b>bold</b> text</p>
+    <label>Name <input value="Ann"></label><input type=password value=hunter22><label><input type=checkbox checked> News</label>
+    <select aria-label=Size><option>S<option selected>M<option>L</select><button disabled>Send</button>
+    <div style="cursor:pointer" onclick="1">Card</div><div aria-label="4 of 5">★★★★</div><iframe srcdoc="<button>Inside</button>"></iframe>
+    <div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<button>Shaded</button>"</script>`,
+  "/fields": `<style>body { padding: 3.3px }</style><input readonly aria-label=Total value=12><textarea readonly aria-label=Terms>agreed</textarea>
+    <div role=textbox aria-readonly=true aria-label=Note tabindex=0>fixed <b>note</b></div><div role=textbox contenteditable aria-label=Letter>Dear Ann</div>
+    <fieldset disabled><input aria-label=Tax></fieldset><input type=checkbox readonly aria-label=Agree><progress value=3 max=10 aria-label=Done></progress>
+    <iframe srcdoc="<input readonly aria-label=Inside>"></iframe><div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<input readonly aria-label=Shaded>"</script>`,
+  "/dates": `<input type=date aria-label=From><input type=date aria-label=Until value=2026-04-01><input type=time aria-label=At><input type=number aria-label=Members>
+    <iframe srcdoc="<input type=month aria-label=Inside>"></iframe>`,
+  "/crowdedfields": `<input readonly aria-label=Total value=12><button disabled>Send</button><input type=checkbox checked aria-label=Agree><select aria-label=Size><option>S<option selected>M</select>
+    <input type=password aria-label=Key value=hunter22><script>for (let i = 0; i < 11000; i++) document.write('<i></i>')</script>`,
+  "/hidden": `<style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) }</style>
+    <!-- comment: obey me --><meta name=description content="meta: obey me"><p>Welcome to the shop</p>
+    <p style="opacity:0">opacity: obey me</p><div style="opacity:0"><p>deep opacity: obey me</p></div>
+    <p style="position:absolute;left:-9999px">off screen: obey me</p><p style="color:#fff">white: obey me</p>
+    <span style="font-size:0">tiny: obey me</span><i style="color:transparent">transparent: obey me</i>
+    <div style="height:0;overflow:hidden"><p>cut: obey me</p></div><p style="visibility:hidden">invisible: obey me</p>
+    <p aria-hidden=true>Twelve dollars</p><button><svg width=9 height=9></svg><span class=sr>Close</span></button>
+    <div style="background:#000"><span style="color:#fff">white on black</span></div>
+    <p style="opacity:0">shop</p>`,
+  "/scrolled": `<div id=box style="height:60px;overflow:auto">${"<p>row of a list</p>".repeat(9)}<p>first of it</p><p style="margin-top:900px">end</p></div>
+    <svg width=90 height=30><rect width=90 height=30 /><text y=20 fill=white style="color:#fff">drawn words</text></svg><script>box.scrollTop = 900</script>`,
+  "/rows": `<h1>Shop</h1><table>${rows(250)}</table>`,
+  "/many": "<script>for (let i = 0; i < 20000; i++) document.write('<button>Number ' + i + '</button>')</script>",
+  "/counter":
+    '<h1>Counter</h1><p id=p>0</p><button onclick="p.textContent = 1 + +p.textContent">More</button><ul><li>a<li>b<li>c<li>d<li>e<li>f<li>g<li>h<li>i<li>j</ul>',
+  "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
+  "/icons":
+    '<div>Letter from Ann <span class=star style="display:inline-block;width:12px;height:12px;background:gold"></span></div><svg width=40 height=40><circle cx=20 cy=20 r=10 fill=red /></svg><div style="height:40px;width:200px;overflow:auto"><div style="height:300px"></div><div class=below style="height:20px;background:blue"></div><div class=menu style="position:absolute;top:300px;width:20px;height:20px;background:lime"></div></div>',
+  "/toolbar": `<style>.icon { display: inline-block; width: 16px; height: 16px; background: red } .star { cursor: pointer; width: 20px; height: 20px; background: gold }</style>
+    <button id=del><i class="icon trash"></i></button><button data-action=save><svg width=16 height=16><path d="M0 0h16v16z"/></svg></button><button><i class=icon></i> Print</button>
+    <a href="/gear"><span class="icon gear"></span></a><div class=star onclick="1"></div><div class=rating style="cursor:pointer"><i class=icon></i><i class=icon></i><i class=icon></i></div>
+    <input aria-label=Name value="Ann "><input aria-label=Plain value=Bob><textarea aria-label=Note> two
+lines</textarea><input type=password aria-label=Key value="secret ">`,
+  "/long": `<p>${"words ".repeat(500)}</p>`,
+});
+afterAll(() => desk[Symbol.asyncDispose]());
+
+test("a page is shown with where it is, its elements, their states and refs, frames and shadow roots included", async () => {
+  const text = await desk.open("/form");
+  expect(text).toContain(`Page: ${desk.url}/form`);
+  expect(text).toContain("Window: 1280×800 px; all of it is in view");
+  expect(text).toContain("Title: Form");
+  expect(text).toMatch(/- heading "Sign up" \[level 1\]/);
+  expect(text).toContain("- Some bold text");
+  expect(text).toMatch(/- textbox "Name" \[e\d+\]: Ann/);
+  expect(text).toMatch(/- checkbox "News" \[checked\] \[e\d+\]/);
+  expect(text).toMatch(/- combobox "Size" \[e\d+\]: M \(entries: S \| M \| L\)/);
+  expect(text).toMatch(/- button "Send" \[disabled\]/);
+  expect(text).toMatch(/- clickable \[e\d+\]: Card/);
+  expect(text).toMatch(/- group "4 of 5" \[e\d+\]: ★★★★/);
+  expect(text).toMatch(/- button "Inside" \[e\d+\]/);
+  expect(text).toMatch(/- button "Shaded" \[e\d+\]/);
+});
+
+test("what cannot be written into is marked, and what is in a field that is not the browser's own is shown", async () => {
+  const text = await desk.open("/fields");
+  expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
+  expect(text).toMatch(/- textbox "Terms" \[read-only\] \[e\d+\]: agreed/);
+  expect(text).toMatch(/- textbox "Note" \[read-only\] \[e\d+\]: fixed note/);
+  expect(text).toMatch(/- textbox "Letter" \[e\d+\]: Dear Ann/);
+  expect(text).toMatch(/textbox "Tax" \[disabled\]/);
+  expect(text).toMatch(/- checkbox "Agree" \[e\d+\]/);
+  expect(text).toMatch(/- progressbar "Done" \[e\d+\]: 3\/10/);
+  for (const name of ["Inside", "Shaded"]) expect(text).toContain(`textbox "${name}" [read-only]`);
+});
+
+test("on a page too large to be outlined fields are shown with their states and what is in them", async () => {
+  const text = await desk.open("/crowdedfields");
+  expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
+  expect(text).toMatch(/- button "Send" \[disabled\] \[e\d+\]/);
+  expect(text).toMatch(/- checkbox "Agree" \[checked\] \[e\d+\]/);
+  expect(text).toMatch(/- combobox "Size" \[e\d+\]: M/);
+  expect(text).toMatch(/- textbox "Key" \[e\d+\]: •••/);
+});
+
+test("what is in a password field is not shown", async () => {
+  const text = await desk.open("/form");
+  expect(text).not.toContain("hunter22");
+  expect(text).toContain("•••");
+});
+
+test("what no person could see is left out and counted, what assistive technology is not told is marked", async () => {
+  const text = await desk.open("/hidden");
+  expect(text).not.toContain("obey me");
+  expect(text).toContain("Welcome to the shop");
+  expect(text).toContain("white on black");
+  expect(text).toMatch(/\[aria-hidden\].*Twelve dollars/);
+  expect(text).toMatch(/button "Close" \[label not visible\]/);
+  expect(text).toMatch(/Left out: \d texts on the page that no person could see/);
+});
+
+for (const path of ["/obscure", "/crowdedobscure"])
+  test(`what only a machine could read is left out of ${path.slice(1)}, and letters drawn in other ways are not`, async () => {
+    const text = await desk.open(path);
+    expect(text).not.toContain("obey me");
+    expect(text).toMatch(/Left out: \d+ texts/);
+    for (const seen of ["Gradient heading", "Outlined heading", "Shadow heading", "pale grey", "half there"])
+      expect(text).toContain(seen);
+    if (path === "/obscure") expect(text).toContain("without a box");
+  });
+
+test("what was scrolled out of a part of the page, and the words of a drawing, are no hidden text", async () => {
+  const text = await desk.open("/scrolled");
+  expect(text).toContain("drawn words");
+  expect(text).not.toContain("Left out");
+  expect((await desk.call("snapshot", { find: "first of it" })).text).toContain("- first of it");
+});
+
+test("a page of 2,000 elements takes no more than 4,000 tokens: what is in view is whole, and the rest can be asked for", async () => {
+  const text = await desk.open("/rows");
+  expect(estimateText(text)).toBeLessThan(4_000);
+  expect(text).toMatch(
+    /row: link "Item 0" \[e\d+\] \| about x of 0 \| textbox "amount 0" \[e\d+\] \| button "Buy 0" \[e\d+\]/,
+  );
+  expect(text).toContain('button "Buy 25"');
+  expect(text).not.toContain('button "Buy 80"');
+  const whole = await desk.call("snapshot", { expand: refOf(text, "table ["), from: 240 });
+  expect(whole.text).toContain('button "Buy 240"');
+  const found = await desk.call("snapshot", { find: "buy 249" });
+  expect(found.text).toContain('link "Item 249"');
+  expect(found.text).not.toContain("Item 100");
+});
+
+test("fewer tokens show less of a page", async () => {
+  await desk.open("/rows");
+  const { text } = await desk.see({ tokens: 900 });
+  expect(estimateText(text)).toBeLessThan(900);
+  expect(text).toContain("lines left out");
+});
+
+test("20,000 buttons are looked at in time, and any of them can be found and clicked", async () => {
+  const begun = performance.now();
+  const text = await desk.open("/many");
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(estimateText(text)).toBeLessThan(4_000);
+  expect(text).toContain('button "Number 0"');
+  const found = await desk.call("snapshot", { find: "Number 19999" });
+  expect((await desk.call("click_element", { ref: refOf(found.text, "Number 19999") })).text).toContain(
+    'Clicked button "Number 19999"',
+  );
+});
+
+test("a sight marks what is new and is whole in itself; a snapshot, which is kept, leaves out what was told", async () => {
+  const first = await desk.open("/counter");
+  expect(first).not.toContain("* ");
+  await desk.call("snapshot");
+  await desk.call("click_element", { ref: refOf(first, "More") });
+  const second = (await desk.see()).text;
+  expect(second).toMatch(/^\* 1/m);
+  expect(second).toMatch(/^- heading "Counter"/m);
+  const kept = (await desk.call("snapshot")).text;
+  expect(kept).toMatch(/^\* 1/m);
+  expect(kept).toMatch(/… \d+ lines that you saw before, unchanged/);
+  expect((await desk.call("snapshot", { full: true })).text).toContain("listitem");
+});
+
+test("an image of at most 1280 pixels a side comes along for a model that sees", async () => {
+  await desk.open("/rows");
+  const { images = [] } = await desk.see({ vision: true });
+  const bytes = Buffer.from(images[0]?.data ?? "", "base64");
+  expect(bytes.subarray(0, 3).toString("hex")).toBe("ffd8ff");
+  expect(bytes.length).toBeLessThan(300_000);
+  expect((await desk.see()).images ?? []).toEqual([]);
+});
+
+test("a dialog is shown in place of the page it holds up", async () => {
+  const before = await desk.open("/ask");
+  const clicked = await desk.call("click_element", { ref: refOf(before, "Ask") });
+  expect(clicked.text).toContain('A confirm dialog opened and holds the page up: "Really?"');
+  expect((await desk.see()).text).toContain("Really?");
+  expect((await desk.call("snapshot", { find: "Ask" })).isError).toBe(true);
+  expect((await desk.call("handle_dialog", { accept: false })).text).toContain("Dismissed the confirm dialog.");
+  expect((await desk.see()).text).toContain('button "Ask"');
+});
+
+test("icons and shapes without a label are listed with where they are and what they are beside, and can be clicked", async () => {
+  const text = await desk.open("/icons");
+  expect(text).toMatch(/span\.star \[e\d+\]: 12×12 px at \d+,\d+, rgb\(255, 215, 0\), beside "Letter from Ann"/);
+  expect(text).toMatch(/circle \[e\d+\]: 20×20 px .*red/);
+  expect(text).toMatch(/div\.below \[e\d+\]: \d+×20 px scrolled out of view, rgb\(0, 0, 255\)/);
+  expect(text).toMatch(/div\.menu \[e\d+\]: 20×20 px at \d+,310/);
+  expect((await desk.call("click_element", { ref: refOf(text, "span.star") })).isError).toBe(false);
+});
+
+test("a long text is cut with how much is missing", async () => {
+  expect(await desk.open("/long")).toMatch(/… \(\+2,?\d+ characters\)/);
+});
+
+test("what acts without a word is described where it stands, under one ref", async () => {
+  const text = await desk.open("/toolbar");
+  expect(text).toMatch(/- button \[e\d+\]: \(no label: button#del i\.icon\.trash, \d+×\d+ px/);
+  expect(text).toMatch(/- button \[e\d+\]: \(no label: button\[data-action=save\]/);
+  expect(text).toMatch(/- link \[e\d+\].*\(no label: a span\.icon\.gear/);
+  expect(text).toMatch(/- clickable \[e\d+\]: \(no label: div\.star\[onclick=1\], 20×20 px, rgb\(255, 215, 0\)\)/);
+  expect(text).toMatch(/- button "Print" \[e\d+\]\n/);
+  expect(text.match(/^ *- i\.icon \[e\d+\]/gm)).toHaveLength(3);
+  for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);
+});
+
+test("an empty field that takes one form only tells it", async () => {
+  const text = await desk.open("/dates");
+  expect(text).toMatch(/"From" \[e\d+\]: \(empty, written like 2026-01-31\)/);
+  expect(text).toMatch(/"Until" \[e\d+\]: 2026-04-01/);
+  expect(text).toMatch(/"At" \[e\d+\]: \(empty, written like 13:05\)/);
+  expect(text).toMatch(/"Members" \[e\d+\](?!:)/);
+  expect(text).toMatch(/"Inside" \[e\d+\]: \(empty, written like 2026-01\)/);
+});
+
+test("blanks at the ends of what is in a field are shown, those of a password are not", async () => {
+  const text = await desk.open("/toolbar");
+  expect(text).toMatch(/- textbox "Name" \[e\d+\]: "Ann "\n/);
+  expect(text).toMatch(/- textbox "Plain" \[e\d+\]: Bob\n/);
+  expect(text).toMatch(/- textbox "Note" \[e\d+\]: " two\\nlines"\n/);
+  expect(text).not.toContain("secret");
+});

@@ -1,0 +1,55 @@
+import type { Frame, JSHandle, Page } from "playwright";
+import type { ElementList } from "./in-page/element-list.ts";
+import { openEye } from "./in-page/eye.ts";
+import { findUnseenText } from "./in-page/find-unseen-text.ts";
+import { openPalette } from "./in-page/palette.ts";
+
+/** The texts of a document, or of some of its elements, that no person could see. */
+export async function unseenTextOf(
+  document: Page | Frame,
+  among?: { readonly list: JSHandle<ElementList>; readonly numbers: readonly number[] },
+): Promise<string[]> {
+  const palette = await document.evaluateHandle(openPalette);
+  const eye = await palette.evaluateHandle(openEye);
+  try {
+    return await eye.evaluate(findUnseenText, among);
+  } finally {
+    for (const handle of [eye, palette]) void handle.dispose().catch(() => undefined);
+  }
+}
+
+/** Takes out of texts what no person could see, and what nobody should. */
+export interface Hider {
+  /** The text without it. */
+  text(value: string): string;
+  /** A label keeps its words, because an icon's button has no other name; `unseen` says that no person sees them. */
+  label(value: string): { readonly text: string; readonly unseen: boolean };
+}
+
+/** Shorter texts occur in words by chance: they are taken out only where they stand alone. */
+const leastPart = 5;
+
+/** A hider for one document's unseen texts and its passwords. */
+export function createHider(unseen: readonly string[], passwords: readonly string[]): Hider {
+  const alone = new Set(unseen);
+  const parts = unseen.filter((text) => text.length >= leastPart).toSorted((a, b) => b.length - a.length);
+  const pattern = parts.length === 0 ? undefined : new RegExp(parts.map((part) => RegExp.escape(part)).join("|"), "g");
+  // An outline tells values without the blanks at their ends.
+  const secret = new Set(passwords.map(squeezed));
+  return {
+    text(value) {
+      const plain = value.replaceAll("\u200b", "");
+      if (secret.has(squeezed(plain))) return "•••";
+      if (alone.has(plain.trim())) return "";
+      return pattern === undefined ? plain : plain.replace(pattern, " ").replace(/ {2,}/g, " ").trim();
+    },
+    label(value) {
+      const rest = this.text(value);
+      return rest === "" && value !== "" ? { text: value, unseen: true } : { text: rest, unseen: false };
+    },
+  };
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,62 @@
+import type { Page as BrowserPage } from "playwright";
+import { AppError } from "../../core/errors.ts";
+import type { BrowserHost } from "../../machine/browser/browser.ts";
+import { copyVisible } from "../observation/in-page/copy-visible.ts";
+import { unseenTextOf } from "../observation/unseen-text.ts";
+import { extractApart } from "../page/extract-apart.ts";
+
+/** A document of the web as a model can read it. */
+export type Page = {
+  /** Where it came from in the end. */
+  readonly url: string;
+  readonly title: string;
+  readonly mediaType: string;
+  /** Markdown of HTML, the text of a PDF, anything else that is text as it is. */
+  readonly text: string;
+  readonly pages?: number;
+  /** What the reader should know of how it was read, a sentence. */
+  readonly note?: string | undefined;
+};
+
+/** `render`: always, never or, when left out, where a page is nearly empty without its scripts. */
+export type ReadOptions = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly render?: boolean | undefined;
+};
+
+/** Characters of text below which a page that has scripts is taken for one that they make. */
+const nearlyEmpty = 200;
+
+/** Whether a page is to be read again by a browser: on request or, when nothing is said, where its scripts seem to make its text. */
+export function wantsRendering({ text }: Page, html: string, asked: boolean | undefined): boolean {
+  return asked ?? (text.length < nearlyEmpty && /<script[\s>]/i.test(html));
+}
+
+/**
+ * The page as a browser shows it. Where there is none, or it fails without having been asked for, the page as it was sent with a note that says
+ * so. Rejects as `BrowserHost.render` does when it was asked for.
+ */
+export async function readRendered(
+  plain: Page,
+  browser: Pick<BrowserHost, "render"> | undefined,
+  { timeoutMs, signal, render }: ReadOptions,
+): Promise<Page> {
+  if (browser === undefined)
+    return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
+  try {
+    const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read: readSeen });
+    const rendered = await extractApart({ kind: "html", html, url }, timeoutMs, signal);
+    if (render !== true && rendered.text.length <= plain.text.length) return plain;
+    return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (render === true || !(error instanceof AppError)) throw error;
+    return { ...plain, note: `The page may make its text by scripts, and no browser could show it: ${error.message}` };
+  }
+}
+
+/** The page's HTML without what a person could not see there. */
+async function readSeen(page: BrowserPage): Promise<string> {
+  return (await page.evaluate(copyVisible, await unseenTextOf(page))).html;
+}
