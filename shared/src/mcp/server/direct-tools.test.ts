@@ -214,6 +214,18 @@ test("what calls have taken in counts for the next ones of their caller, also in
   expect(seen).toEqual([[], ["say", "web", "bash"], []]);
 });
 
+test("calls at the same time all count for the next one", async () => {
+  const seen: (readonly string[])[] = [];
+  const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
+  const names = Array.from({ length: 10 }, (_, n) => `reads_${n}`);
+  const readers = names.map((name): Tool => ({ ...say, name, brings: [name], effect: () => "pure" }));
+  const tools = toolsOf([watcher, ...readers]);
+  const within = { ...call, contextId: "at-once" };
+  await Promise.all(names.map((name) => tools.call(name, { what: "x" }, within)));
+  await tools.call("say", { what: "x" }, within);
+  expect(seen[0]?.toSorted()).toEqual(names);
+});
+
 test("where the note of what calls have taken in is damaged, the next ones count as having taken in a task of somebody else's", async () => {
   const seen: (readonly string[])[] = [];
   const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };

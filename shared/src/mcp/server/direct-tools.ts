@@ -51,6 +51,7 @@ export interface DirectTools {
 export function directTools(deps: DirectToolsDeps): DirectTools {
   const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.endsTask !== true);
   const inTurn = createKeyedQueue();
+  const takenIn = openTakenIn();
   let used = noUsage;
   const spend = (usage: TaskUsage) => {
     used = addUsage(used, usage);
@@ -63,7 +64,7 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
       if (tool === undefined) return told(failure(`There is no tool named ${JSON.stringify(name)}.`));
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
-      const make = () => guarded(tool, input, place, { deps, given, spend, ...call });
+      const make = () => guarded(tool, input, place, { deps, given, spend, takenIn, ...call });
       const beside = tool.parallel ?? tool.effect(input) === "pure";
       return beside ? make() : inTurn(workspace.root, make);
     },
@@ -82,6 +83,7 @@ type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
   readonly given: Given;
   readonly spend: (usage: TaskUsage) => void;
+  readonly takenIn: CallsTakenIn;
 };
 
 async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
@@ -89,7 +91,7 @@ async function guarded(tool: Tool, input: unknown, place: Place, making: Making)
   signal.throwIfAborted();
   const call = readCall({ id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) });
   // No user's words are known here: whatever the call names, nobody has said it.
-  const takenIn = new Set(await takenInByCalls(place.workspace));
+  const takenIn = new Set(await making.takenIn.of(place.workspace));
   const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
   const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
   const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
@@ -153,7 +155,7 @@ async function performed(tool: Tool, input: unknown, { workspace }: Place, makin
       ask,
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
     });
-    await noteTakenIn(workspace, tool, result);
+    await making.takenIn.note(workspace, tool, result);
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
     const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);
@@ -193,14 +195,27 @@ function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): Di
 
 const stored = z.array(z.string());
 
-/** What the calls of a caller have taken in: they have no journal, so it is kept beside the workspace. */
+/** What the calls of a caller have taken in: they have no journal, so it is kept beside the workspace. Calls at the same time all count. */
+type CallsTakenIn = {
+  of(workspace: Workspace): Promise<TakenIn>;
+  /** Notes what a call's result brought. */
+  note(workspace: Workspace, tool: Tool, result: ToolResult): Promise<void>;
+};
+
+function openTakenIn(): CallsTakenIn {
+  const inTurn = createKeyedQueue();
+  return {
+    of: (workspace) => inTurn(workspace.root, () => takenInByCalls(workspace)),
+    note: (workspace, tool, result) => inTurn(workspace.root, () => noteTakenIn(workspace, tool, result)),
+  };
+}
+
 async function takenInByCalls(workspace: Workspace): Promise<TakenIn> {
   const file = Bun.file(fileOf(workspace));
   if (!(await file.exists())) return [];
   return stored.safeParse(await file.json().catch(() => undefined)).data ?? [foreignTask];
 }
 
-/** Notes what a call's result brought. */
 async function noteTakenIn(workspace: Workspace, tool: Tool, { takenIn }: ToolResult): Promise<void> {
   const known = await takenInByCalls(workspace);
   const all = [...new Set([...known, ...(takenIn ?? sourcesOf(tool))])];
