@@ -46,6 +46,13 @@ test("another command under the same name is another server", async () => {
   expect(await pins.changed(serverAt("two"), [tool("a")])).toEqual(new Set(["a"]));
 });
 
+test("two processes that approve at the same time keep both approvals", async () => {
+  const file = join(home, "both.json");
+  const names = Array.from({ length: 10 }, (_, n) => `s${n}`);
+  await Promise.all(names.map((name) => createPins(file).approve({ ...server, name }, [tool("a")])));
+  expect(Object.keys(await Bun.file(file).json()).sort()).toEqual(names);
+});
+
 test("servers seen at the same time do not push each other out, and a broken file is not taken for an empty one", async () => {
   const file = join(home, "many.json");
   const pins = createPins(file);

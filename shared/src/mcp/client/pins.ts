@@ -1,8 +1,8 @@
-import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
 /** By server: what it was when it was approved, and the hash of each tool's definition. */
@@ -42,10 +42,12 @@ export function createPins(file: string): Pins {
     return cached.pins;
   };
   const change = (name: string, next: (now: PinnedServers[string] | undefined) => PinnedServers[string]) => {
-    const work = writing.then(async () => {
-      const { [name]: now, ...rest } = await read();
-      await replace(file, { ...rest, [name]: next(now) });
-    });
+    const work = writing.then(() =>
+      underLock(file, async () => {
+        const { [name]: now, ...rest } = await read();
+        await replace(file, { ...rest, [name]: next(now) });
+      }),
+    );
     writing = work.catch(() => undefined);
     return work;
   };
@@ -86,7 +88,6 @@ function parsePins(text: string, file: string): PinnedServers {
 }
 
 async function replace(file: string, pins: PinnedServers): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
   const staged = `${file}.${crypto.randomUUID()}`;
   await writeFile(staged, `${JSON.stringify(pins, undefined, 2)}\n`, { mode: 0o600 });
   await rename(staged, file);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
+import { underLock } from "../servers/file-lock.ts";
 import type { RemoteServer } from "../servers/server-config.ts";
 
 /** What signing in to a server left: tokens, and the client they were given to. */
@@ -44,13 +45,15 @@ export function createCredentialStore(home: string): CredentialStore {
   return {
     read: async (server) => (await readAll())[keyOf(server)],
     write(server, next) {
-      const work = writing.then(async () => {
-        const { [keyOf(server)]: _, ...rest } = await readAll();
-        const all = next === undefined ? rest : { ...rest, [keyOf(server)]: next };
-        const staged = `${file}.${crypto.randomUUID()}`;
-        await writeFile(staged, seal(JSON.stringify(all), await keyIn(home)), { mode: 0o600 });
-        await rename(staged, file);
-      });
+      const work = writing.then(() =>
+        underLock(file, async () => {
+          const { [keyOf(server)]: _, ...rest } = await readAll();
+          const all = next === undefined ? rest : { ...rest, [keyOf(server)]: next };
+          const staged = `${file}.${crypto.randomUUID()}`;
+          await writeFile(staged, seal(JSON.stringify(all), await keyIn(home)), { mode: 0o600 });
+          await rename(staged, file);
+        }),
+      );
       writing = work.catch(() => undefined);
       return work;
     },
