@@ -23,3 +23,6 @@ export const takenInSchema = z.array(z.string().max(longestName)).max(mostSource
 export function taskTakenIn({ metadata }: Pick<Task, "metadata">): TakenIn | undefined {
   return takenInSchema.safeParse(metadata?.[metadataKeys.takenIn]).data;
 }
+
+/** What the part of a stored file tells of its content. */
+export const fileFacts = z.object({ sha256: z.string(), size: z.number() });

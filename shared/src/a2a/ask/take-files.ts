@@ -1,11 +1,11 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
-import * as z from "zod";
 import type { Fault } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { retrying } from "../client/client-retry.ts";
 import { isSameServer } from "../client/server-address.ts";
 import { metadataKeys } from "../extensions.ts";
+import { fileFacts } from "../task-metadata.ts";
 import { faultOf } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
@@ -16,8 +16,6 @@ type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
 /** Milliseconds one file may take to arrive. */
 const arrivalMs = 120_000;
 const retries = { retries: 2, firstPauseMs: 250 };
-
-const fileFacts = z.object({ sha256: z.string(), size: z.number() });
 
 /**
  * Takes the files of a task into our own store, by their content. A link is followed only to the server that the agent is asked at, and to no other

@@ -5,7 +5,7 @@ import { type Progress, progressSchema } from "../../core/progress.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import { metadataKeys } from "../extensions.ts";
-import { taskUsage } from "../task-metadata.ts";
+import { fileFacts, taskUsage } from "../task-metadata.ts";
 
 /** An event of the journal as a stream brought it; `at` is in milliseconds since 1970. */
 export type JournalEntry = { readonly at: number; readonly event: RunEvent };
@@ -37,7 +37,6 @@ export type TaskUpdate =
 
 const object = z.record(z.string(), z.unknown());
 const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.string() }) });
-const fileFacts = z.object({ sha256: z.string(), size: z.number() });
 
 /** A frame of a stream as an update; undefined for a frame that says nothing this side understands. */
 export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import {
   authenticationScheme,
+  base64,
   contextId,
   credentials,
   fileUrl,
@@ -16,7 +17,6 @@ import {
   webhookUrl,
 } from "./request-schema.ts";
 
-const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
 const file = z
   .object({ bytes: base64.optional(), uri: fileUrl.optional(), name: label.nullish(), mimeType: label.nullish() })
   .refine(({ bytes, uri }) => (bytes === undefined) !== (uri === undefined), "must have exactly one of bytes and uri")

@@ -19,7 +19,7 @@ export const metadata = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
-const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
+export const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
 /** A URL an agent may be asked to fetch; what it may really reach is decided where it fetches. */
 export const fileUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(8192);
 export const label = z.string().max(255);
