@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { marked } from "./marked.ts";
+import { marked } from "./prompt-text.ts";
 
 test("a text stands between marks, with facts about it", () => {
   expect(marked("report", "a < b")).toBe("<report>\na < b\n</report>");
