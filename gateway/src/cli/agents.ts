@@ -1,9 +1,9 @@
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
+import type { CliContext } from "../session/context.ts";
+import { openSystem } from "../session/system-session.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { openSystem } from "./system-session.ts";
 
 /** The options every `agents` command takes. */
 export type AgentsOptions = { readonly json?: boolean; readonly config?: string };

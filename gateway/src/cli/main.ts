@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
+import { processTerminal } from "../terminal/terminal.ts";
 import { runCli } from "./run-cli.ts";
-import { processTerminal } from "./terminal.ts";
 
 const { env } = process;
 const cwd = process.cwd();

@@ -5,10 +5,10 @@ import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import type { CliContext } from "../session/context.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import type { TaskOutcome } from "../terminal/conduct.ts";
 import { cliForTest } from "../testing/cli.ts";
-import type { TaskOutcome } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 const at = (state: TaskState, text?: string): TaskItem => ({

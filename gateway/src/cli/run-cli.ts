@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { AppError } from "manyhands/internal/core/errors";
+import type { CliContext } from "../session/context.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 import { safeText } from "../terminal/safe-text.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
 import { manyhandsProgram } from "./program.ts";
 
 /**

@@ -1,7 +1,7 @@
+import type { CliContext } from "../session/context.ts";
 import { startAgents } from "../supervisor/start.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { onInterrupt } from "./interrupts.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+import { onInterrupt } from "../terminal/interrupts.ts";
 
 /** Starts the agents and stays until Ctrl-C or SIGTERM, which drains them; a second one ends this process, and with it theirs, at once. */
 export async function startCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Config, checkNamedFiles, firstAgent } from "manyhands/internal/config/config";
-import { describeAgent } from "../cli/agent-line.ts";
 import { loadFlows } from "../flows/load-flows.ts";
+import { describeAgent } from "../terminal/agent-line.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
 import {

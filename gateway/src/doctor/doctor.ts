@@ -2,20 +2,17 @@ import { constants } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "manyhands/internal/config/config";
 import { openLocalUsers } from "manyhands/internal/server/local-users";
-import { desktopPrograms } from "../setup/desktop-programs.ts";
+import type { CliContext } from "../session/context.ts";
+import { isUp } from "../session/is-up.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";
-import { programs } from "../setup/programs.ts";
+import { desktopPrograms, programs } from "../setup/programs.ts";
 import { isPortFree } from "../supervisor/port.ts";
 import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 import { paint } from "../terminal/style.ts";
-import { checkBrowser } from "./browser-check.ts";
-import type { Check } from "./check.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { isUp } from "./is-up.ts";
-import { checkModel } from "./model-check.ts";
-import { checkSandbox } from "./sandbox-check.ts";
+import type { Check } from "./checks.ts";
+import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
 
 /** Looks at everything the system needs and says what to do about what is missing. Exit code 1 when something must be mended. */
 export async function doctorCommand(

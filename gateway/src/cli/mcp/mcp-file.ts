@@ -1,12 +1,11 @@
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/own-command";
 import { editServers } from "manyhands/internal/mcp/client/edit-servers";
-import type { CliContext } from "./context.ts";
-import { everyVariable } from "./every-variable.ts";
-import { exitCodes } from "./exit-code.ts";
+import type { CliContext } from "../../session/context.ts";
+import { exitCodes } from "../../terminal/exit-code.ts";
 
 /** What `mcp add` is told. */
-export type AddOptions = {
+type AddOptions = {
   readonly config?: string;
   readonly url?: string;
   readonly type?: string;
@@ -73,4 +72,11 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
     return [text.slice(0, at), text.slice(at + 1).trim()];
   });
   return { [key]: Object.fromEntries(entries) };
+}
+
+/** The environment as if every variable were set: agents may be started with others than this command line. */
+export function everyVariable(env: CliContext["env"]): CliContext["env"] {
+  return new Proxy(env, {
+    get: (target, name) => (typeof name === "string" ? (target[name] ?? "https://variable.invalid") : undefined),
+  });
 }

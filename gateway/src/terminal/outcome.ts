@@ -2,12 +2,12 @@ import { join, relative } from "node:path";
 import type { Json } from "manyhands/internal/core/json";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
-import { summaryText } from "../terminal/render.ts";
-import { safeJson, safeText } from "../terminal/safe-text.ts";
-import { paint } from "../terminal/style.ts";
-import { plainTotals, sizeText } from "../terminal/totals.ts";
 import type { TaskOutcome } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
+import { summaryText } from "./render.ts";
+import { safeJson, safeText } from "./safe-text.ts";
+import { paint } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
+import { plainTotals, sizeText } from "./totals.ts";
 
 /** How each way a task can be left reads. */
 const marks = {
@@ -28,7 +28,7 @@ const marks = {
  */
 export async function tellOutcome(
   outcome: TaskOutcome,
-  context: Pick<CliContext, "cwd" | "terminal">,
+  context: { readonly cwd: string; readonly terminal: Terminal },
   options: { readonly source: FileSource; readonly json?: boolean | undefined },
 ): Promise<void> {
   const { terminal, cwd } = context;

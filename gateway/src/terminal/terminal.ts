@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal } from "node:stream";
 import { isCancel, text } from "@clack/prompts";
-import { type Style, styleOf } from "../terminal/style.ts";
+import { type Style, styleOf } from "./style.ts";
 
 /** The streams and signals of the process, as commands use them. */
 export interface Terminal {

@@ -1,5 +1,5 @@
 /** What the first and the second Ctrl-C (or SIGTERM) do. */
-export type Interrupts = { readonly dispose: () => void };
+type Interrupts = { readonly dispose: () => void };
 
 /** One Ctrl-C may arrive twice: from the terminal, and passed on by the `bun run` around this process. */
 const echoMs = 300;

@@ -1,6 +1,6 @@
+import { factsOfCard } from "../tasks/a2a-agent-client.ts";
 import type { AgentFacts } from "../tasks/agent-client.ts";
-import { factsOfCard } from "../tasks/agent-facts.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "./safe-text.ts";
 
 /** An agent's model in words. The rehearsal model is never to be taken for a real one. */
 function modelText(model: AgentFacts["model"]): string {

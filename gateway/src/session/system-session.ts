@@ -6,7 +6,7 @@ import type { CliContext } from "./context.ts";
 import { isNowhere, isUp } from "./is-up.ts";
 
 /** The gateway and its agents, perhaps started for this. */
-export interface SystemSession {
+interface SystemSession {
   /** Where the gateway is. */
   readonly url: string;
   /** The settings as they hold, with the ports in use. */

@@ -1,8 +1,7 @@
 import { Argument, type Command, Option } from "commander";
-import type { CliContext } from "./context.ts";
-import { approveServer, listServers, loginServer, testServer } from "./mcp-command.ts";
+import type { CliContext } from "../../session/context.ts";
+import { approveServer, listServers, loginServer, type ServeOptions, serveMcp, testServer } from "./mcp-command.ts";
 import { addServer, removeServer } from "./mcp-file.ts";
-import { type ServeOptions, serveMcp } from "./serve-mcp.ts";
 
 /** Adds `mcp` and its commands to the command line. `shared` makes the options all commands have. */
 export function addMcp(

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { cliForTest } from "../testing/cli.ts";
+import { cliForTest } from "../../testing/cli.ts";
 
-const fixtures = resolve(import.meta.dir, "../../../test/mcp");
+const fixtures = resolve(import.meta.dir, "../../../../test/mcp");
 const secret = `\${SECRET_OF_MINE:-a=b}`;
 const program = [process.execPath, join(fixtures, "hostile.fixture.ts")];
 

@@ -1,6 +1,6 @@
 import type { Config } from "manyhands/internal/config/config";
 import type { AgentClient } from "../tasks/agent-client.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** What every command works with. */
 export type CliContext = {

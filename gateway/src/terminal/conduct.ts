@@ -3,9 +3,9 @@ import { type EventOf, writtenEvent } from "manyhands/internal/core/events";
 import { ownCommand } from "manyhands/internal/core/own-command";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
-import { newView, render, type View } from "../terminal/render.ts";
-import { safeJson, safeText } from "../terminal/safe-text.ts";
 import { onInterrupt } from "./interrupts.ts";
+import { newView, render, type View } from "./render.ts";
+import { safeJson, safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How a stream of a task ended: where the task stands and what it made. */
@@ -20,7 +20,7 @@ export type TaskOutcome = {
 };
 
 /** What a conducted stream is shown on, and how. */
-export type ConductOptions = {
+type ConductOptions = {
   /** Who is asked to cancel the task at Ctrl-C; without one, Ctrl-C only stops watching. */
   readonly client: Pick<AgentClient, "cancel"> | undefined;
   readonly terminal: Terminal;

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/own-command";
+import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { faceUrl } from "../server/a2a-face.ts";
-import { urlOf } from "../supervisor/server-table.ts";
+import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
-import { openAtGateway, openFlow } from "./flow-session.ts";
 import { isUp } from "./is-up.ts";
+import { openSystem } from "./system-session.ts";
 
 const lookMs = 5_000;
 
@@ -53,4 +54,22 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
   });
   await response.body?.cancel();
   return response.status !== 404;
+}
+
+/** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `invalid_input`. */
+export async function openFlow(name: string, config: Config, context: CliContext): Promise<AgentSession> {
+  return openAtGateway(flowNamed(await loadFlows(config), name).name, config, context);
+}
+
+/** A flow or an agent as the gateway offers it, at the one that answers or in a system started for the duration. */
+async function openAtGateway(name: string, config: Config, context: CliContext): Promise<AgentSession> {
+  const session = await openSystem(config, context);
+  try {
+    const outside = publicUrlOf({ name: "gateway" }, session.config);
+    const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));
+    return { client, passing: session.passing, close: () => session.close() };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }

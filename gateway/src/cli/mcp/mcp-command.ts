@@ -1,14 +1,16 @@
 import { join } from "node:path";
+import { firstAgent } from "manyhands/internal/config/config";
 import { ownCommand } from "manyhands/internal/core/own-command";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { readServers } from "manyhands/internal/mcp/client/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/server-config";
 import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";
-import { safeLine } from "../terminal/safe-text.ts";
-import { paint } from "../terminal/style.ts";
-import type { CliContext } from "./context.ts";
-import { everyVariable } from "./every-variable.ts";
-import { exitCodes } from "./exit-code.ts";
+import type { CliContext } from "../../session/context.ts";
+import { agentEntry, argsOf } from "../../supervisor/server-table.ts";
+import { exitCodes } from "../../terminal/exit-code.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
+import { paint } from "../../terminal/style.ts";
+import { everyVariable } from "./mcp-file.ts";
 
 type Options = { readonly config?: string; readonly json?: boolean };
 
@@ -131,4 +133,25 @@ function line(text: string, { terminal }: CliContext, beside = 2): string {
 /** What a tool is for, without whose it is, which its name says. */
 function ownWords(description: string): string {
   return description.replace(/^\[MCP server [^\]]*\] /, "");
+}
+
+/** What `mcp serve` is told. */
+export type ServeOptions = { readonly config?: string; readonly agent?: string };
+
+/**
+ * Becomes an agent's process that speaks MCP over its standard streams: this one ends where that begins, so that nothing stands between it and
+ * its caller. It listens on a free port of loopback besides, where the files of its answers are. Comes back only by rejecting.
+ */
+export async function serveMcp({ config: file, agent }: ServeOptions, context: CliContext): Promise<never> {
+  const config = await context.configure(file);
+  const entry = agentEntry(agent ?? firstAgent(config), config);
+  if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");
+  const { PUBLIC_URL: _, ...env } = context.env;
+  const told = { ...env, PORT: "0", HOST: "127.0.0.1", MANYHANDS_HOME: config.home, MANYHANDS_CONFIG: config.file };
+  const given = Object.entries(told).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+  return process.execve(
+    process.execPath,
+    [process.execPath, entry.entry, ...argsOf(entry), "--mcp-stdio"],
+    Object.fromEntries(given),
+  );
 }
