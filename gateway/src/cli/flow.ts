@@ -38,7 +38,7 @@ export async function flowCommand(
   for (const note of config.notes) terminal.say(note);
   const message = options.example ? exampleOf(flow, options, config) : await messageOf(task, options, context);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
-  const session = await openFlow(name, config, context);
+  const session = await openFlow(name, config, context, message.flow?.agents);
   try {
     return await runTask(
       session.client,

@@ -325,3 +325,14 @@ test("an error in a peer's words is shown harmlessly", async () => {
   expect(cli.said()).toContain("The agent said: \\x1b]0;title");
   expect(cli.said()).not.toMatch(obeyed);
 });
+
+test("a deadline of our own that passes is told in a sentence", async () => {
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("working");
+      throw new DOMException("The operation timed out.", "TimeoutError");
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(1);
+  expect(cli.said()).toEndWith("No answer came in time.\n");
+});

@@ -1,5 +1,10 @@
+import { join } from "node:path";
+import type { Config } from "manyhands/internal/config/config";
 import type { CliContext } from "../session/context.ts";
-import { startAgents } from "../supervisor/start.ts";
+import { publicUrlOf } from "../supervisor/server-table.ts";
+import { type SystemEvent, startAgents } from "../supervisor/start.ts";
+import { troubleText } from "../supervisor/supervise.ts";
+import { describeAgent } from "../terminal/agent-line.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { onInterrupt } from "../terminal/interrupts.ts";
 
@@ -16,11 +21,36 @@ export async function startCommand(options: { readonly config?: string }, contex
     },
     () => process.exit(exitCodes.canceled),
   );
+  let told = Promise.resolve();
+  const report = (event: SystemEvent, held: Config) => {
+    told = told.then(async () => terminal.say(await eventText(event, held)));
+  };
   try {
     const { root, cwd, env } = context;
-    const sound = await startAgents({ root, cwd, env, config, say: terminal.say, signal: drain.signal });
+    const sound = await startAgents({ root, cwd, env, config, report, signal: drain.signal });
+    await told;
     return sound ? exitCodes.ok : exitCodes.failed;
   } finally {
     interrupts.dispose();
   }
+}
+
+async function eventText(event: SystemEvent, config: Config): Promise<string> {
+  switch (event.type) {
+    case "system-up":
+      return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Ctrl-C stops.`;
+    case "server-up": {
+      const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
+      return `  ${await serverLine(event, config)}${again}`;
+    }
+    case "server-down":
+      return troubleText(event);
+    case "server-given-up":
+      return `${troubleText(event)} Mend the cause and start again.`;
+  }
+}
+
+async function serverLine({ name, url }: { readonly name: string; readonly url: string }, config: Config) {
+  if (name !== "gateway") return describeAgent(name, url);
+  return `gateway  ${[...new Set([url, publicUrlOf({ name }, config)])].join("  ·  ")}`;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { fetchServer } from "../tasks/fetch-server.ts";
 import type { Registration } from "./registration-site.ts";
 
 /** What of the demo this system can do; the rest is left out of the task, and said to be. */
@@ -52,7 +53,7 @@ const agents = z.object({
 
 /** What the agents of a gateway can do here, by their cards, which promise no skill that the machine lacks something for. */
 export async function readAbilities(gateway: string, token: string | undefined): Promise<Abilities> {
-  const response = await fetch(`${gateway}/agents`, {
+  const response = await fetchServer(`${gateway}/agents`, {
     headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(10_000),
   });

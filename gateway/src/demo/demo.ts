@@ -34,7 +34,9 @@ export async function demoCommand(options: { readonly config?: string }, context
   try {
     terminal.say("Starting the agents and the gateway …");
     const own = await apart(config);
-    const session = await startSystem(own, { ...context, env: reaching(site.host, own, context.env) });
+    const names = Object.keys(own.agents);
+    const reachable = { ...context, env: reaching(site.host, own, context.env) };
+    const session = await startSystem(own, reachable, { names, needed: names });
     try {
       const { token } = config.server;
       const abilities = await readAbilities(session.url, token);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
+import { AppError, publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
 import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../supervisor/server-table.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
@@ -34,19 +35,37 @@ export async function openAgent(name: string, config: Config, context: CliContex
 
 /**
  * Servers of the agent and of those it may give parts of its task to, started for the duration on free ports of loopback. Only the first is waited
- * for; the others come up while it works, and one that is up already stays the one that is asked.
+ * for; the others come up while it works, and one that is up already stays the one that is asked. That one of them ends is told at once.
  */
 async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
   for (const delegate of askable(name, config)) if (await isNowhere(delegate, config)) missing.push(delegate);
   const placed = onFreePorts(config, missing);
   const servers: ServerProcess[] = [];
-  const close = async () => void (await Promise.all(servers.map((server) => server.stop(graceMs))));
+  const closing = new AbortController();
+  const close = async () => {
+    closing.abort();
+    await Promise.all(servers.map((server) => server.stop(graceMs)));
+  };
+  const watch = async (server: ServerProcess) => {
+    try {
+      await server.ready({ timeoutMs: readyTimeoutMs, signal: closing.signal });
+      const exitCode = await server.exited;
+      throw new AppError("unavailable", `${server.name} ended with exit code ${exitCode}:\n${await server.logTail()}`);
+    } catch (error) {
+      if (!closing.signal.aborted) context.terminal.say(publicError(error).message);
+    }
+  };
   try {
     const first = serverOf(name, placed, context);
     servers.push(first);
     const url = await first.ready({ timeoutMs: readyTimeoutMs });
-    for (const delegate of missing.slice(1)) servers.push(serverOf(delegate, placed, context));
+    void watch(first);
+    for (const delegate of missing.slice(1)) {
+      const server = serverOf(delegate, placed, context);
+      servers.push(server);
+      void watch(server);
+    }
     return { client: await context.connect(url, agentNamed(config, name).token), passing: true, close };
   } catch (error) {
     await close();

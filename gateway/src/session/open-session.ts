@@ -6,6 +6,7 @@ import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { faceUrl } from "../server/a2a-face.ts";
 import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
+import { fetchServer } from "../tasks/fetch-server.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
 import { isUp } from "./is-up.ts";
@@ -29,7 +30,7 @@ export async function openSession({ flow, byGateway, ...partner }: Partner, conf
   if (flow !== undefined) return openFlow(flow, config, context);
   const agent = partner.agent ?? firstAgent(config);
   if (isOwnAgent(agent, config))
-    return byGateway ? openAtGateway(agent, config, context) : openAgent(agent, config, context);
+    return byGateway ? openAtGateway(agent, config, context, [agent]) : openAgent(agent, config, context);
   return openRegistered(agent, config, context);
 }
 
@@ -40,7 +41,7 @@ async function openRegistered(name: string, config: Config, context: CliContext)
     const how = `${ownCommand} agents add URL registers another.`;
     throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}; ${how}`);
   }
-  return openAtGateway(name, config, context);
+  return openAtGateway(name, config, context, []);
 }
 
 /** Whether a gateway answers that has an agent of this name; one of another home knows others than the file here. */
@@ -48,7 +49,7 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
   if (!(await isUp(gateway))) return false;
   const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
   const signal = AbortSignal.timeout(lookMs);
-  const response = await fetch(`${faceUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
+  const response = await fetchServer(`${faceUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
     headers,
     signal,
   });
@@ -56,14 +57,27 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
   return response.status !== 404;
 }
 
-/** A flow at the gateway, where one answers, otherwise in a system started for the duration. A name that is none is `invalid_input`. */
-export async function openFlow(name: string, config: Config, context: CliContext): Promise<AgentSession> {
-  return openAtGateway(flowNamed(await loadFlows(config), name).name, config, context);
+/**
+ * A flow at the gateway, where one answers, otherwise in a system started for the duration, which needs the agents that the flow is to use: all when
+ * nobody named them. A name that is none is `invalid_input`.
+ */
+export async function openFlow(
+  name: string,
+  config: Config,
+  context: CliContext,
+  agents: readonly string[] = Object.keys(config.agents),
+): Promise<AgentSession> {
+  return openAtGateway(flowNamed(await loadFlows(config), name).name, config, context, agents);
 }
 
 /** A flow or an agent as the gateway offers it, at the one that answers or in a system started for the duration. */
-async function openAtGateway(name: string, config: Config, context: CliContext): Promise<AgentSession> {
-  const session = await openSystem(config, context);
+async function openAtGateway(
+  name: string,
+  config: Config,
+  context: CliContext,
+  needed: readonly string[],
+): Promise<AgentSession> {
+  const session = await openSystem(config, context, needed);
   try {
     const outside = publicUrlOf({ name: "gateway" }, session.config);
     const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));

@@ -6,6 +6,7 @@ import { stateName } from "manyhands/internal/a2a/state-name";
 import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { AgentClient, AgentFacts, FilePart, OutgoingFile, OutgoingMessage, TaskSummary } from "./agent-client.ts";
+import { fetchServer } from "./fetch-server.ts";
 import { taskItems } from "./task-items.ts";
 
 const fileTimeoutMs = 60_000;
@@ -64,7 +65,7 @@ async function download(
   const kept = part.type === "file";
   const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
   // The token is for this agent alone: a file may lie anywhere.
-  const response = await fetch(url, kept ? { headers, redirect: "error", signal } : { signal });
+  const response = await fetchServer(url, kept ? { headers, redirect: "error", signal } : { signal });
   if (response.ok) return response.bytes();
   throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
 }
@@ -108,7 +109,7 @@ async function listTasks(
   headers: Readonly<Record<string, string>>,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): Promise<TaskSummary[]> {
-  const response = await fetch(`${url}/tasks?pageSize=${limit}`, {
+  const response = await fetchServer(`${url}/tasks?pageSize=${limit}`, {
     headers: { "A2A-Version": "1.0", ...headers },
     redirect: "error",
     signal,
