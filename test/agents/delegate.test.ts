@@ -6,7 +6,7 @@ import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
-import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
 type Script = Parameters<typeof startScriptedModel>[0];
 type Running = { server: AgentServer; client: A2aClient; model: ScriptedModel; restart(): Promise<void> };

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pdf } from "../../shared/src/testing/web/pdf.ts";
 import { rpc, type Wire } from "../a2a/rpc.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 import { call, on, refOf, startPlays } from "./browser-play.ts";
 import { type Site, startFormSite, startSite } from "./browser-site.ts";
-import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
 
 const canary = "CANARY-7f3a91";
 let home: string;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GitServer, startGitServer } from "../../shared/src/testing/code/git-server.ts";
-import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
-import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
+import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
 const sums = "def total(items):\n    result = 1\n    for item in items:\n        result += item\n    return result\n";
 const cases = `import unittest

@@ -7,7 +7,7 @@ import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type EverythingServer, startEverything } from "../mcp/everything-server.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
 import { playwrightServer, shop } from "../mcp/playwright-server.ts";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 const python = Bun.which("python3");
 const hasPythonSdk = python !== null && Bun.spawnSync([python, "-c", "import mcp.server"]).exitCode === 0;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startAgent } from "./manus-server.ts";
-import { artifactBytes, sendBySdk } from "./sdk-client.ts";
+import { artifactBytes, sendBySdk } from "../e2e/sdk-client.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;

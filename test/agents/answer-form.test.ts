@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
-import { type GatewayServer, startGatewayServer } from "./gateway-server.ts";
-import { freePort, startAgent } from "./manus-server.ts";
+import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
+import { freePort, startAgent } from "../servers/manus-server.ts";
 
 const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
 const task = "How much is it?";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { agentDefaults } from "manyhands/internal/config/agents";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { freePort, startAgent } from "./manus-server.ts";
-import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
+import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
+import { freePort, startAgent } from "../servers/manus-server.ts";
 
 const home = await mkdtemp(join(tmpdir(), "every-agent-"));
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
-import { artifactBytes, sendByOldSdk, sendBySdk } from "./sdk-client.ts";
+import { artifactBytes, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;
