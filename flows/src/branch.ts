@@ -1,6 +1,8 @@
 import { AppError } from "manyhands";
 import { type AskMessage, type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
-import type { BranchOutcome } from "./told.ts";
+
+/** How one of several branches came out. `canceled`: it was not needed any more, begun or not. */
+type BranchOutcome = "completed" | "failed" | "canceled";
 
 /** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
 export type Branch = {

@@ -2,9 +2,8 @@ import { AppError } from "manyhands";
 import { type AskOutcome, agentByName, defineFlow, type Flow, type FlowResult, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "./assignment.ts";
-import { carriedFiles } from "./carried-files.ts";
-import { marked } from "./marked.ts";
-import { fillTemplate } from "./template.ts";
+import { fillTemplate, marked } from "./prompt-text.ts";
+import { carriedFiles } from "./result-files.ts";
 
 const onFailure = z.enum(["stop", "continue"]);
 

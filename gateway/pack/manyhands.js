@@ -15,7 +15,9 @@ if (bun === undefined) {
   );
   process.exit(1);
 }
-const child = spawn(bun, [program, ...process.argv.slice(2)], { stdio: "inherit" });
+// Killed outright, this process can pass no signal on: the child looks whether it is still there.
+const env = { ...process.env, MANYHANDS_LAUNCHER_PID: String(process.pid) };
+const child = spawn(bun, [program, ...process.argv.slice(2)], { stdio: "inherit", env });
 child.on("error", ({ message }) => {
   process.stderr.write(`Bun cannot be started: ${message}\n`);
   process.exit(1);

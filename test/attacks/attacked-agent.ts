@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
-import { type AgentServer, freePort, startAgent } from "../e2e/manus-server.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
 /** An agent as users start it, on a model that obeys, and what its person was asked. */
 export type AttackedAgent = AsyncDisposable & {

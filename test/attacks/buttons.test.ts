@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type Site, startSite } from "../e2e/browser-site.ts";
+import { type Site, startSite } from "../agents/browser-site.ts";
 import { type AttackedAgent, sentenceOf, startAttackedAgent, yes } from "./attacked-agent.ts";
 import { order, startObeyingModel } from "./orders.ts";
 

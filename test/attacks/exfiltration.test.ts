@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type Site, startSite } from "../e2e/browser-site.ts";
+import { type Site, startSite } from "../agents/browser-site.ts";
 import { fixture } from "../mcp/host-for-test.ts";
 import { type AttackedAgent, sentenceOf, startAttackedAgent } from "./attacked-agent.ts";
 import { order, startObeyingModel, stolen } from "./orders.ts";

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type GatewayServer, startGatewayServer } from "../e2e/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
+import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 const secret = "long-enough";
 /** Only root can become another user; elsewhere `shared/src/server/access.test.ts` tells users apart by the kernel's word alone. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 /** A call that an attacker has the model make. */
 export type Attack = { readonly name: string; readonly args: Record<string, unknown> };

@@ -12,7 +12,7 @@ import { createModel } from "manyhands/internal/models/create-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import * as z from "zod";
-import { freePort, startAgent, startManus } from "../e2e/manus-server.ts";
+import { freePort, startAgent, startManus } from "../servers/manus-server.ts";
 
 /**
  * What an agent costs around its model: a step against a bare loop over the same `openai` SDK and the same server in the same minute, the

@@ -7,7 +7,7 @@ import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspa
 import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import { describeData } from "manyhands/internal/tools/data/describe-data";
 import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
-import { freePort, startAgent } from "../e2e/manus-server.ts";
+import { freePort, startAgent } from "../servers/manus-server.ts";
 
 /**
  * What `sql_query` costs over DuckDB in this process, for the same query over the same file in the same minute; how long a CSV file of 100 MB takes and the most

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventTypes } from "manyhands/internal/core/events";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startManus } from "../e2e/manus-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
 import { curl, run } from "./run-example.ts";

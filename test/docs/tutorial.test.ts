@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
-import { freePort } from "../e2e/manus-server.ts";
+import { freePort } from "../servers/manus-server.ts";
 import { type Block, blocksOf } from "./markdown.ts";
 import { shows } from "./shows.ts";
 import { tutorialReply } from "./tutorial-model.ts";

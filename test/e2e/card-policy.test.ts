@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
-import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
 const sign = generateAgentCardSignature(pair.privateKey, { alg: "ES256", kid: "key-1", typ: "JOSE" });

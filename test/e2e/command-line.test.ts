@@ -4,7 +4,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { freePort, startAgent } from "./manus-server.ts";
+import { freePort, startAgent } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-command-line-"));

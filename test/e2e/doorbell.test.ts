@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startGatewayServer, until } from "./gateway-server.ts";
-import { startReady } from "./ready-process.ts";
+import { startGatewayServer, until } from "../servers/gateway-server.ts";
+import { startReady } from "../servers/ready-process.ts";
 
-const sample = resolve(import.meta.dir, "sdk-agent.fixture.ts");
+const sample = resolve(import.meta.dir, "../servers/sdk-agent.fixture.ts");
 
 /** A port that was free a moment ago. */
 async function freePort(): Promise<number> {

@@ -8,8 +8,8 @@ import OpenAI from "openai";
 import { chromium } from "playwright";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { rpc, sseItems, textMessage } from "../a2a/rpc.ts";
-import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
-import { type ReadyProcess, startReady } from "./ready-process.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
+import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const agent = "sdk-sample";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
   [gateway, sample] = await Promise.all([
     startGatewayServer(home, env),
-    startReady([process.execPath, resolve(import.meta.dir, "sdk-agent.fixture.ts")]),
+    startReady([process.execPath, resolve(import.meta.dir, "../servers/sdk-agent.fixture.ts")]),
   ]);
   await gateway.call("/agents", { url: sample.url });
   mcp = new Client({ name: "test", version: "1" });

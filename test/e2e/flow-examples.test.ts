@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { flows } from "@manyhands/flows/flows";
-import { freePort } from "./manus-server.ts";
+import { freePort } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;

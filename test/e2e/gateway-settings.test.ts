@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startGatewayServer } from "./gateway-server.ts";
+import { startGatewayServer } from "../servers/gateway-server.ts";
 
 test("flows think with a model of their own where one is named, and the gateway tells which", async () => {
   const home = await mkdtemp(join(tmpdir(), "gateway-settings-"));

@@ -7,7 +7,7 @@ import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
 import { type HttpServer, startHttpServer } from "../mcp/http-server.ts";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 const canary = "CANARY-51c0de";
 let home: string;

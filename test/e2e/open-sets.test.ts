@@ -6,8 +6,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
-import { freePort } from "./manus-server.ts";
-import { type ReadyProcess, startReady } from "./ready-process.ts";
+import { freePort } from "../servers/manus-server.ts";
+import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const main = join(root, "gateway/src/cli/main.ts");
@@ -138,7 +138,7 @@ beforeAll(async () => {
   await symlink(await realpath(join(root, "shared/node_modules/zod")), join(folder, "node_modules/zod"));
   [model, visitor] = await Promise.all([
     startScriptedModel(answer),
-    startReady([process.execPath, resolve(import.meta.dir, "sdk-agent.fixture.ts")]),
+    startReady([process.execPath, resolve(import.meta.dir, "../servers/sdk-agent.fixture.ts")]),
   ]);
   await writeFile(join(folder, "agents/concierge.ts"), concierge);
   await writeFile(join(folder, "flows/trip.ts"), trip);

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
-import { startGatewayServer } from "./gateway-server.ts";
-import { freePort, startAgent } from "./manus-server.ts";
+import { startGatewayServer } from "../servers/gateway-server.ts";
+import { freePort, startAgent } from "../servers/manus-server.ts";
 
 const cleanUp: (() => Promise<unknown>)[] = [];
 afterAll(async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createA2aClient } from "manyhands/a2a";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
-import { freePort } from "./manus-server.ts";
-import { startReady } from "./ready-process.ts";
+import { freePort } from "../servers/manus-server.ts";
+import { startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { chromium } from "playwright";
-import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 /** Debian puts it where only root looks. */
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startGatewayServer, until } from "./gateway-server.ts";
+import { startGatewayServer, until } from "../servers/gateway-server.ts";
 
 /** An agent that hands every call on to another address, under its own card. */
 function forwarder(target: () => string) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startGatewayServer } from "./gateway-server.ts";
+import { startGatewayServer } from "../servers/gateway-server.ts";
 
 const schemathesis = Bun.which("schemathesis");
 const seed = process.env.SCHEMATHESIS_SEED ?? String(Date.now() % 100_000);

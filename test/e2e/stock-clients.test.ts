@@ -6,8 +6,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
-import { type GatewayServer, startGatewayServer } from "./gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "./manus-server.ts";
+import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
+import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;

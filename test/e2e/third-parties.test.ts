@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
-import { type GatewayServer, startGatewayServer } from "./gateway-server.ts";
-import { type ReadyProcess, startReady } from "./ready-process.ts";
+import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
+import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 type Make = { readonly maker: string; readonly name: string; readonly command: readonly string[] };
 
@@ -14,7 +14,7 @@ const hasPythonSdk = Bun.spawnSync(["python3", "-c", "import a2a, uvicorn, starl
 
 /** Agents made with the SDKs of the protocol's own project; the Python one where it is installed. */
 const makes: readonly Make[] = [
-  { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("sdk-agent.fixture.ts")] },
+  { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("../servers/sdk-agent.fixture.ts")] },
   ...(hasPythonSdk
     ? [{ maker: "the Python SDK", name: "python-sample", command: ["python3", beside("python-agent.fixture.py")] }]
     : []),

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { startGatewayServer, until } from "../e2e/gateway-server.ts";
-import { freePort, startManus } from "../e2e/manus-server.ts";
+import { startGatewayServer, until } from "../servers/gateway-server.ts";
+import { freePort, startManus } from "../servers/manus-server.ts";
 
 /** Runs begun while their agent is away. */
 const begun = 5;

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { gateForTest } from "manyhands/internal/testing/a2a/gate";
-import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 
 const preload = resolve(import.meta.dir, "set-clock.fixture.ts");
 const hour = 3_600_000;

@@ -8,7 +8,7 @@ import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import type { StoredEvent } from "manyhands/internal/core/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { ordersReport } from "manyhands/internal/models/rehearsal/orders/orders-report";
-import { freePort, startManus } from "../e2e/manus-server.ts";
+import { freePort, startManus } from "../servers/manus-server.ts";
 import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");

@@ -6,7 +6,7 @@ import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
-import { freePort, startManus } from "../e2e/manus-server.ts";
+import { freePort, startManus } from "../servers/manus-server.ts";
 
 const child = resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts");
 /** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the long way, which takes some minutes. */

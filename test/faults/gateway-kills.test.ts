@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
-import { freePort, startManus } from "../e2e/manus-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
+import { freePort, startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let agent: AgentServerForTest;

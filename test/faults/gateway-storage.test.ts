@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentServer, startAgentServer } from "../a2a/agent-server.ts";
-import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 
 let home: string;
 let agent: AgentServer;

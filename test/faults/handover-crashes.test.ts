@@ -8,11 +8,10 @@ import type { StoredEvent } from "manyhands/internal/core/engine";
 import { readEvent } from "manyhands/internal/core/events";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { told } from "manyhands/internal/testing/flow";
-import { readAbilities } from "../../gateway/src/demo/abilities.ts";
-import { demoTask, isAsTold } from "../../gateway/src/demo/demo-task.ts";
+import { demoTask, isAsTold, readAbilities } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
 import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
-import { freePort, startAgent, startServer } from "../e2e/manus-server.ts";
+import { freePort, startAgent, startServer } from "../servers/manus-server.ts";
 import { type CountedModel, startCountedModel } from "./counted-model.ts";
 
 const root = resolve(import.meta.dir, "../..");

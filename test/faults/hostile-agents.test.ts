@@ -12,7 +12,7 @@ import {
   badUpdate,
 } from "../../shared/src/testing/a2a/bad-agent.ts";
 import { type AgentServer, startAgentServer } from "../a2a/agent-server.ts";
-import { type GatewayServer, startGatewayServer, until } from "../e2e/gateway-server.ts";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 
 let home: string;
 let gateway: GatewayServer;

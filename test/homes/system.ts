@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../e2e/manus-server.ts";
-import { type ReadyProcess, startReady } from "../e2e/ready-process.ts";
+import { freePort } from "../servers/manus-server.ts";
+import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";
 

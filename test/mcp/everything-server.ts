@@ -1,4 +1,4 @@
-import { freePort } from "../e2e/manus-server.ts";
+import { freePort } from "../servers/manus-server.ts";
 
 /** server-everything over HTTP, as its users start it. Ended with `await using`. */
 export type EverythingServer = AsyncDisposable & { readonly url: string };

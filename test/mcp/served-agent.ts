@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type ReadyProcess, startReady } from "../e2e/ready-process.ts";
+import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 /** An agent's process that is an MCP server too. */
 export type ServedAgent = AsyncDisposable & {

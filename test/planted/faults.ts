@@ -16,7 +16,7 @@ const core = ["shared/src/core", "shared/src/runs", "shared/src/a2a/task-view", 
 const durable = ["shared/src/durable"];
 const agent = ["shared/src/agent"];
 const a2a = ["shared/src/a2a/server", "shared/src/a2a/client", "shared/src/runs", "shared/src/http", "test/a2a"];
-const asking = ["shared/src/a2a/ask", "shared/src/a2a/delegate", "test/e2e/delegate"];
+const asking = ["shared/src/a2a/ask", "shared/src/a2a/delegate", "test/agents/delegate"];
 const flows = ["shared/src/flow", "flows/src"];
 const sandbox = ["confinement", "memory", "sandbox"].map((room) => `shared/src/machine/${room}`).concat("test/attacks");
 const egress = ["shared/src/machine/egress", "test/attacks/exfiltration"];

@@ -1,7 +1,6 @@
 import { type AgentSource, defineAgent } from "manyhands";
 import { askHuman, browser, desktop, editor, images, planning, python, shell, terminate, web } from "manyhands/tools";
-import { guided } from "./browsing.ts";
-import { instructionsFor } from "./prompt.ts";
+import { guided, instructionsFor } from "./prompt.ts";
 
 /** Manus, the general agent: it promises what the machine offers. */
 export const manus = ((offers) => {

@@ -1,8 +1,7 @@
 import { AppError } from "manyhands";
 import { cut, type Flow } from "manyhands/flows";
 import * as z from "zod";
-import { marked } from "../marked.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { marked, wholeGoal } from "../prompt-text.ts";
 import type { Choice, Unsure, Way } from "./way.ts";
 
 /** The answer that no way fits; no way may have this name. */

@@ -3,8 +3,7 @@ import { agentByName, defineFlow, type Flow, type FlowResult } from "manyhands/f
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";
-import { fillTemplate } from "../template.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { fillTemplate, wholeGoal } from "../prompt-text.ts";
 import { chooseWay } from "./choose-way.ts";
 import { noWay } from "./classify.ts";
 import { rule } from "./rule.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { valueAt } from "./data-path.ts";
-import { rule, ruleReason } from "./rule.ts";
+import { rule, ruleReason, valueAt } from "./rule.ts";
 
 const orders = { type: "file", sha256: "a", name: "Orders.CSV", mediaType: "text/csv", size: 3 } as const;
 const data = { type: "data", data: { order: { items: [{ kind: "bug" }], total: 12 }, empty: null } } as const;

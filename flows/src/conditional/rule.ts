@@ -1,7 +1,6 @@
-import type { Part } from "manyhands";
+import type { Json, Part } from "manyhands";
 import { RE2JS } from "re2js";
 import * as z from "zod";
-import { isDataPath, valueAt } from "./data-path.ts";
 
 /** When a task is for a branch, to be told without a model: all that a rule names has to hold. */
 export const rule = z
@@ -42,7 +41,7 @@ export const rule = z
 export type Rule = z.output<typeof rule>;
 
 /** What rules go by: the task and what came with it. */
-export type RuleFacts = { readonly goal: string; readonly files: readonly Part[] };
+type RuleFacts = { readonly goal: string; readonly files: readonly Part[] };
 
 /** Characters of the task that rules look at. */
 const mostText = 100_000;
@@ -103,4 +102,30 @@ function isRegex(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined when it is none. */
+function stepsOf(path: string): readonly string[] | undefined {
+  const plain = path
+    .trim()
+    .replace(/^\$\.?/, "")
+    .replaceAll(/\[(\d+)\]/g, ".$1")
+    .replace(/^\./, "");
+  const steps = plain === "" ? [] : plain.split(".");
+  return steps.every((step) => /^[^[\]\s]+$/.test(step)) ? steps : undefined;
+}
+
+/** Whether a path can be read. */
+function isDataPath(path: string): boolean {
+  return stepsOf(path) !== undefined;
+}
+
+/** What stands at a path; undefined where nothing does. Only what the data itself has is found. */
+export function valueAt(data: Json, path: string): Json | undefined {
+  let value: Json | undefined = data;
+  for (const step of stepsOf(path) ?? []) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as { readonly [key: string]: Json | undefined })[step];
+  }
+  return value;
 }

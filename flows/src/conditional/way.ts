@@ -1,6 +1,5 @@
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
-import type { ChosenBy } from "../told.ts";
 import type { Rule } from "./rule.ts";
 
 /** One of the ways a task can go. */
@@ -14,6 +13,9 @@ export type Way = {
   readonly settings?: z.output<typeof assignment.settings>;
   readonly deadlineMs?: number | undefined;
 };
+
+/** Who made a choice: a rule without any model, the model, the person behind the task, or nobody, which means the default. */
+type ChosenBy = "rule" | "model" | "person" | "default";
 
 /** The way that was chosen, by whom and why. */
 export type Choice = {

@@ -2,15 +2,15 @@ import { AppError } from "manyhands";
 import { defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
-import { handOnBranches } from "../hand-on-branches.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { wholeGoal } from "../prompt-text.ts";
+import { handOnBranches } from "../result-files.ts";
 import { checkAgreement } from "./agreement.ts";
 import { type Course, type Debater, presentDebaters } from "./debater.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
+import type { Verdict } from "./judge.ts";
 import { judgeDebate } from "./judge.ts";
 import { debaterName, givenDebaters, givenPosition, madeDebaters } from "./positions.ts";
 import { publishTranscript, transcriptText, verdictText } from "./transcript.ts";
-import type { Verdict } from "./verdict.ts";
 
 const options = z.strictObject({
   positions: z

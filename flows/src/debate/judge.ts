@@ -1,9 +1,9 @@
 import { AppError } from "manyhands";
 import { askInForm, type Flow } from "manyhands/flows";
-import { carriedFiles } from "../carried-files.ts";
+import * as z from "zod";
+import { carriedFiles } from "../result-files.ts";
 import type { Course } from "./debater.ts";
 import { argumentsText, positionsText } from "./turn-text.ts";
-import { citationFault, type Verdict, verdictForm } from "./verdict.ts";
 
 const rules = `Judge by the arguments, not by how many hold a view, how sure they sound or in what order they spoke. Cite arguments by their numbers; cite none that is not there.
 Where the debaters came to agree, check whether the reasons bear it. Say under dissent what speaks against the decision and was not answered.
@@ -54,4 +54,33 @@ function caseText({ question, debaters, absences, ...course }: Course): string {
     ...(missed === "" ? [] : [`Absent: ${missed}. An absence is no argument, neither for nor against.`]),
     `The arguments:\n\n${argumentsText(course.arguments)}`,
   ].join("\n\n");
+}
+
+/** A judge's verdict as it gives it. */
+export const verdictForm = z.object({
+  decision: z.string().trim().min(1).describe("The answer to the question, so that it can be understood by itself."),
+  confidence: z.number().min(0).max(1).describe("How sure that is, from 0 to 1."),
+  reasons: z
+    .array(z.string().trim().min(1))
+    .min(1)
+    .describe("Why, each reason with the numbers it rests on, like [2]."),
+  dissent: z
+    .string()
+    .trim()
+    .default("")
+    .describe("What speaks against it and is not answered; empty when nothing does."),
+  citations: z.array(z.int()).min(1).describe("The numbers of all arguments that the decision rests on."),
+});
+
+export type Verdict = z.output<typeof verdictForm>;
+
+/** What is wrong with a verdict: it cites arguments that nobody made. */
+function citationFault({ citations, reasons, dissent, decision }: Verdict, course: Course): string | undefined {
+  const numbers = course.arguments.map(({ number }) => number);
+  const inText = [decision, ...reasons, dissent].flatMap((text) =>
+    [...text.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1])),
+  );
+  const missing = [...new Set([...citations, ...inText])].filter((number) => !numbers.includes(number));
+  if (missing.length === 0) return undefined;
+  return `There is no argument ${missing.join(", ")}; there are ${numbers.join(", ")}.`;
 }

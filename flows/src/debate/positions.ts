@@ -1,7 +1,7 @@
 import { agentByName, agentText, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { wholeGoal } from "../prompt-text.ts";
 import type { Debater } from "./debater.ts";
 
 /** A position as a caller gives it. */

@@ -1,7 +1,7 @@
 import type { Flow } from "manyhands/flows";
 import type { Course } from "./debater.ts";
+import type { Verdict } from "./judge.ts";
 import { positionsText } from "./turn-text.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one. */
 export function publishTranscript(flow: Flow, course: Course, verdict?: Verdict): void {

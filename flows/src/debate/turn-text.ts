@@ -1,5 +1,5 @@
 import { cut, roomForEach } from "manyhands/flows";
-import { marked } from "../marked.ts";
+import { marked } from "../prompt-text.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 
 /** What a debater is told in this round: first to argue by itself, later to answer the arguments it has not seen yet. */

@@ -2,10 +2,28 @@ import { AppError } from "manyhands";
 import { type AskOutcome, askInForm, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
-import { carriedFiles } from "../carried-files.ts";
-import { marked } from "../marked.ts";
-import { shownWork } from "../shown-work.ts";
-import { type Verdict, verdictForm } from "./verdict.ts";
+import { marked, shownWork } from "../prompt-text.ts";
+import { carriedFiles } from "../result-files.ts";
+
+/** What a check says of an answer. */
+export type Verdict = {
+  readonly passed: boolean;
+  /** What shows that it passed, or what is missing. */
+  readonly feedback: string;
+  /** How much of what is wanted is there, from 0 to 1, where the check tells. */
+  readonly score?: number;
+};
+
+/** A verdict as a model or an agent gives it. */
+const verdictForm = z.object({
+  passed: z.boolean().describe("Whether everything that is wanted is there."),
+  feedback: z
+    .string()
+    .trim()
+    .min(1)
+    .describe("Passed: what shows it, quoted. Not passed: what is missing or wrong, so that it can be mended."),
+  score: z.number().min(0).max(1).describe("How much of what is wanted is there, from 0 to 1."),
+});
 
 const criteria = z.string().trim().min(1).optional().describe("What has to be there; the task itself when left out.");
 
@@ -35,7 +53,7 @@ export function checkText(check: LoopCheck | undefined): string {
 }
 
 /** A piece of work to be checked. */
-export type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
+type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
 
 /** What is wrong with work that was done, or that nothing is. Rejects with `task_failed` when the check itself cannot be made. */
 export async function checkWork(

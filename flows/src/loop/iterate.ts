@@ -2,14 +2,13 @@ import type { Part } from "manyhands";
 import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
-import { newestFiles } from "../carried-files.ts";
-import { marked } from "../marked.ts";
-import { fillTemplate } from "../template.ts";
+import { fillTemplate, marked } from "../prompt-text.ts";
+import { newestFiles } from "../result-files.ts";
 import { checkText, checkWork, type LoopCheck } from "./check.ts";
 import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
 
 /** What is worked on in an iteration, by whom, and how it is checked. */
-export type LoopWork = {
+type LoopWork = {
   readonly agent: string;
   /** The task, with what the user added to it since. */
   readonly task: string;

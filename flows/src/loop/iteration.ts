@@ -1,5 +1,5 @@
 import { type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
-import type { Verdict } from "./verdict.ts";
+import type { Verdict } from "./check.ts";
 
 /** One turn of a loop: what came of the work, and what its check said, if it came that far. */
 export type Iteration = {

@@ -2,7 +2,7 @@ import { AppError } from "manyhands";
 import { defineFlow, type Flow, type FlowResult, isFinal, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { wholeGoal } from "../prompt-text.ts";
 import { loopCheck } from "./check.ts";
 import { iterate } from "./iterate.ts";
 import { better, feedbackOf, type Iteration, isSame } from "./iteration.ts";

@@ -1,9 +1,8 @@
 import { AppError } from "manyhands";
 import { cut, type Flow, outcomeText, roomForEach } from "manyhands/flows";
 import type { BranchResult } from "../branch.ts";
-import { carriedFiles } from "../carried-files.ts";
-import { marked } from "../marked.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { marked, wholeGoal } from "../prompt-text.ts";
+import { carriedFiles } from "../result-files.ts";
 
 /** How the results of the branches become one answer; `aggregator` names the agent that does it. */
 export type Aggregation =

@@ -2,13 +2,12 @@ import type { Flow } from "manyhands/flows";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 import type { Branch } from "../branch.ts";
-import { fillTemplate } from "../template.ts";
-import { wholeGoal } from "../whole-goal.ts";
+import { fillTemplate, wholeGoal } from "../prompt-text.ts";
 
 type Assignment = z.output<z.ZodObject<typeof assignment>>;
 
 /** Who is asked what: each agent once unless the branches are given, and one branch an item where there are items. */
-export type FanOut = {
+type FanOut = {
   readonly branches?: readonly Assignment[] | undefined;
   readonly items?: readonly string[] | undefined;
   readonly instruction?: string | undefined;

@@ -3,11 +3,10 @@ import { defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
-import { handOnBranches } from "../hand-on-branches.ts";
+import { handOnBranches } from "../result-files.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
 import { branchesOf } from "./branches-of.ts";
-import { type Policy, policyText } from "./policy.ts";
-import { runBranches } from "./run-branches.ts";
+import { type Policy, policyText, runBranches } from "./run-branches.ts";
 
 const options = z.strictObject({
   branches: z

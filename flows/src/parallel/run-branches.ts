@@ -1,11 +1,9 @@
 import type { Flow } from "manyhands/flows";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
 import { unlessAborted } from "../unless-aborted.ts";
-import { createEnds, type Ends } from "./ends.ts";
-import { type Policy, policyText, standing } from "./policy.ts";
 
 /** How branches are run: how many at once, and what becomes of those at work once the policy is settled. */
-export type RunOptions = {
+type RunOptions = {
   readonly policy: Policy;
   readonly concurrency: number;
   readonly rest: "cancel" | "await";
@@ -76,4 +74,57 @@ function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): b
     data: { policy: words, met, reason, outcome: met ? "completed" : "failed" },
   });
   return true;
+}
+
+/** How many branches of all have to complete, and what the caller calls that. */
+export type Policy = { readonly name: "all" | "any" | "quorum"; readonly needed: number; readonly of: number };
+
+/** Whether that has come, can still come, or cannot come any more. */
+type Standing = "met" | "open" | "impossible";
+
+/** Where a policy stands when so many branches have completed and so many have failed. */
+function standing({ needed, of }: Policy, completed: number, failed: number): Standing {
+  if (completed >= needed) return "met";
+  return of - failed < needed ? "impossible" : "open";
+}
+
+/** A policy in words. */
+export function policyText({ name, needed, of }: Policy): string {
+  return name === "quorum" ? `${needed} of ${of}` : `${name} of ${of}`;
+}
+
+/** The ends of branches as they come, for whoever takes them one by one. In memory: replay brings them again, perhaps in another order. */
+type Ends<T> = {
+  /** The branch at `index` has come to this. */
+  note(index: number, result: T): void;
+  /** Resolves once `count` branches have ended. */
+  reached(count: number): Promise<void>;
+  /** The first that has ended and is not taken yet; call it only when there is one. */
+  next(taken: ReadonlyMap<number, unknown>): number;
+  /** What a branch came to, once it has. */
+  result(index: number): Promise<T>;
+};
+
+/** Makes them for `count` branches. */
+function createEnds<T>(count: number): Ends<T> {
+  const order: number[] = [];
+  const counts = Array.from({ length: count }, () => Promise.withResolvers<void>());
+  const results = Array.from({ length: count }, () => Promise.withResolvers<T>());
+  return {
+    note(index, result) {
+      results[index]?.resolve(result);
+      counts[order.push(index) - 1]?.resolve();
+    },
+    reached: async (wanted) => counts[wanted - 1]?.promise,
+    next(taken) {
+      const index = order.find((one) => !taken.has(one));
+      if (index === undefined) throw new RangeError("No branch has ended that is not taken.");
+      return index;
+    },
+    result(index) {
+      const found = results[index];
+      if (found === undefined) throw new RangeError(`There is no branch ${index}.`);
+      return found.promise;
+    },
+  };
 }

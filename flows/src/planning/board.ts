@@ -1,6 +1,5 @@
 import type { Flow } from "manyhands/flows";
 import { createPlan, formatPlan, markStep, type StepStatus } from "manyhands/tools";
-import type { PlannedStep } from "../told.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
 /** A plan being carried out: where each of its steps stands, told at every change and kept as an artifact. Branches share it; nothing is decided by it. */
@@ -8,6 +7,21 @@ export type Board = {
   /** Takes a plan in place of the one there was. Steps that stay keep their marks. */
   post(flow: Flow, plan: TaskPlan, note: string): void;
   mark(flow: Flow, step: string, status: StepStatus, notes: string, note: string): void;
+};
+
+/** A step of a plan as `plan-changed` tells it. */
+type PlannedStep = {
+  readonly id: string;
+  readonly text: string;
+  readonly agent: string;
+  readonly dependsOn: readonly string[];
+  /** What shows that it is done; empty when nothing was agreed. */
+  readonly expected: string;
+  /** What the task asks for by name and this step hands over. */
+  readonly delivers?: readonly string[];
+  readonly status: StepStatus;
+  /** Why it stands as it does: what it came to, or what is in its way. */
+  readonly notes: string;
 };
 
 type Mark = Pick<PlannedStep, "status" | "notes">;

@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import type { Flow, FlowResult } from "manyhands/flows";
 import type { Board } from "./board.ts";
-import { handOnFiles } from "./hand-on-files.ts";
+import { handOnFiles } from "./deliverables.ts";
 import { judgeTask } from "./judge-task.ts";
 import { type PlanBrief, revisePlan } from "./make-plan.ts";
 import { reportResult } from "./report.ts";
@@ -10,7 +10,7 @@ import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskPlan } from "./task-plan.ts";
 
 /** How a plan is carried out. */
-export type CarryOptions = {
+type CarryOptions = {
   readonly concurrency: number;
   readonly attempts: number;
   readonly replans: number;

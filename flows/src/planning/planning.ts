@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import { defineFlow, type Flow } from "manyhands/flows";
 import * as z from "zod";
-import { wholeGoal } from "../whole-goal.ts";
+import { wholeGoal } from "../prompt-text.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";
 import { carryOut } from "./carry-out.ts";

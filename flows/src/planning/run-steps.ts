@@ -1,7 +1,6 @@
 import { createSlots, type Flow } from "manyhands/flows";
 import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
-import { conversations } from "./conversations.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 import { unbegun, type WorkOptions, workStep } from "./work-step.ts";
@@ -51,4 +50,22 @@ function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], boa
   flow.tell({ type: "step-ended", note, data: { step: id, agent, attempt: 0, outcome: "blocked", reason } });
   board.mark(flow, id, "blocked", reason, note);
   return { ...unbegun(step), reason };
+}
+
+/**
+ * The step in whose conversation each step goes on, by id: of those it depends on, the last one that its own agent does. What that agent has open
+ * (pages, logins, a shell, variables) is still there then. A conversation goes on in one step only, the first in the plan, so that no two meet in it;
+ * whatever has none to go on in begins its own.
+ */
+function conversations(steps: readonly TaskStep[]): ReadonlyMap<string, string> {
+  const agents = new Map(steps.map(({ id, agent }) => [id, agent]));
+  const taken = new Set<string>();
+  const found = new Map<string, string>();
+  for (const { id, agent, dependsOn } of steps) {
+    const before = dependsOn.findLast((other) => agents.get(other) === agent && !taken.has(other));
+    if (before === undefined) continue;
+    taken.add(before);
+    found.set(id, before);
+  }
+  return found;
 }

@@ -1,8 +1,10 @@
 import type { AppError, StoredFile } from "manyhands";
 import { cut, roomForEach } from "manyhands/flows";
-import { marked } from "../marked.ts";
-import type { StepOutcome } from "../told.ts";
+import { marked } from "../prompt-text.ts";
 import type { TaskStep } from "./task-plan.ts";
+
+/** How a step that a flow gave to an agent came out. `blocked`: it was not begun, or cannot be done as things stand. */
+export type StepOutcome = "completed" | "failed" | "blocked";
 
 /** What came of a step. */
 export type StepResult = {

@@ -1,11 +1,10 @@
 import { AppError, type StoredFile } from "manyhands";
 import { type AskOutcome, type Flow, isFinal, outcomeText } from "manyhands/flows";
-import { carriedFiles, newestFiles } from "../carried-files.ts";
-import type { StepOutcome } from "../told.ts";
+import { carriedFiles, newestFiles } from "../result-files.ts";
 import type { Board } from "./board.ts";
 import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";
-import { resultsText, type StepResult } from "./step-result.ts";
+import { resultsText, type StepOutcome, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /** How steps are worked on. */

@@ -1,9 +1,10 @@
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
+import type { CliContext } from "../session/context.ts";
+import { openSystem } from "../session/system-session.ts";
+import { fetchServer } from "../tasks/fetch-server.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { openSystem } from "./system-session.ts";
 
 /** The options every `agents` command takes. */
 export type AgentsOptions = { readonly json?: boolean; readonly config?: string };
@@ -30,7 +31,7 @@ const callMs = 30_000;
 /** Lists the gateway's agents and how they are. */
 export async function listAgents(options: AgentsOptions, context: CliContext): Promise<number> {
   return atGateway(options, context, async (call) => {
-    const { agents } = z.object({ agents: z.array(agent) }).parse(await call("/agents"));
+    const { agents } = await call(z.object({ agents: z.array(agent) }), "/agents");
     const { terminal } = context;
     if (options.json) terminal.out(`${JSON.stringify(agents, undefined, 2)}\n`);
     else for (const one of agents) terminal.out(rowsOf(one));
@@ -46,20 +47,24 @@ export async function addAgent(
   return atGateway(options, context, async (call) => {
     const { name, token } = options;
     const body = JSON.stringify({ url, ...(name && { name }), ...(token && { token }) });
-    const added = await call("/agents", { method: "POST", body });
-    context.terminal.out(options.json ? `${JSON.stringify(added)}\n` : rowsOf(agent.parse(added)));
+    const added = await call(agent, "/agents", { method: "POST", body });
+    context.terminal.out(options.json ? `${JSON.stringify(added)}\n` : rowsOf(added));
   });
 }
 
 /** Forgets a registered agent. */
 export async function removeAgent(name: string, options: AgentsOptions, context: CliContext): Promise<number> {
   return atGateway(options, context, async (call) => {
-    await call(`/agents/${encodeURIComponent(name)}`, { method: "DELETE" });
+    await call(z.undefined(), `/agents/${encodeURIComponent(name)}`, { method: "DELETE" });
     context.terminal.say(`${name} is forgotten.`);
   });
 }
 
-type Call = (path: string, init?: { readonly method: string; readonly body?: string }) => Promise<unknown>;
+type Call = <Answer>(
+  wanted: z.ZodType<Answer>,
+  path: string,
+  init?: { readonly method: string; readonly body?: string },
+) => Promise<Answer>;
 
 async function atGateway(
   options: AgentsOptions,
@@ -68,19 +73,24 @@ async function atGateway(
 ): Promise<number> {
   const config = await context.configure(options.config);
   const { token } = config.server;
-  const session = await openSystem(config, context);
+  const session = await openSystem(config, context, []);
   try {
-    await act(async (path, init) => {
+    await act(async (wanted, path, init) => {
       const headers = {
         "Content-Type": "application/json",
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       };
-      const response = await fetch(`${session.url}${path}`, { headers, signal: AbortSignal.timeout(callMs), ...init });
-      if (response.status === 204) return undefined;
-      const body: unknown = await response.json();
-      if (response.ok) return body;
-      const { code, detail } = refusal.parse(body);
-      throw new AppError(code, detail);
+      const signal = AbortSignal.timeout(callMs);
+      const response = await fetchServer(`${session.url}${path}`, { headers, signal, ...init });
+      const body: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+      const answer = wanted.safeParse(body);
+      if (response.ok && answer.success) return answer.data;
+      const refused = response.ok ? undefined : refusal.safeParse(body).data;
+      if (refused !== undefined) throw new AppError(refused.code, refused.detail);
+      throw new AppError(
+        "unavailable",
+        `The gateway at ${session.url} answered with status ${response.status}, and with nothing that can be read.`,
+      );
     });
     return exitCodes.ok;
   } finally {

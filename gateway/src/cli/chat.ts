@@ -1,18 +1,18 @@
 import { AppError } from "manyhands/internal/core/errors";
+import type { CliContext } from "../session/context.ts";
+import { openSession } from "../session/open-session.ts";
 import type { OutgoingFile } from "../tasks/agent-client.ts";
+import { factsText } from "../terminal/agent-line.ts";
+import { conduct } from "../terminal/conduct.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+import { tellOutcome } from "../terminal/outcome.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { sizeText } from "../terminal/totals.ts";
-import { factsText } from "./agent-line.ts";
-import { conduct } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { openSession } from "./open-session.ts";
-import { tellOutcome } from "./outcome.ts";
-import { readFiles } from "./read-files.ts";
+import { readFiles } from "./read-task.ts";
 import { chatOn } from "./what-next.ts";
 
 /** The options of `chat`. */
-export type ChatOptions = {
+type ChatOptions = {
   readonly agent?: string;
   /** A flow to talk with in place of an agent. */
   readonly flow?: string;

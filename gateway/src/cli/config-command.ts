@@ -1,8 +1,8 @@
 import { checkNamedFiles, toConfig } from "manyhands/internal/config/config";
 import { redacted } from "manyhands/internal/config/redact";
 import { readSettings, type Settings } from "manyhands/internal/config/settings";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
+import type { CliContext } from "../session/context.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 
 /** Shows every setting in effect and where it comes from, with secrets left out, and what has no effect. */
 export async function configCommand(

@@ -3,16 +3,15 @@ import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import { exampleTeam } from "../flows/runnables.ts";
+import type { CliContext } from "../session/context.ts";
+import { openFlow } from "../session/open-session.ts";
 import type { OutgoingFile, OutgoingMessage } from "../tasks/agent-client.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { openFlow } from "./flow-session.ts";
-import { readSchema } from "./read-schema.ts";
-import { readTask } from "./read-task.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+import { readSchema, readTask } from "./read-task.ts";
 import { runTask } from "./run.ts";
 
 /** The options of `flow`, as the command line gives them. */
-export type FlowOptions = {
+type FlowOptions = {
   readonly agents?: readonly string[];
   readonly option?: readonly (readonly [string, Json])[];
   readonly example?: boolean;
@@ -39,7 +38,7 @@ export async function flowCommand(
   for (const note of config.notes) terminal.say(note);
   const message = options.example ? exampleOf(flow, options, config) : await messageOf(task, options, context);
   if (options.example) terminal.out(`Task: ${message.text}\n\n`);
-  const session = await openFlow(name, config, context);
+  const session = await openFlow(name, config, context, message.flow?.agents);
   try {
     return await runTask(
       session.client,

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
+import type { CliContext } from "../session/context.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 
 /** What `init` is told, in place of what it would ask. */
 export type InitOptions = {

@@ -2,10 +2,12 @@
 import { resolve } from "node:path";
 import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
+import { processTerminal } from "../terminal/terminal.ts";
+import { endWithLauncher } from "./parent-watch.ts";
 import { runCli } from "./run-cli.ts";
-import { processTerminal } from "./terminal.ts";
 
 const { env } = process;
+endWithLauncher(env);
 const cwd = process.cwd();
 const exitCode = await runCli(process.argv.slice(2), {
   root: resolve(import.meta.dir, "../../.."),

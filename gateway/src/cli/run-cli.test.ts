@@ -5,10 +5,10 @@ import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import type { CliContext } from "../session/context.ts";
 import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import type { TaskOutcome } from "../terminal/conduct.ts";
 import { cliForTest } from "../testing/cli.ts";
-import type { TaskOutcome } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 const at = (state: TaskState, text?: string): TaskItem => ({
@@ -324,4 +324,15 @@ test("an error in a peer's words is shown harmlessly", async () => {
   expect(await cli.run("run", "x")).toBe(1);
   expect(cli.said()).toContain("The agent said: \\x1b]0;title");
   expect(cli.said()).not.toMatch(obeyed);
+});
+
+test("a deadline of our own that passes is told in a sentence", async () => {
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("working");
+      throw new DOMException("The operation timed out.", "TimeoutError");
+    },
+  });
+  expect(await cli.run("run", "x")).toBe(1);
+  expect(cli.said()).toEndWith("No answer came in time.\n");
 });

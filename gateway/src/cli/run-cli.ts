@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { AppError } from "manyhands/internal/core/errors";
+import type { CliContext } from "../session/context.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
 import { safeText } from "../terminal/safe-text.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
 import { manyhandsProgram } from "./program.ts";
 
 /**
@@ -23,6 +23,10 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof Error && error.name === "TimeoutError") {
+      context.terminal.say("No answer came in time.");
+      return exitCodes.failed;
+    }
     if (!(error instanceof AppError)) throw error;
     // A peer may have written it.
     context.terminal.say(safeText(error.message));

@@ -1,13 +1,12 @@
 import type { Config } from "manyhands/internal/config/config";
+import type { CliContext } from "../session/context.ts";
+import { openSession } from "../session/open-session.ts";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
-import { factsText } from "./agent-line.ts";
-import { conduct } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodeOf } from "./exit-code.ts";
-import { openSession } from "./open-session.ts";
-import { tellOutcome } from "./outcome.ts";
-import { readSchema } from "./read-schema.ts";
-import { readTask } from "./read-task.ts";
+import { factsText } from "../terminal/agent-line.ts";
+import { conduct } from "../terminal/conduct.ts";
+import { exitCodeOf } from "../terminal/exit-code.ts";
+import { tellOutcome } from "../terminal/outcome.ts";
+import { readSchema, readTask } from "./read-task.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /** The options of `run`, as the command line gives them. */

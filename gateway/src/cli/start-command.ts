@@ -1,7 +1,12 @@
-import { startAgents } from "../supervisor/start.ts";
-import type { CliContext } from "./context.ts";
-import { exitCodes } from "./exit-code.ts";
-import { onInterrupt } from "./interrupts.ts";
+import { join } from "node:path";
+import type { Config } from "manyhands/internal/config/config";
+import type { CliContext } from "../session/context.ts";
+import { publicUrlOf } from "../supervisor/server-table.ts";
+import { type SystemEvent, startAgents } from "../supervisor/start.ts";
+import { troubleText } from "../supervisor/supervise.ts";
+import { describeAgent } from "../terminal/agent-line.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+import { onInterrupt } from "../terminal/interrupts.ts";
 
 /** Starts the agents and stays until Ctrl-C or SIGTERM, which drains them; a second one ends this process, and with it theirs, at once. */
 export async function startCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
@@ -16,11 +21,36 @@ export async function startCommand(options: { readonly config?: string }, contex
     },
     () => process.exit(exitCodes.canceled),
   );
+  let told = Promise.resolve();
+  const report = (event: SystemEvent, held: Config) => {
+    told = told.then(async () => terminal.say(await eventText(event, held)));
+  };
   try {
     const { root, cwd, env } = context;
-    const sound = await startAgents({ root, cwd, env, config, say: terminal.say, signal: drain.signal });
+    const sound = await startAgents({ root, cwd, env, config, report, signal: drain.signal });
+    await told;
     return sound ? exitCodes.ok : exitCodes.failed;
   } finally {
     interrupts.dispose();
   }
+}
+
+async function eventText(event: SystemEvent, config: Config): Promise<string> {
+  switch (event.type) {
+    case "system-up":
+      return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Ctrl-C stops.`;
+    case "server-up": {
+      const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
+      return `  ${await serverLine(event, config)}${again}`;
+    }
+    case "server-down":
+      return troubleText(event);
+    case "server-given-up":
+      return `${troubleText(event)} Mend the cause and start again.`;
+  }
+}
+
+async function serverLine({ name, url }: { readonly name: string; readonly url: string }, config: Config) {
+  if (name !== "gateway") return describeAgent(name, url);
+  return `gateway  ${[...new Set([url, publicUrlOf({ name }, config)])].join("  ·  ")}`;
 }

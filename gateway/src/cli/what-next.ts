@@ -1,9 +1,9 @@
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { ownCommand } from "manyhands/internal/core/release";
-import { isOwnAgent } from "./agent-session.ts";
-import type { TaskOutcome } from "./conduct.ts";
-import type { CliContext } from "./context.ts";
-import type { Partner } from "./open-session.ts";
+import { isOwnAgent } from "../session/agent-session.ts";
+import type { CliContext } from "../session/context.ts";
+import type { Partner } from "../session/open-session.ts";
+import type { TaskOutcome } from "../terminal/conduct.ts";
 
 /** Whom a command spoke with, as its options named it. */
 export type Spoken = Partner & {

@@ -3,7 +3,7 @@ import { element, fill } from "./element.js";
 import { filesView } from "./files-view.js";
 import { followRun } from "./follow-run.js";
 import { liveView } from "./live-view.js";
-import { markdownView } from "./markdown-view.js";
+import { markdownView } from "./markdown.js";
 import { planView } from "./plan-view.js";
 import { replyForm } from "./reply-form.js";
 import { timelineView } from "./timeline-view.js";

@@ -5,10 +5,9 @@ import { join, resolve } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { loadConfig } from "manyhands/internal/config/config";
 import { checkResults, type Expected } from "./check-results.ts";
-import type { Registration } from "./registration-pages.ts";
+import type { Registration } from "./registration-site.ts";
 import { startRegistrationSite } from "./registration-site.ts";
-import { readShippingProject } from "./shipping-project.ts";
-import { faultOfPatch } from "./verify-patch.ts";
+import { faultOfPatch, readShippingProject } from "./shipping-project.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 const csv = await Bun.file(join(root, "gateway/demo/orders.csv")).text();

@@ -3,11 +3,10 @@ import type { Config } from "manyhands/internal/config/config";
 import type { SavedFile } from "../tasks/save-files.ts";
 import { sizeText } from "../terminal/totals.ts";
 import { type Abilities, isAsTold } from "./demo-task.ts";
-import { figuresOf } from "./figures.ts";
-import type { Registration } from "./registration-pages.ts";
+import type { Registration } from "./registration-site.ts";
 import type { ProjectFiles } from "./shipping-project.ts";
-import { faultOfPatch } from "./verify-patch.ts";
-import { verifyReport } from "./verify-report.ts";
+import { faultOfPatch } from "./shipping-project.ts";
+import { figuresOf, verifyReport } from "./verify-report.ts";
 
 /** One thing the demo left behind, and whether it is right. */
 export type Check = { readonly isRight: boolean; readonly text: string };

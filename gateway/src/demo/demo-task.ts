@@ -1,4 +1,6 @@
-import type { Registration } from "./registration-pages.ts";
+import * as z from "zod";
+import { fetchServer } from "../tasks/fetch-server.ts";
+import type { Registration } from "./registration-site.ts";
 
 /** What of the demo this system can do; the rest is left out of the task, and said to be. */
 export type Abilities = { readonly runsCode: boolean; readonly operatesPages: boolean };
@@ -38,4 +40,29 @@ export function demoTask({ runsCode, operatesPages }: Abilities, site: string): 
 /** Whether somebody was registered with exactly what the task says. */
 export function isAsTold({ given }: Registration): boolean {
   return Bun.deepEquals(given, Object.fromEntries(details.map(([name, , value]) => [name, value])));
+}
+
+const agents = z.object({
+  agents: z.array(
+    z.looseObject({
+      name: z.string(),
+      card: z.looseObject({ skills: z.array(z.looseObject({ id: z.string() })).default([]) }).optional(),
+    }),
+  ),
+});
+
+/** What the agents of a gateway can do here, by their cards, which promise no skill that the machine lacks something for. */
+export async function readAbilities(gateway: string, token: string | undefined): Promise<Abilities> {
+  const response = await fetchServer(`${gateway}/agents`, {
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(10_000),
+  });
+  const listed = agents.parse(await response.json()).agents;
+  const offers = (agent: string, skill: string) =>
+    listed.some(({ name, card }) => name === agent && card?.skills.some(({ id }) => id === skill));
+  return {
+    // The project's tests are Python's own.
+    runsCode: offers("swe", "fix-bug") && Bun.which("python3") !== null,
+    operatesPages: offers("browser", "operate-pages"),
+  };
 }

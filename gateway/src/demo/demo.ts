@@ -2,21 +2,20 @@ import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import { ownCommand } from "manyhands/internal/core/release";
-import { factsText } from "../cli/agent-line.ts";
-import { conduct, type TaskOutcome } from "../cli/conduct.ts";
-import type { CliContext } from "../cli/context.ts";
-import { exitCodeOf, exitCodes } from "../cli/exit-code.ts";
-import { isUp } from "../cli/is-up.ts";
-import { startSystem } from "../cli/system-session.ts";
+import type { CliContext } from "../session/context.ts";
+import { isUp } from "../session/is-up.ts";
+import { startSystem } from "../session/system-session.ts";
 import { urlOf } from "../supervisor/server-table.ts";
 import type { AgentClient, FileSource, OutgoingFile } from "../tasks/agent-client.ts";
 import { type SavedFile, saveFiles } from "../tasks/save-files.ts";
+import { factsText } from "../terminal/agent-line.ts";
+import { conduct, type TaskOutcome } from "../terminal/conduct.ts";
+import { exitCodeOf, exitCodes } from "../terminal/exit-code.ts";
 import { summaryText } from "../terminal/render.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
-import { readAbilities } from "./abilities.ts";
 import { type Check, checkResults } from "./check-results.ts";
-import { type Abilities, demoTask } from "./demo-task.ts";
+import { type Abilities, demoTask, readAbilities } from "./demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "./registration-site.ts";
 import { type ProjectFiles, packProject, readShippingProject } from "./shipping-project.ts";
 
@@ -35,7 +34,9 @@ export async function demoCommand(options: { readonly config?: string }, context
   try {
     terminal.say("Starting the agents and the gateway …");
     const own = await apart(config);
-    const session = await startSystem(own, { ...context, env: reaching(site.host, own, context.env) });
+    const names = Object.keys(own.agents);
+    const reachable = { ...context, env: reaching(site.host, own, context.env) };
+    const session = await startSystem(own, reachable, { names, needed: names });
     try {
       const { token } = config.server;
       const abilities = await readAbilities(session.url, token);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { figuresOf } from "./figures.ts";
-import { verifyReport } from "./verify-report.ts";
+import { figuresOf, verifyReport } from "./verify-report.ts";
 
 const csv = await Bun.file(join(import.meta.dir, "../../demo/orders.csv")).text();
 

@@ -24,9 +24,9 @@ import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import type { Registry } from "../registry/registry.ts";
 import { faceUrl } from "./a2a-face.ts";
+import { openDoorbell } from "./doorbell-app.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
-import { openDoorbell } from "./open-doorbell.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 
 const connectMs = 30_000;

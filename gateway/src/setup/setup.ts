@@ -1,12 +1,11 @@
 import { downloadBrowser } from "./browser-download.ts";
-import type { CommandOutcome } from "./command.ts";
+import { type CommandOutcome, runCommand } from "./command.ts";
 import { findProgram } from "./find.ts";
 import { canInstall, installCommand, installPrograms } from "./packages.ts";
 import { type Program, programs } from "./programs.ts";
-import { type InstallFailure, installWorkspace } from "./workspace-install.ts";
 
 /** One program after set-up. */
-export type Finding = {
+type Finding = {
   readonly program: Program;
   readonly state: "found" | "installed" | "missing";
   readonly path: string | undefined;
@@ -21,7 +20,7 @@ export type SetupOutcome = {
   readonly failure: string | undefined;
 };
 
-export type SetupOptions = {
+type SetupOptions = {
   /** The folder of the workspace, or of the package. */
   readonly root: string;
   /** Whether it is the workspace, whose packages are installed by its lock file. */
@@ -73,4 +72,19 @@ async function addBrowser(here: readonly Program[], { root, say }: SetupOptions)
   say("Downloading Chromium …");
   const outcome = await downloadBrowser(root);
   return outcome.exitCode === 0 ? undefined : outcome;
+}
+
+/** Why the packages of the lock file are not there, in the package manager's own words. */
+type InstallFailure = { readonly reason: string };
+
+/**
+ * Installs exactly what the lock file says, with the Bun that runs this. Instant when nothing is missing; tried twice, since
+ * registries hiccup. Answers undefined when all is well.
+ */
+async function installWorkspace(root: string): Promise<InstallFailure | undefined> {
+  const command = [process.execPath, "install", "--frozen-lockfile"];
+  let outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
+  if (outcome.exitCode !== 0) outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
+  if (outcome.exitCode === 0) return undefined;
+  return { reason: outcome.output === "" ? "bun install did not end in two minutes." : outcome.output };
 }

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { type Config, checkNamedFiles, firstAgent } from "manyhands/internal/config/config";
-import { describeAgent } from "../cli/agent-line.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
@@ -19,7 +18,10 @@ import { defaultPolicy, type SupervisorEvent, supervise } from "./supervise.ts";
 
 const graceMs = 20_000;
 
-/** Everything `start` needs from outside; `say` shows a line to people. */
+/** What happens to a system: to one of its servers, or that every one of them is up or given up, and not all are given up. */
+export type SystemEvent = SupervisorEvent | { readonly type: "system-up" };
+
+/** Everything `start` needs from outside. */
 export type StartContext = {
   readonly root: string;
   readonly cwd: string;
@@ -27,11 +29,10 @@ export type StartContext = {
   readonly config: Config;
   /** The agents to start; all of this checkout when left out. */
   readonly agents?: readonly string[];
-  readonly say: (line: string) => void;
+  /** Told what happens, with the settings as they hold: with the ports that were found. */
+  readonly report: (event: SystemEvent, config: Config) => void;
   /** Aborts when the system should drain and end. */
   readonly signal: AbortSignal;
-  /** Told once, when every server is up or given up, with the settings as they hold: with the ports that were found. */
-  readonly onUp?: (config: Config) => void;
 };
 
 /**
@@ -63,14 +64,10 @@ export async function startAgents(context: StartContext): Promise<boolean> {
       settled.add(event.name);
       waiting--;
     }
-    const isLast = isFirst && waiting === 0;
     if (waiting <= 1) settle();
-    void tell(event, publicUrlOf(gateway, config), context.say).then(() => {
-      if (isLast && givenUp < entries.length && !signal.aborted) {
-        context.say(upMessage(config));
-        context.onUp?.(config);
-      }
-    });
+    context.report(event, config);
+    const isLast = isFirst && waiting === 0;
+    if (isLast && givenUp < entries.length && !signal.aborted) context.report({ type: "system-up" }, config);
   };
   signal.addEventListener("abort", () => settle(), { once: true });
   if (agents.length === 0) settle();
@@ -82,22 +79,6 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     agentsSettled.then(() => keep(gateway)),
   ]);
   return givenUp === 0;
-}
-
-/** `outside` is the gateway's public address. */
-async function tell(event: SupervisorEvent, outside: string, say: (line: string) => void): Promise<void> {
-  if (event.type === "server-up") {
-    const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
-    say(
-      `  ${event.name === "gateway" ? `gateway  ${[...new Set([event.url, outside])].join("  ·  ")}` : await describeAgent(event.name, event.url)}${again}`,
-    );
-  } else if (event.type === "server-down")
-    say(`${event.reason}\n  Starting it again in ${event.restartInMs / 1000} s.`);
-  else say(`${event.reason}\n  Given up on ${event.name}. Mend the cause and start again.`);
-}
-
-function upMessage(config: Config): string {
-  return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Ctrl-C stops.`;
 }
 
 function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerSpec {

@@ -8,6 +8,12 @@ export type SupervisorEvent =
   | { readonly type: "server-down"; readonly name: string; readonly reason: string; readonly restartInMs: number }
   | { readonly type: "server-given-up"; readonly name: string; readonly reason: string };
 
+/** A server's trouble, and what is done about it, for people. */
+export function troubleText(event: Exclude<SupervisorEvent, { type: "server-up" }>): string {
+  if (event.type === "server-given-up") return `${event.reason}\n  Given up on ${event.name}.`;
+  return `${event.reason}\n  Starting it again in ${event.restartInMs / 1000} s.`;
+}
+
 /** How patient supervision is. */
 export type SupervisionPolicy = {
   readonly readyTimeoutMs: number;

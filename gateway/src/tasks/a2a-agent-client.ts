@@ -1,10 +1,12 @@
-import type { Part as WirePart } from "@a2a-js/sdk";
+import { taskStateFromJSON, type Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
+import { agentExtension } from "manyhands/internal/a2a/extensions";
+import { stateName } from "manyhands/internal/a2a/task-state";
 import { AppError } from "manyhands/internal/core/errors";
-import type { AgentClient, FilePart, OutgoingFile, OutgoingMessage } from "./agent-client.ts";
-import { factsOfCard } from "./agent-facts.ts";
-import { listTasks } from "./list-tasks.ts";
+import * as z from "zod";
+import type { AgentClient, AgentFacts, FilePart, OutgoingFile, OutgoingMessage, TaskSummary } from "./agent-client.ts";
+import { fetchServer } from "./fetch-server.ts";
 import { taskItems } from "./task-items.ts";
 
 const fileTimeoutMs = 60_000;
@@ -63,7 +65,63 @@ async function download(
   const kept = part.type === "file";
   const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
   // The token is for this agent alone: a file may lie anywhere.
-  const response = await fetch(url, kept ? { headers, redirect: "error", signal } : { signal });
+  const response = await fetchServer(url, kept ? { headers, redirect: "error", signal } : { signal });
   if (response.ok) return response.bytes();
   throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
+}
+
+const card = z.looseObject({
+  name: z.string(),
+  capabilities: z.looseObject({
+    extensions: z
+      .array(z.looseObject({ uri: z.string(), params: z.record(z.string(), z.unknown()).optional() }))
+      .optional(),
+  }),
+});
+const ownParams = z.looseObject({
+  model: z.looseObject({ name: z.string(), provider: z.string() }).optional(),
+  sandbox: z.string().optional(),
+});
+
+/** What an agent's card says of it: its model and sandbox are parameters of our own extension. */
+export function factsOfCard(json: unknown): AgentFacts {
+  const parsed = card.safeParse(json);
+  if (!parsed.success) return { title: "agent", model: undefined, sandbox: undefined };
+  const extension = parsed.data.capabilities.extensions?.find(({ uri }) => uri === agentExtension);
+  const own = ownParams.safeParse(extension?.params).data;
+  return { title: parsed.data.name, model: own?.model, sandbox: own?.sandbox };
+}
+
+const listed = z.looseObject({
+  tasks: z.array(
+    z.looseObject({
+      id: z.string(),
+      contextId: z.string().default(""),
+      status: z.looseObject({ state: z.string(), timestamp: z.string().optional() }),
+      history: z.array(z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) })).default([]),
+    }),
+  ),
+});
+
+/** The newest tasks of an agent over A2A's HTTP+JSON binding. Rejects with `unavailable`. */
+async function listTasks(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+): Promise<TaskSummary[]> {
+  const response = await fetchServer(`${url}/tasks?pageSize=${limit}`, {
+    headers: { "A2A-Version": "1.0", ...headers },
+    redirect: "error",
+    signal,
+  });
+  const parsed = listed.safeParse(response.ok ? await response.json() : undefined);
+  if (!parsed.success)
+    throw new AppError("unavailable", `${url} could not list its tasks (HTTP status ${response.status}).`);
+  return parsed.data.tasks.map(({ id, contextId, status, history }) => ({
+    id,
+    contextId,
+    state: stateName(taskStateFromJSON(status.state)),
+    updatedAt: Date.parse(status.timestamp ?? "") || 0,
+    title: history[0]?.parts.find(({ text }) => text !== undefined)?.text ?? "",
+  }));
 }

@@ -1,7 +1,10 @@
+import { join } from "node:path";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { readEvent } from "manyhands/internal/core/events";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createFoldCache } from "manyhands/internal/runs/projection-cache";
 import { statusOf } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
@@ -114,4 +117,13 @@ function nameOf(kind: string): string {
 function titleOf(run: RunRecord): string {
   const parsed = input.safeParse(run.input);
   return parsed.data?.message.parts.find(({ text }) => text !== undefined)?.text ?? "";
+}
+
+/** Opens the runs below MANYHANDS_HOME, of one kind or of all agents and flows. The home must hold a `runs.db`; to be disposed. Servers may be at work in it. */
+export function openStoredRuns(home: string, kind?: string): AsyncDisposable & { readonly runs: StoredRuns } {
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  return {
+    runs: storedRuns(engine, createArtifactStore(join(home, "artifacts")), kind),
+    [Symbol.asyncDispose]: () => engine.close(),
+  };
 }

@@ -2,9 +2,8 @@ import type { EventOf, ReadEvent } from "manyhands/internal/core/events";
 import type { Progress } from "manyhands/internal/core/progress";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
-import { type FlowView, flowLines, newFlowView } from "./flow-lines.ts";
+import { type FlowView, flowLines, newFlowView, planLines } from "./flow-lines.ts";
 import { addOutput, endOutput, type LiveOutput, markedLines, noOutput } from "./live-output.ts";
-import { planLines } from "./plan-lines.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
 import {
@@ -42,7 +41,7 @@ export type View = {
 };
 
 /** What is written for an item, and the view after it. */
-export type Rendered = { readonly view: View; readonly text: string };
+type Rendered = { readonly view: View; readonly text: string };
 
 /** The view before the first item. */
 export const newView: View = {

@@ -29,11 +29,15 @@ export async function cliForTest(options: {
   /** What is on standard input; a person sits there when left out. */
   readonly piped?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A checkout it is the command line of, where it also works. Left out: this one, whose gateway and first agent are up. */
+  readonly root?: string;
 }): Promise<CliForTest> {
-  const cwd = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
+  const made = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
+  const cwd = options.root ?? made;
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   const url = server.url.href.replace(/\/$/, "");
-  const env = { MANUS_URL: url, GATEWAY_PORT: String(server.port), ...options.env };
+  const up = options.root === undefined ? { MANUS_URL: url, GATEWAY_PORT: String(server.port) } : {};
+  const env = { ...up, ...options.env };
   const answers = [...(options.answers ?? [])];
   const sent: OutgoingMessage[] = [];
   const canceled: string[] = [];
@@ -58,7 +62,7 @@ export async function cliForTest(options: {
     file: async (part) => new TextEncoder().encode(`content of ${part.name}`),
   };
   const context = {
-    root: resolve(import.meta.dir, "../../.."),
+    root: options.root ?? resolve(import.meta.dir, "../../.."),
     cwd,
     env,
     terminal: {
@@ -89,7 +93,7 @@ export async function cliForTest(options: {
     said: () => said,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
-      await rm(cwd, { recursive: true });
+      await rm(made, { recursive: true });
     },
   };
 }

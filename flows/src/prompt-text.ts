@@ -1,0 +1,45 @@
+import type { StoredFile } from "manyhands";
+import { type AskOutcome, cut, type Flow } from "manyhands/flows";
+
+/** The task, after what was said before it in the conversation. */
+export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): string {
+  return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
+}
+
+/** The template with its `{name}`s replaced, in one pass: what is put in is never read for names. Unknown names stay as they are. */
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
+  );
+}
+
+/**
+ * A text that others wrote, between marks of this name, for a model to read as what it is. The same marks within it are made harmless, so that it cannot
+ * end itself or begin another.
+ */
+export function marked(mark: string, text: string, about: Readonly<Record<string, string | number>> = {}): string {
+  const facts = Object.entries(about).map(
+    ([name, value]) => ` ${name}="${String(value).replaceAll(/["<>\s]+/g, " ")}"`,
+  );
+  const harmless = text.replaceAll(new RegExp(`<(?=\\s*/?\\s*${mark}\\b)`, "gi"), "&lt;");
+  return `<${mark}${facts.join("")}>\n${harmless}\n</${mark}>`;
+}
+
+const longestReport = 16_000;
+
+/**
+ * What an agent made, for a model to judge: its answer between `<report>` marks, the beginnings of its files between `<file>` marks and of those it had
+ * been `given`, where they are still as they came, between `<given>` marks.
+ */
+export async function shownWork(
+  flow: Flow,
+  { answer, files }: Pick<AskOutcome, "answer" | "files">,
+  given: readonly StoredFile[] = [],
+): Promise<string> {
+  const others = given.filter(({ name }) => files.every((file) => file.name !== name));
+  const excerpts = await flow.excerpts([...files, ...others]);
+  const shown = excerpts.map(({ name, size, text }, index) =>
+    marked(index < files.length ? "file" : "given", text ?? "[not text]", { name, bytes: size }),
+  );
+  return [marked("report", cut(answer, longestReport)), ...shown].join("\n\n");
+}

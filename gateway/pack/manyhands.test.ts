@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { freePort } from "../src/supervisor/port.ts";
+import { checkoutForTest, liveServer } from "../src/testing/checkout.ts";
+
+const node = Bun.which("node");
+if (node === null) console.warn("The installed command is not tried: it needs Node.");
+const commandLine = resolve(import.meta.dir, "../src/cli/main.ts");
+
+/** The installed command in a folder as npm lays it out, with Bun beside it and this checkout's command line behind it. */
+async function install(root: string): Promise<string> {
+  const command = join(root, "node_modules/manyhands/bin/manyhands.js");
+  await cp(join(import.meta.dir, "manyhands.js"), command);
+  await writeFile(join(root, "node_modules/manyhands/package.json"), '{ "type": "module" }');
+  await mkdir(join(root, "node_modules/manyhands/gateway/src"), { recursive: true });
+  await writeFile(
+    join(root, "node_modules/manyhands/gateway/src/main.js"),
+    `await import(${JSON.stringify(commandLine)});`,
+  );
+  await mkdir(join(root, "node_modules/bun/bin"), { recursive: true });
+  await writeFile(join(root, "node_modules/bun/package.json"), '{ "name": "bun" }');
+  await symlink(process.execPath, join(root, "node_modules/bun/bin/bun.exe"));
+  return command;
+}
+
+test.skipIf(node === null)(
+  "the installed command, killed outright, takes along the system it started",
+  async () => {
+    await using checkout = await checkoutForTest({ agents: { manus: liveServer } });
+    const [gateway, manus] = [freePort("127.0.0.1"), freePort("127.0.0.1")];
+    const env = {
+      PATH: process.env.PATH,
+      HOME: checkout.root,
+      MANYHANDS_HOME: join(checkout.root, "home"),
+      GATEWAY_PORT: String(gateway),
+      MANUS_PORT: String(manus),
+    };
+    const options = { cwd: checkout.root, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" } as const;
+    const child = Bun.spawn([node ?? "", await install(checkout.root), "start"], options);
+    const said = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      let text = "";
+      for (let piece = await said.read(); !piece.done; piece = await said.read()) {
+        text += piece.value;
+        if (text.includes("\nUp. ")) break;
+      }
+      expect(text).toContain("\nUp. ");
+      expect((await fetch(`http://127.0.0.1:${gateway}/readyz`)).status).toBe(200);
+    } finally {
+      child.kill("SIGKILL");
+    }
+    // It says no more only once the command line, which holds the other end, is gone.
+    let rest = "";
+    for (let piece = await said.read(); !piece.done; piece = await said.read()) rest += piece.value;
+    expect(rest).toContain("Stopping: ");
+    for (const port of [gateway, manus])
+      expect(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => "gone")).toBe("gone");
+  },
+  60_000,
+);

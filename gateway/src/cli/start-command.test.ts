@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { checkoutForTest, liveServer } from "../testing/checkout.ts";
+import { cliForTest } from "../testing/cli.ts";
+
+test("start tells address, model and sandbox of each agent and where the gateway is, and drains on request", async () => {
+  await using checkout = await checkoutForTest({ gateway: liveServer, agents: { manus: liveServer } });
+  const env = { GATEWAY_PORT: "0", PUBLIC_URL: "https://team.example", MANYHANDS_TOKEN: "long-enough" };
+  await using cli = await cliForTest({ ...checkout, env });
+  const done = cli.run("start");
+  for (const deadline = Date.now() + 15_000; !cli.said().includes("\nUp. "); await Bun.sleep(10))
+    if (Date.now() > deadline) throw new Error(cli.said());
+  process.emit("SIGTERM");
+  expect(await done).toBe(0);
+  expect(cli.said().split("\n")).toEqual([
+    expect.stringMatching(
+      /^ {2}manus {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}rehearsal model \(scripted; no model is configured\) {2}· {2}sandbox bwrap$/,
+    ),
+    expect.stringMatching(/^ {2}gateway {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}https:\/\/team\.example$/),
+    expect.stringMatching(/^Up\. State is in .*, logs in .*logs\. Ctrl-C stops\.$/),
+    "",
+    "Stopping: running tasks come to a halt and go on at the next start.",
+    "",
+  ]);
+});
+
+test("start tells why an agent was given up, and what to do", async () => {
+  const manus = 'console.error("no such key"); process.exit(2);';
+  await using checkout = await checkoutForTest({ gateway: manus, agents: { manus } });
+  await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
+  expect(await cli.run("start")).toBe(1);
+  const line = "manus ended before it was ready:\nno such key\n  Given up on manus. Mend the cause and start again.\n";
+  expect(cli.said()).toContain(line);
+});

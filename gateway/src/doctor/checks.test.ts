@@ -1,0 +1,49 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "manyhands/internal/config/config";
+import { modelConfigSchema } from "manyhands/internal/models/config";
+import { checkBrowser, checkModel } from "./checks.ts";
+
+test("the doctor tells a good endpoint from a refused key, a missing model and a dead address", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      if (new URL(request.url).pathname !== "/v1/models") return new Response("", { status: 404 });
+      if (request.headers.get("Authorization") !== "Bearer right") return new Response("", { status: 401 });
+      return Response.json({ data: [{ id: "good" }] });
+    },
+  });
+  const check = (name: string, apiKey: string, baseUrl = `${server.url.origin}/v1/`) =>
+    checkModel(modelConfigSchema.parse({ name, apiKey, baseUrl }));
+  const good = await check("good", "right");
+  const other = await check("other", "right");
+  const refused = await check("good", "wrong-key");
+  await server.stop(true);
+  const dead = await check("good", "right");
+  const none = await checkModel(undefined);
+  expect([good, other, refused, dead, none].map(({ state }) => state)).toEqual(["ok", "warn", "fail", "fail", "warn"]);
+  expect(other.text).toContain("does not list other");
+  expect(refused.text).toContain("refuses the key");
+  expect(refused.text).not.toContain("wrong-key");
+  expect(dead.text).toContain("cannot be reached");
+  expect(none.text).toContain("rehearsal");
+});
+
+const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
+afterAll(() => rm(home, { recursive: true }));
+const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
+
+test("the browser is well when a page of this process opened in it and its script ran", async () => {
+  const check = await checkBrowser(await configured({}));
+  expect(check).toMatchObject({ name: "browser", state: "ok", text: expect.stringContaining("chromium") });
+}, 30_000);
+
+test("a browser that is switched off, or not where it is said to be, is told", async () => {
+  expect(await checkBrowser(await configured({ MANYHANDS_BROWSER_ENABLED: "false" }))).toMatchObject({ state: "warn" });
+  const check = await checkBrowser(await configured({ MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:9" }));
+  expect(check).toMatchObject({ state: "fail", text: "The browser at 127.0.0.1:9 cannot be reached." });
+}, 30_000);

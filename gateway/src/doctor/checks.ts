@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
+import type { ModelConfig } from "manyhands/internal/models/config";
+import { openBrowser } from "manyhands/internal/server/open-browser";
+import * as z from "zod";
+
+/** One finding of the doctor: whether it is well and, where it is not, what to do. */
+export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
+
+const timeoutMs = 8000;
+const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+
+/** Whether the configured model's endpoint answers, knows the key and has the model. Never shows the key. */
+export async function checkModel(model: ModelConfig | undefined): Promise<Check> {
+  const name = "model";
+  if (model === undefined)
+    return {
+      name,
+      state: "warn",
+      text: "none configured: the rehearsal model answers, which knows only the demo. Set OPENAI_API_KEY and MANYHANDS_MODEL (and OPENAI_BASE_URL for another endpoint).",
+    };
+  const where = `${model.name} at ${new URL(model.baseUrl).host}`;
+  if (model.apiType === "azure") return { name, state: "ok", text: `${where} (Azure: not tried)` };
+  const headers: Record<string, string> = model.apiKey === undefined ? {} : { Authorization: `Bearer ${model.apiKey}` };
+  try {
+    const url = `${model.baseUrl.replace(/\/+$/, "")}/models`;
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+    if (response.status === 401 || response.status === 403)
+      return { name, state: "fail", text: `${where} refuses the key (HTTP ${response.status}). Check OPENAI_API_KEY.` };
+    if (!response.ok)
+      return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${response.status})` };
+    const list = modelList.safeParse(await response.json());
+    if (list.success && list.data.data.every(({ id }) => id !== model.name))
+      return {
+        name,
+        state: "warn",
+        text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
+      };
+    return { name, state: "ok", text: where };
+  } catch {
+    return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
+  }
+}
+
+/** Which sandbox tier this machine has, found out by trying it as a server does at its start. */
+export async function checkSandbox(config: Config): Promise<Check> {
+  const sandbox = await createSandbox({ mode: config.sandbox.tier, folder: join(config.home, "workspaces") });
+  try {
+    const { tier, description } = sandbox;
+    if (tier === "none")
+      return { name: "sandbox", state: "warn", text: `none, so no shell and no Python: ${description}` };
+    if (tier === "off") return { name: "sandbox", state: "warn", text: `off: ${description}` };
+    return { name: "sandbox", state: "ok", text: description };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+const page = "<!doctype html><title>before</title><script>document.title = 'after'</script>";
+
+/**
+ * Whether a page really opens: one of this process, whose script has to run, by way of the proxy that a conversation's pages go through. A browser
+ * elsewhere does not see this machine and is asked for an empty page.
+ */
+export async function checkBrowser({ home, browser }: Config): Promise<Check> {
+  const site = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(page, { headers: { "content-type": "text/html" } }),
+  });
+  const allow = [`127.0.0.1:${site.port}`];
+  const elsewhere = browser.cdp_url !== undefined || browser.wss_url !== undefined;
+  try {
+    // The operator's own proxy would not find this machine either.
+    const near = { home, browser: { ...browser, proxy: {} }, egress: { allow, deny: [], only: [], proxy: undefined } };
+    const { browsers, missing } = await openBrowser(near);
+    if (browsers === undefined) return { name: "browser", state: "warn", text: missing };
+    try {
+      const options = { signal: AbortSignal.timeout(60_000), timeoutMs: 20_000 };
+      const { html } = await browsers.render(elsewhere ? "about:blank" : `http://127.0.0.1:${site.port}/`, options);
+      const { kind, version, sandbox, egress } = browsers.describe();
+      if (!elsewhere && !html.includes("<title>after</title>"))
+        return { name: "browser", state: "fail", text: "It opens a page but runs no scripts." };
+      return { name: "browser", state: "ok", text: `${kind} ${version}, sandbox: ${sandbox}, policy: ${egress}` };
+    } finally {
+      await browsers.close();
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { name: "browser", state: "fail", text: error.message };
+  } finally {
+    await site.stop(true);
+  }
+}

@@ -1,0 +1,108 @@
+import { constants } from "node:fs";
+import { access, mkdir, statfs } from "node:fs/promises";
+import type { Config } from "manyhands/internal/config/config";
+import { openLocalUsers } from "manyhands/internal/server/access";
+import type { CliContext } from "../session/context.ts";
+import { isUp } from "../session/is-up.ts";
+import { findProgram } from "../setup/find.ts";
+import { installCommand } from "../setup/packages.ts";
+import { desktopPrograms, programs } from "../setup/programs.ts";
+import { isPortFree } from "../supervisor/port.ts";
+import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+import { paint } from "../terminal/style.ts";
+import type { Check } from "./checks.ts";
+import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
+
+/** Looks at everything the system needs and says what to do about what is missing. Exit code 1 when something must be mended. */
+export async function doctorCommand(
+  options: { readonly config?: string; readonly json?: boolean },
+  context: CliContext,
+): Promise<number> {
+  const config = await context.configure(options.config);
+  const checks = [
+    checkBun(),
+    await checkModel(config.model),
+    await checkSandbox(config),
+    await checkBrowser(config),
+    ...checkPrograms(config),
+    ...(await checkPorts(config, context.root)),
+    await checkHome(config.home),
+    await checkLocalUsers(config.server.token),
+    ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
+  ];
+  const { out, style } = context.terminal;
+  const colors = { ok: "green", warn: "yellow", fail: "red" } as const;
+  if (options.json) out(`${JSON.stringify(checks, undefined, 2)}\n`);
+  else
+    for (const { name, state, text } of checks)
+      out(`${paint(style, colors[state], state.padEnd(4))}  ${name.padEnd(12)}  ${text}\n`);
+  return checks.some(({ state }) => state === "fail") ? exitCodes.failed : exitCodes.ok;
+}
+
+function checkBun(): Check {
+  const good = Bun.semver.satisfies(Bun.version, ">=1.4.4");
+  return {
+    name: "bun",
+    state: good ? "ok" : "fail",
+    text: good ? Bun.version : `${Bun.version}; 1.4.4 or newer is needed`,
+  };
+}
+
+function checkPrograms({ desktop }: Config): Check[] {
+  const wanted = [...programs, ...(desktop.enabled ? desktopPrograms : [])];
+  const here = wanted.filter(({ platforms }) => platforms.includes(process.platform));
+  return here.map((program): Check => {
+    const path = findProgram(program);
+    if (path !== undefined) return { name: program.name, state: "ok", text: path };
+    const command = installCommand([program]);
+    const how = command === undefined ? "" : ` To add it: ${command}`;
+    return { name: program.name, state: "warn", text: `missing: ${program.without}.${how}` };
+  });
+}
+
+async function checkPorts(config: Config, root: string): Promise<Check[]> {
+  return Promise.all(
+    [...agentEntries(config), gatewayEntry(root)].map(async (entry): Promise<Check> => {
+      const { name, portEnv } = entry;
+      const port = portOf(entry, config);
+      const url = urlOf(entry, config);
+      const label = `port ${port}`;
+      if (isPortFree(config.server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
+      if (await isUp(url).catch(() => false)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      return {
+        name: label,
+        state: "fail",
+        text: `in use by something that does not answer as ${name}. Stop it or set ${portEnv}.`,
+      };
+    }),
+  );
+}
+
+/** Whether other accounts of this machine are kept out of servers that have no token. */
+async function checkLocalUsers(token: string | undefined): Promise<Check> {
+  const { note } = await openLocalUsers(token);
+  if (note !== undefined) return { name: "local users", state: "warn", text: note };
+  const text = token === undefined ? "only you and root are answered without a token" : "every request needs the token";
+  return { name: "local users", state: "ok", text };
+}
+
+/** Runs, files and logs are kept there: it must be writable and have room. */
+async function checkHome(home: string): Promise<Check> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await access(home, constants.W_OK);
+    const { bavail, bsize } = await statfs(home);
+    const gigabytes = (bavail * bsize) / 1e9;
+    const text = `${home}, ${gigabytes.toFixed(1)} GB free`;
+    if (gigabytes >= 1) return { name: "home", state: "ok", text };
+    return {
+      name: "home",
+      state: gigabytes < 0.1 ? "fail" : "warn",
+      text: `${text}. Make room or set MANYHANDS_HOME.`,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { name: "home", state: "fail", text: `${home} cannot be written (${why}). Mend it or set MANYHANDS_HOME.` };
+  }
+}

@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/release";
+import { flowNamed, loadFlows } from "../flows/load-flows.ts";
+import { registryFile } from "../registry/registry-file.ts";
+import { faceUrl } from "../server/a2a-face.ts";
+import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
+import { fetchServer } from "../tasks/fetch-server.ts";
+import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
+import type { CliContext } from "./context.ts";
+import { isUp } from "./is-up.ts";
+import { openSystem } from "./system-session.ts";
+
+const lookMs = 5_000;
+
+/** Whom a command talks with: a flow, or an agent. */
+export type Partner = {
+  readonly agent?: string | undefined;
+  readonly flow?: string | undefined;
+  /** The agent is talked to by way of the gateway, also where it could be talked to itself: that is where the run is. */
+  readonly byGateway?: boolean;
+};
+
+/**
+ * Opens a flow, an agent of this system, or one that was registered, which is talked to by way of the gateway. Rejects with `invalid_input` for a name
+ * that is none of them.
+ */
+export async function openSession({ flow, byGateway, ...partner }: Partner, config: Config, context: CliContext) {
+  if (flow !== undefined) return openFlow(flow, config, context);
+  const agent = partner.agent ?? firstAgent(config);
+  if (isOwnAgent(agent, config))
+    return byGateway ? openAtGateway(agent, config, context, [agent]) : openAgent(agent, config, context);
+  return openRegistered(agent, config, context);
+}
+
+async function openRegistered(name: string, config: Config, context: CliContext): Promise<AgentSession> {
+  const registered = (await registryFile(join(config.home, "agents.json")).read()).map((one) => one.name);
+  if (!registered.includes(name) && !(await isKnownAt(urlOf({ name: "gateway" }, config), name, config))) {
+    const known = [...Object.keys(config.agents), ...registered].join(", ");
+    const how = `${ownCommand} agents add URL registers another.`;
+    throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}; ${how}`);
+  }
+  return openAtGateway(name, config, context, []);
+}
+
+/** Whether a gateway answers that has an agent of this name; one of another home knows others than the file here. */
+async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
+  if (!(await isUp(gateway))) return false;
+  const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
+  const signal = AbortSignal.timeout(lookMs);
+  const response = await fetchServer(`${faceUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
+    headers,
+    signal,
+  });
+  await response.body?.cancel();
+  return response.status !== 404;
+}
+
+/**
+ * A flow at the gateway, where one answers, otherwise in a system started for the duration, which needs the agents that the flow is to use: all when
+ * nobody named them. A name that is none is `invalid_input`.
+ */
+export async function openFlow(
+  name: string,
+  config: Config,
+  context: CliContext,
+  agents: readonly string[] = Object.keys(config.agents),
+): Promise<AgentSession> {
+  return openAtGateway(flowNamed(await loadFlows(config), name).name, config, context, agents);
+}
+
+/** A flow or an agent as the gateway offers it, at the one that answers or in a system started for the duration. */
+async function openAtGateway(
+  name: string,
+  config: Config,
+  context: CliContext,
+  needed: readonly string[],
+): Promise<AgentSession> {
+  const session = await openSystem(config, context, needed);
+  try {
+    const outside = publicUrlOf({ name: "gateway" }, session.config);
+    const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));
+    return { client, passing: session.passing, close: () => session.close() };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}

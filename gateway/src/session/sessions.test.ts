@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { freePort } from "../supervisor/port.ts";
+import type { TaskItem } from "../tasks/task-item.ts";
+import { checkoutForTest, liveServer } from "../testing/checkout.ts";
+import { cliForTest } from "../testing/cli.ts";
+
+const broken = (exitCode: number) => `console.error("no such model"); process.exit(${exitCode});`;
+const lastWords = "swe ended before it was ready:\nno such model";
+
+/** A port of its own for the gateway, on which nobody answers. */
+const nowhere = () => ({ GATEWAY_PORT: String(freePort("127.0.0.1")) });
+
+async function* completing(): AsyncGenerator<TaskItem> {
+  yield { kind: "state", taskId: "t1", contextId: "c1", state: "completed" };
+}
+
+test("a flow whose agent cannot live is not begun: its last words are told at once, and it is given up", async () => {
+  const agents = { manus: liveServer, swe: broken(1) };
+  await using checkout = await checkoutForTest({ gateway: liveServer, agents });
+  await using cli = await cliForTest({ ...checkout, play: completing, env: nowhere() });
+  const startedAt = performance.now();
+  let toldMs = 0;
+  const watching = setInterval(() => {
+    if (cli.said().includes(lastWords)) toldMs ||= performance.now() - startedAt;
+  }, 20);
+  try {
+    expect(await cli.run("flow", "parallel", "compare", "them")).toBe(1);
+  } finally {
+    clearInterval(watching);
+  }
+  const tookMs = performance.now() - startedAt;
+  expect([cli.sent, toldMs > 0 && toldMs < tookMs / 2]).toEqual([[], true]);
+  expect(cli.said()).toEndWith(`Given up on swe. ${lastWords}\n`);
+});
+
+test("one that the flow was not to use is told, and the flow goes on", async () => {
+  const agents = { manus: liveServer, swe: broken(2) };
+  await using checkout = await checkoutForTest({ gateway: liveServer, agents });
+  await using cli = await cliForTest({ ...checkout, play: completing, env: nowhere() });
+  expect(await cli.run("flow", "parallel", "compare", "them", "--agents", "manus")).toBe(0);
+  expect([cli.said(), cli.sent]).toMatchObject([expect.stringContaining(lastWords), [{ text: "compare them" }]]);
+});
+
+test("the same holds for an agent that another may ask: its last words are told while that works", async () => {
+  await using checkout = await checkoutForTest({ agents: { manus: liveServer, swe: broken(1) } });
+  const seen = () => cli.said().includes(lastWords);
+  await using cli = await cliForTest({
+    ...checkout,
+    env: nowhere(),
+    play: async function* () {
+      yield { kind: "state", taskId: "t1", contextId: "c1", state: "working" };
+      for (const deadline = Date.now() + 10_000; !seen() && Date.now() < deadline; ) await Bun.sleep(20);
+      yield { kind: "state", taskId: "t1", contextId: "c1", state: seen() ? "completed" : "failed" };
+    },
+  });
+  expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
+});

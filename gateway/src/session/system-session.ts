@@ -1,0 +1,87 @@
+import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
+import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
+import { startAgents } from "../supervisor/start.ts";
+import { troubleText } from "../supervisor/supervise.ts";
+import type { CliContext } from "./context.ts";
+import { isNowhere, isUp } from "./is-up.ts";
+
+/** The gateway and its agents, perhaps started for this. */
+interface SystemSession {
+  /** Where the gateway is. */
+  readonly url: string;
+  /** The settings as they hold, with the ports in use. */
+  readonly config: Config;
+  /** Whether it was started for this. */
+  readonly passing: boolean;
+  /** Stops what this session started. */
+  close(): Promise<void>;
+}
+
+/**
+ * The gateway where the settings say it is, when it answers there; otherwise one started for the duration on free ports, with the agents that are
+ * nowhere, as `startSystem` does.
+ */
+export async function openSystem(
+  config: Config,
+  context: CliContext,
+  needed: readonly string[],
+): Promise<SystemSession> {
+  const url = urlOf({ name: "gateway" }, config);
+  if (await isUp(url)) return { url, config, passing: false, async close() {} };
+  const missing = await Promise.all(
+    Object.keys(config.agents).map(async (name) => ((await isNowhere(name, config)) ? [name] : [])),
+  );
+  return startSystem(config, context, { names: missing.flat(), needed });
+}
+
+type Started = Pick<CliContext, "root" | "cwd" | "env" | "terminal">;
+
+/**
+ * The gateway and these agents, started for the duration on free ports of loopback; the others are where the settings say. The trouble of a server is
+ * told at once. Rejects with `unavailable` and its last words when the gateway, or an agent that is needed, is given up before all are up.
+ */
+export async function startSystem(
+  config: Config,
+  { root, cwd, env, terminal }: Started,
+  { names, needed }: { readonly names: readonly string[]; readonly needed: readonly string[] },
+): Promise<SystemSession> {
+  const stop = new AbortController();
+  const { promise: up, resolve, reject } = Promise.withResolvers<Config>();
+  const told = new Map<string, string>();
+  let isRunning = false;
+  const done = startAgents({
+    root,
+    cwd,
+    env,
+    agents: names,
+    config: onFreePorts({ ...config, gateway: { ...config.gateway, port: 0, publicUrl: undefined } }, names),
+    signal: stop.signal,
+    report(event, held) {
+      if (event.type === "server-up") return;
+      if (event.type === "system-up") {
+        isRunning = true;
+        return resolve(held);
+      }
+      const { type, name, reason } = event;
+      const isNeeded = name === "gateway" || needed.includes(name);
+      if (type === "server-given-up" && isNeeded && !isRunning)
+        return reject(new AppError("unavailable", `Given up on ${name}. ${reason}`));
+      // What it says at each of its tries is told once.
+      if (type === "server-given-up" || told.get(name) !== reason) terminal.say(troubleText(event));
+      told.set(name, reason);
+    },
+  });
+  const close = async () => {
+    stop.abort();
+    await done;
+  };
+  try {
+    // Ends by itself only where it cannot begin.
+    const running = await Promise.race([up, done.then(() => up)]);
+    return { url: urlOf({ name: "gateway" }, running), config: running, passing: true, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { fstatSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { addAbortSignal } from "node:stream";
+import { isCancel, text } from "@clack/prompts";
+import { type Style, styleOf } from "./style.ts";
+
+/** The streams and signals of the process, as commands use them. */
+export interface Terminal {
+  readonly style: Style;
+  /** Whether someone can be asked. */
+  readonly interactive: boolean;
+  /** Results. */
+  out(text: string): void;
+  /** What is said about the work; never part of a result. */
+  say(line: string): void;
+  /** Asks a person; undefined when they would rather not, or input has ended. */
+  ask(question: string): Promise<string | undefined>;
+  /**
+   * All that is piped in; undefined where a person sits at the keyboard. With `patienceMs`, undefined too where nothing at all comes in that time: a
+   * program that started this one may hold the pipe open and never write.
+   */
+  read(patienceMs?: number): Promise<Uint8Array | undefined>;
+}
+
+/** The terminal of this process. */
+export function processTerminal(env: Readonly<Record<string, string | undefined>>): Terminal {
+  const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  let piped: AsyncIterator<string> | undefined;
+  return {
+    style: styleOf(process.stdout, env),
+    interactive,
+    out: (piece) => void process.stdout.write(piece),
+    say: (line) => void process.stderr.write(`${line}\n`),
+    async ask(question) {
+      if (interactive) {
+        const answer = await text({ message: question });
+        return isCancel(answer) ? undefined : answer;
+      }
+      piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+      const { value, done } = await piped.next();
+      return done === true ? undefined : value;
+    },
+    read: (patienceMs) => readPiped(patienceMs),
+  };
+}
+
+async function readPiped(patienceMs: number | undefined): Promise<Uint8Array | undefined> {
+  const about = fstatSync(0, { throwIfNoEntry: false });
+  if (about === undefined || !(about.isFIFO() || about.isFile() || about.isSocket())) return undefined;
+  const silent = new AbortController();
+  const timer = patienceMs === undefined ? undefined : setTimeout(() => silent.abort(), patienceMs);
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of addAbortSignal(silent.signal, process.stdin)) {
+      clearTimeout(timer);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (!silent.signal.aborted) throw error;
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TaskState } from "@a2a-js/sdk";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { artifactBytes, sendBySdk } from "../e2e/sdk-client.ts";
+import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+
+let home: string;
+let model: ScriptedModel;
+let agent: AgentServer;
+
+/** Describes, sums up, charts and reports; the answer is made of what the tools said. */
+const script: Parameters<typeof startScriptedModel>[0] = (request) => {
+  const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+  const turns = [
+    { name: "describe_data", args: { path: "orders.csv" } },
+    {
+      name: "sql_query",
+      args: {
+        sql: "COPY (SELECT region, sum(amount) AS \"Revenue (EUR)\" FROM 'orders.csv' GROUP BY ALL ORDER BY 2 DESC) TO 'by_region.csv'",
+      },
+    },
+    { name: "sql_query", args: { sql: "FROM 'by_region.csv'" } },
+    {
+      name: "str_replace_editor",
+      args: {
+        command: "create",
+        path: "charts.json",
+        file_text: JSON.stringify([{ csvFilePath: "by_region.csv", chartTitle: "Revenue by region" }]),
+      },
+    },
+    { name: "data_visualization", args: { json_path: "charts.json", output_type: "png" } },
+    {
+      name: "write_report",
+      args: { title: "Orders", markdown: "North leads.\n\n![Chart](visualization/by_region.png)" },
+    },
+  ];
+  const next = turns[results.length];
+  if (next) return { calls: [next] };
+  const best = /north \| (\d+)/.exec(results[2] ?? "")?.[1] ?? "unknown";
+  return { calls: [{ name: "terminate", args: { status: "success", summary: `North made ${best}.` } }] };
+};
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-e2e-"));
+  model = await startScriptedModel(script);
+  agent = startAgent("data-analysis", {
+    MANYHANDS_HOME: home,
+    PORT: freePort(),
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "scripted",
+  });
+  await agent.ready;
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await model.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+test("a CSV sent as a file comes back as chart, findings and report", async () => {
+  const csv = "region,amount\nnorth,10\nsouth,7\nnorth,32\neast,3\n";
+  const task = await sendBySdk(agent.url, "Which region leads?", { "orders.csv": csv });
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  const bytes = (name: string) => artifactBytes(task, name);
+  expect((await bytes("answer")).toString()).toBe("North made 42.");
+  expect((await bytes("visualization/by_region.png")).subarray(1, 4).toString()).toBe("PNG");
+  expect((await bytes("report.html")).toString()).toContain("data:image/png;base64,");
+  expect((await bytes("visualization/by_region.md")).toString()).toContain("north makes up more than half");
+}, 30_000);
+
+test("the card names what it can do", async () => {
+  const card = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();
+  const { skills } = card as { skills: { id: string }[] };
+  expect(skills.map(({ id }) => id)).toEqual(["query-data", "visualize-data", "report-data"]);
+});
