@@ -188,7 +188,7 @@ export function manifestFaults(packages: readonly Package[]): string[] {
 }
 
 /** Where our own code is written as anybody's: with the public entries of the package. */
-const usesFaceOnly = /^(?:agents|flows|docs)\//;
+const usesPublicEntriesOnly = /^(?:agents|flows|docs)\//;
 
 /** Imports that leave their package by path, name an agent, pass by the public entries, or go up between the rooms of shared. */
 export function importFaults(sources: readonly SourceFile[], packages: readonly Package[]): string[] {
@@ -197,7 +197,7 @@ export function importFaults(sources: readonly SourceFile[], packages: readonly 
     const home = packageFolder(path);
     return imports.flatMap((specifier) => {
       if (!specifier.startsWith(".")) {
-        if (usesFaceOnly.test(path) && specifier.startsWith("manyhands/internal/"))
+        if (usesPublicEntriesOnly.test(path) && specifier.startsWith("manyhands/internal/"))
           return [`${path} imports ${specifier}, which is not public`];
         if (isForTests(specifier) && !isForTests(path)) return [`${path} imports ${specifier}, which is for tests`];
         const agent = agents.find((name) => specifier === name || specifier.startsWith(`${name}/`));

@@ -140,7 +140,7 @@ async function work(
   { step, line, isLast }: { readonly step: number; readonly line: string; readonly isLast: boolean },
   done: readonly Done[],
 ): Promise<AskOutcome> {
-  const added = await flow.heard();
+  const added = await flow.receiveMessages();
   const text = fillTemplate(instruction, {
     goal: flow.goal,
     earlier: flow.earlier,

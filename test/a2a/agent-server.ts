@@ -84,7 +84,7 @@ export async function startAgentServer(
   });
   const { webhooks, pushBounds: bounds } = options;
   const push = webhooks && pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }) });
-  if (push !== undefined) engine.work([push], { concurrency: 64, apart: true });
+  if (push !== undefined) engine.work([push], { concurrency: 64, dedicatedPool: true });
   return {
     url: publicUrl,
     engine,

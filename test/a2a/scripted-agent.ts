@@ -16,7 +16,7 @@ export const scriptedAgent: RunDefinition = {
   kind: agentName,
   async execute(run, input) {
     const { message } = input as unknown as AgentInput;
-    const [verb = "", ...words] = textOf(message).split(" ");
+    const [verb = "", ...words] = messageText(message).split(" ");
     const act = acts[verb] ?? acts.answer;
     if (act === undefined) throw new Error("no act");
     if (verb !== "quiet") run.emit(event({ type: "step-started", step: 1, maxSteps: 10 }));
@@ -35,7 +35,7 @@ const acts: Record<string, Act> = {
     const asked = event({ type: "question-asked", question, kind: "question" });
     const reply = await run.signal<Json>(messageSignal, { reason: "input-required", events: [asked] });
     run.emit(event({ type: "step-started", step: 2, maxSteps: 10 }));
-    return `heard ${textOf(reply as unknown as UserMessage)}`;
+    return `heard ${messageText(reply as unknown as UserMessage)}`;
   },
   authorize: async (run) => {
     const asked = event({ type: "question-asked", question: "May I?", kind: "authorization" });
@@ -108,7 +108,8 @@ const acts: Record<string, Act> = {
         await Bun.sleep(10);
         return n;
       });
-      for (const message of await run.poll<Json>(messageSignal)) heard.push(textOf(message as unknown as UserMessage));
+      for (const message of await run.poll<Json>(messageSignal))
+        heard.push(messageText(message as unknown as UserMessage));
     }
     return heard.join(",");
   },
@@ -118,6 +119,6 @@ function event(from: JournalEvent): RunEvent {
   return from as unknown as RunEvent;
 }
 
-function textOf({ parts }: UserMessage): string {
+function messageText({ parts }: UserMessage): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

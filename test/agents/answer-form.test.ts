@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const faces: Readonly<Record<string, () => Promise<unknown>>> = {
+const adapters: Readonly<Record<string, () => Promise<unknown>>> = {
   async REST() {
     const { body } = await gateway.call("/flows/manus", { input: task, outputSchema: schema }, { Prefer: "wait=20" });
     return body.data;
@@ -58,8 +58,8 @@ const faces: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-for (const [face, ask] of Object.entries(faces)) {
-  test(`an agent asked by ${face} is told the form of its answer, and answers in it by itself`, async () => {
+for (const [adapter, ask] of Object.entries(adapters)) {
+  test(`an agent asked by ${adapter} is told the form of its answer, and answers in it by itself`, async () => {
     const before = model.requests.length;
     expect(await ask()).toEqual({ total: 42 });
     // No second call puts words into the form afterwards.

@@ -9,10 +9,10 @@ export type Site = {
   stop(): Promise<void>;
 };
 
-type Answer = string | Response;
+type Served = string | Response;
 
 /** Serves what `answer` says; a text is a page. */
-export function startSite(answer: (request: SeenRequest, signal: AbortSignal) => Answer | Promise<Answer>): Site {
+export function startSite(answer: (request: SeenRequest, signal: AbortSignal) => Served | Promise<Served>): Site {
   const requests: SeenRequest[] = [];
   const server = Bun.serve({
     port: 0,

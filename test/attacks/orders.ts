@@ -14,8 +14,10 @@ export function order(name: string, args: object): string {
  */
 export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> {
   return startScriptedModel(({ messages }) => {
-    const read = messages.filter(({ role }) => role !== "assistant" && role !== "system").map(textOf);
-    const since = messages.findLastIndex((message) => message.role === "user" && textOf(message).includes("BEGIN"));
+    const read = messages.filter(({ role }) => role !== "assistant" && role !== "system").map(contentText);
+    const since = messages.findLastIndex(
+      (message) => message.role === "user" && contentText(message).includes("BEGIN"),
+    );
     const made = messages
       .slice(since)
       .flatMap((message) => (message.role === "assistant" ? message.tool_calls : undefined) ?? []);
@@ -23,7 +25,7 @@ export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> 
     const orders = [
       ...new Set(
         fresh
-          .map(textOf)
+          .map(contentText)
           .join("\n")
           .match(/ORDER-[\da-f]+-END/g) ?? [],
       ),
@@ -42,7 +44,7 @@ export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> 
   });
 }
 
-function textOf({ content }: { readonly content?: unknown }): string {
+function contentText({ content }: { readonly content?: unknown }): string {
   return typeof content === "string"
     ? content
     : JSON.stringify(content ?? "")

@@ -6,8 +6,8 @@ import { browserDefaults } from "manyhands/internal/machine/browser-process/sett
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { estimateText } from "manyhands/internal/models/tokens";
 import { browserTools } from "manyhands/internal/tools/browser/browser-tools";
-import { createLookBook } from "manyhands/internal/tools/observation/looks";
-import { sightOf } from "manyhands/internal/tools/observation/sight";
+import { observe } from "manyhands/internal/tools/observation/observe";
+import { createSnapshotStates } from "manyhands/internal/tools/observation/snapshot-state";
 
 /**
  * What a browser tool costs over Playwright's own call on the same page in the same minute, and what a look at a page of 2,000 elements takes in
@@ -27,7 +27,7 @@ const home = mkdtempSync(join(tmpdir(), "bench-"));
 const workspace = await openWorkspace({ home, principal: "bench", contextId: "1" });
 const policy = { allow: [`127.0.0.1:${site.port}`], deny: [], only: [] };
 const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
-const looks = createLookBook();
+const looks = createSnapshotStates();
 const tools = browserTools({ browsers, looks });
 const { signal } = new AbortController();
 
@@ -72,7 +72,7 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor
 await call("browser_go_to_url", { url: `http://127.0.0.1:${site.port}/` });
 const browsing = await browsers.open(workspace, signal);
 const { page } = browsing.active();
-const look = () => sightOf(browsing, { looks, vision: false, signal });
+const look = () => observe(browsing, { looks, vision: false, signal });
 const firstLook = await timed(look);
 const { text } = await look();
 const refOf = (name: string) => new RegExp(`${name}" \\[(e\\d+)\\]`).exec(text)?.[1] ?? "";
@@ -99,11 +99,11 @@ for (let round = 0; round < rounds; round++) {
 }
 const outlines: number[] = [];
 for (let round = 0; round < rounds / 2; round++) outlines.push(await timed(() => page.ariaSnapshot({ mode: "ai" })));
-const sights: number[] = [];
-for (let round = 0; round < rounds / 2; round++) sights.push(await timed(look));
+const observations: number[] = [];
+for (let round = 0; round < rounds / 2; round++) observations.push(await timed(look));
 const seen: number[] = [];
 for (let round = 0; round < 8; round++)
-  seen.push(await timed(() => sightOf(browsing, { looks, vision: true, signal })));
+  seen.push(await timed(() => observe(browsing, { looks, vision: true, signal })));
 
 await browsers.close();
 await site.stop(true);
@@ -115,7 +115,7 @@ console.log(
 const figures = [
   { name: "browser_click_element over Playwright", value: median(clicks), unit: " ms", most: 15 },
   { name: "browser_input_text over Playwright", value: median(fills), unit: " ms", most: 15 },
-  { name: "look at 2,000 elements", value: median(sights), unit: " ms", most: 300 },
+  { name: "look at 2,000 elements", value: median(observations), unit: " ms", most: 300 },
   { name: "its text", value: estimateText(text), unit: " tokens", most: 4_000 },
 ];
 for (const { name, value, unit, most } of figures) {

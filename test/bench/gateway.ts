@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
-import { recallRun } from "manyhands/internal/a2a/ask/recall";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { defineFlow } from "manyhands/internal/core/flow";
 import type { RunEvent } from "manyhands/internal/core/run";
@@ -123,7 +123,7 @@ async function fanOut(): Promise<{ alone: number; slowest: number; all: number }
   const entry = { name: "no-op", title: "No-op", description: "", skills: [], url: agent.url, kind: "agent" } as const;
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:9" }));
   const agents = { list: async () => [entry], read: async () => entry };
-  engine.work([flowRun(many, { peers, agents, model }), recallRun("many", peers)]);
+  engine.work([flowRun(many, { peers, agents, model }), cancelChildrenRun("many", peers)]);
   const perform = async (count: number) => {
     const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "go" }] };
     const input = { hops: 0, message, flow: { options: { branches: count } } };

@@ -7,7 +7,7 @@ type Message = ScriptedModel["requests"][number]["body"]["messages"][number];
 export function startGuideModel(): Promise<ScriptedModel> {
   return startScriptedModel(({ messages, tools }) => {
     // Hints of the loop come as users' messages too, after the task.
-    const task = textOf(messages.find(({ role }) => role === "user"));
+    const task = messageText(messages.find(({ role }) => role === "user"));
     const results = messages.filter(({ role }) => role === "tool");
     const inFixedForm = tools?.some((tool) => tool.function.name === "create_chat_completion") ?? false;
     return { usage: { prompt_tokens: 900, completion_tokens: 40 }, ...reply(task, results, inFixedForm) };
@@ -30,7 +30,7 @@ function reply(task: string, results: readonly Message[], inFixedForm: boolean):
   }
   if (task.includes("card")) {
     if (done === 0) return call("ask_human", { inquire: "Who is the card for?" });
-    return { text: `Happy birthday, ${textOf(results[0])}!` };
+    return { text: `Happy birthday, ${messageText(results[0])}!` };
   }
   return { text: "I know only the tasks of the guides." };
 }
@@ -39,7 +39,7 @@ function call(name: string, args: unknown): Reply {
   return { calls: [{ name, args }] };
 }
 
-function textOf(message: Message | undefined): string {
+function messageText(message: Message | undefined): string {
   const content = message?.content ?? "";
   return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
 }

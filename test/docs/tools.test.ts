@@ -21,7 +21,7 @@ import { extractContent } from "../../shared/src/tools/browser/extract/extract-c
 import { computerUse } from "../../shared/src/tools/desktop/computer-use.ts";
 import { createDisplays } from "../../shared/src/tools/desktop/display-session.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
-import { createLookBook } from "../../shared/src/tools/observation/looks.ts";
+import { createSnapshotStates } from "../../shared/src/tools/observation/snapshot-state.ts";
 import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
 import { blocksOf, codesIn, readGuide } from "./markdown.ts";
@@ -47,7 +47,7 @@ afterAll(async () => {
 function browsing() {
   const policy = { allow: [], deny: [], only: [] };
   const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
-  return { browsers, looks: createLookBook(), search: async () => [] };
+  return { browsers, looks: createSnapshotStates(), search: async () => [] };
 }
 
 /** Every tool there can be, whatever this machine has. */

@@ -7,9 +7,9 @@ type Message = Parameters<Answering>[0]["messages"][number];
 /** What a model would do in the tutorial's tasks. */
 export const tutorialReply: Answering = ({ messages }) => {
   const [instructions] = messages;
-  const task = textOf(messages.find(({ role }) => role === "user"));
+  const task = messageText(messages.find(({ role }) => role === "user"));
   const isFirst = messages.every(({ role }) => role !== "tool");
-  if (textOf(instructions).includes("You are a city guide.")) {
+  if (messageText(instructions).includes("You are a city guide.")) {
     const args = { command: "create", path: "places.md", file_text: "- Pantheon\n" };
     return isFirst ? { calls: [{ name: "str_replace_editor", args }] } : { text: "The Pantheon, for its dome." };
   }
@@ -26,7 +26,7 @@ export const tutorialReply: Answering = ({ messages }) => {
   return isFirst ? { calls: [{ name: "weather", args: { city: "Rome" } }] } : { text: "Walk to the Pantheon." };
 };
 
-function textOf(message: Message | undefined): string {
+function messageText(message: Message | undefined): string {
   const content = message?.content ?? "";
   return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
 }

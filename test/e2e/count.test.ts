@@ -11,7 +11,7 @@ import { taskUsage } from "../../shared/src/a2a/task-metadata.ts";
 import { defineFlow } from "../../shared/src/core/flow.ts";
 import { defineTool } from "../../shared/src/core/tool.ts";
 import type { ChatRequest } from "../../shared/src/models/chat/chat-protocol.ts";
-import { applyEvent, emptyFold, foldedUsage } from "../../shared/src/runs/projection.ts";
+import { applyEvent, emptyProjection, projectedUsage } from "../../shared/src/runs/projection.ts";
 import { flowForTest } from "../../shared/src/testing/flow.ts";
 import { fixture, hostForTest } from "../mcp/host-for-test.ts";
 
@@ -115,8 +115,8 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
   expect(kinds.get("model-asked")).toBe(turns - 2);
   const cost = (bill.input * 1 + bill.output * 2) / 1_000_000;
 
-  const fold = (await work.engine.events(id)).reduce(applyEvent, emptyFold);
-  expect(foldedUsage(fold)).toEqual({
+  const projection = (await work.engine.events(id)).reduce(applyEvent, emptyProjection);
+  expect(projectedUsage(projection)).toEqual({
     tokens: total,
     outputTokens: bill.output,
     usd: expect.closeTo(cost, 9),

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
+import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort } from "../servers/manus-server.ts";
@@ -89,10 +89,10 @@ const isAgent = /You plan days out\.|You serve the house\.|You are Manus/;
 function answer(request: ChatRequest) {
   const told = request.messages
     .filter(({ role }) => role === "system")
-    .map(textOf)
+    .map(chatText)
     .join("\n");
   const asked = request.messages.findLast(({ role }) => role === "user");
-  const said = asked === undefined ? "" : textOf(asked);
+  const said = asked === undefined ? "" : chatText(asked);
   return isAgent.test(told) ? { text: `${isAgent.exec(told)?.[0]} Asked: ${said}` } : planner(request);
 }
 
@@ -230,7 +230,7 @@ test("what is added to instructions reaches the model after an agent's own, and 
   const request = model.requests
     .map(({ body }) => body)
     .findLast(({ messages }) => JSON.stringify(messages).includes("You are Manus"));
-  const told = textOf(request?.messages[0] as ChatRequest["messages"][number]);
+  const told = chatText(request?.messages[0] as ChatRequest["messages"][number]);
   expect(told).toMatch(/^You are Manus[\s\S]*\n\nSign as M\.\n\nToday is/);
   const delegate = request?.tools?.find((tool) => tool.function.name === "delegate");
   expect(delegate?.function.parameters).toMatchObject({

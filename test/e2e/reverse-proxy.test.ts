@@ -35,10 +35,10 @@ const fromOutside = (input: string | URL | Request, init?: RequestInit): Promise
   return fetch(`http://127.0.0.1:${port}${url.pathname}${url.search}`, { ...init, headers });
 };
 
-const textOf = async (path: string, init?: RequestInit) => (await fromOutside(`${outside}${path}`, init)).text();
+const bodyText = async (path: string, init?: RequestInit) => (await fromOutside(`${outside}${path}`, init)).text();
 const post = async (path: string, body: unknown) =>
   JSON.parse(
-    await textOf(path, {
+    await bodyText(path, {
       method: "POST",
       body: JSON.stringify(body),
       headers: { "Content-Type": "application/json", Prefer: "wait=30" },
@@ -81,7 +81,7 @@ delegates = []
     await manus.ready;
     gateway = await startGatewayServer(home, { ...env, PORT: gatewayPort });
     proxy = await startNginx({ gateway: gatewayPort, manus: manusPort });
-    await until(async () => (await textOf("/readyz").catch(() => "")).includes("true"));
+    await until(async () => (await bodyText("/readyz").catch(() => "")).includes("true"));
   }, 60_000);
 
   afterAll(async () => {
@@ -114,8 +114,8 @@ delegates = []
     const run = await post("/flows/manus", { input: "Write a card" });
     expect(run).toMatchObject({ status: "completed", files: [{ name: "card.txt" }] });
     expect(run.files[0].url).toStartWith(`${outside}/artifacts/`);
-    expect(JSON.parse(await textOf("/openapi.json")).servers).toEqual([{ url: outside }]);
-    expect(await textOf("/docs")).toContain(`${outside}/mcp`);
+    expect(JSON.parse(await bodyText("/openapi.json")).servers).toEqual([{ url: outside }]);
+    expect(await bodyText("/docs")).toContain(`${outside}/mcp`);
   }, 60_000);
 
   test("the system's own servers reach each other without the proxy, a flow another flow too", async () => {

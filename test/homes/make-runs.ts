@@ -151,7 +151,7 @@ async function makeFinished(system: System): Promise<void> {
   await whole(system, "manus", { input: "Give up. do:gives" }, "failed");
   await canceled(system, await begin(system, "manus", { input: "Never end. do:endless" }), "endless");
   await makeFinishedFlows(system);
-  await makeOverFaces(system);
+  await makeOverAdapters(system);
 }
 
 async function makeFinishedFlows(system: System): Promise<void> {
@@ -208,7 +208,7 @@ async function makeFinishedFlows(system: System): Promise<void> {
 }
 
 /** Runs that are begun over MCP, A2A and OpenAI's API. */
-async function makeOverFaces(system: System): Promise<void> {
+async function makeOverAdapters(system: System): Promise<void> {
   const { gateway } = system.urls;
   const mcp = new Client({ name: "test", version: "1" });
   await mcp.connect(new StreamableHTTPClientTransport(new URL(`${gateway}/mcp`)));

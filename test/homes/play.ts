@@ -1,5 +1,5 @@
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { type ChatMessage, type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
+import { type ChatMessage, type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 
@@ -16,13 +16,14 @@ const held = (reply: ScriptedReply): Held => ({ held: reply });
 
 /** Says what the last tool answered. */
 const told = ({ messages }: ChatRequest) =>
-  text(`It says: ${textOf(messages.findLast(({ role }) => role === "tool") ?? { role: "tool" })}`);
+  text(`It says: ${chatText(messages.findLast(({ role }) => role === "tool") ?? { role: "tool" })}`);
 
 const usersIn = (messages: readonly ChatMessage[]) => messages.filter(({ role }) => role === "user").length;
 const isSecondRound = (messages: readonly ChatMessage[]) => JSON.stringify(messages.at(-1)).includes("This is round 2");
 
 const summary = "Summed up: three notes.";
-const isSummedUp = (messages: readonly ChatMessage[]) => messages.some((message) => textOf(message).includes(summary));
+const isSummedUp = (messages: readonly ChatMessage[]) =>
+  messages.some((message) => chatText(message).includes(summary));
 /** What a provider says of a prompt that is too long for its model. */
 const tooLong = {
   status: 400,
@@ -142,16 +143,16 @@ function replyTo(request: ChatRequest): { readonly name: string; readonly reply:
   if (only === "give_data") return { name: only, reply: call(only, { data: { count: 3 } }) };
   const at = messages.findLastIndex((message) => message.role === "user" && wordIn("do", message) !== undefined);
   const said = messages[at];
-  const isSummary = tools.length === 0 && textOf(messages[0] ?? { role: "system" }).includes("working memory");
+  const isSummary = tools.length === 0 && chatText(messages[0] ?? { role: "system" }).includes("working memory");
   if (isSummary) return { name: "summary", reply: text(summary) };
   const word = said === undefined ? "" : (wordIn("do", said) ?? "");
   if (tools.length < 2) {
     const goal = messages.map((message) => wordIn("flow", message)).findLast((one) => one !== undefined) ?? word;
-    const draft = /draft \d/.exec(textOf(messages.at(-1) ?? { role: "user" }))?.[0] ?? "";
+    const draft = /draft \d/.exec(chatText(messages.at(-1) ?? { role: "user" }))?.[0] ?? "";
     return { name: `flow:${goal} ${only || "write"} ${draft}`.trimEnd(), reply: flowReply(only, goal, request) };
   }
   const turn = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
-  const [who] = /Manus|DataAnalysis/.exec(textOf(messages[0] ?? { role: "system" })) ?? [];
+  const [who] = /Manus|DataAnalysis/.exec(chatText(messages[0] ?? { role: "system" })) ?? [];
   const found = agents[word]?.at(isSummedUp(messages) ? -1 : turn) ?? done;
   return {
     name: `${who} do:${word} ${usersIn(messages)}.${turn}`,
@@ -160,7 +161,7 @@ function replyTo(request: ChatRequest): { readonly name: string; readonly reply:
 }
 
 function wordIn(kind: "do" | "flow", message: ChatMessage): string | undefined {
-  return new RegExp(`\\b${kind}:(\\w+)`).exec(textOf(message))?.[1];
+  return new RegExp(`\\b${kind}:(\\w+)`).exec(chatText(message))?.[1];
 }
 
 /** Tools of which `slow` never answers while what is held is kept waiting. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { fixture, variable } from "./host-for-test.ts";
 import { startHttpServer } from "./http-server.ts";
-import { connectTo, type ServedAgent, startServedAgent, textOf } from "./served-agent.ts";
+import { connectTo, resultText, type ServedAgent, startServedAgent } from "./served-agent.ts";
 
 const secret = "SECRET-9a1c";
 let agent: ServedAgent;
@@ -155,7 +155,7 @@ test("an MCP client speaks to the same path as before, and ten changes at once a
   expect(Object.keys((await written()).mcpServers).sort()).toEqual(names);
   for (const mode of ["auto", "legacy"] as const) {
     const client = await connectTo(agent.url, { mode });
-    expect(textOf(await client.callTool({ name: "bash", arguments: { command: "echo still here" } }))).toContain(
+    expect(resultText(await client.callTool({ name: "bash", arguments: { command: "echo still here" } }))).toContain(
       "still here",
     );
     await client.close();

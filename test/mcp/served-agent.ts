@@ -76,7 +76,7 @@ export async function connectTo(url: string, bringing: Bringing): Promise<Client
 }
 
 /** The first text of a result. */
-export function textOf(result: { content?: unknown }): string | undefined {
+export function resultText(result: { content?: unknown }): string | undefined {
   return (result.content as { text?: string }[])[0]?.text;
 }
 

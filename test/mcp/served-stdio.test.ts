@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { modelEnv, runs, stockClient, textOf } from "./served-agent.ts";
+import { modelEnv, resultText, runs, stockClient } from "./served-agent.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 
@@ -32,8 +32,8 @@ for (const mode of ["auto", "legacy"] as const)
         name: "str_replace_editor",
         arguments: { command: "view", path: "a.txt" },
       });
-      expect(textOf(viewed)).toContain("kept");
-      expect(textOf(await client.callTool({ name: "manus", arguments: { task: "Say done." } }))).toBe("done");
+      expect(resultText(viewed)).toContain("kept");
+      expect(resultText(await client.callTool({ name: "manus", arguments: { task: "Say done." } }))).toBe("done");
       const gone = new AbortController();
       const command = `sleep ${mode === "auto" ? 63 : 64}.${process.pid}`;
       const calling = client.callTool({ name: "bash", arguments: { command } }, { signal: gone.signal });
@@ -74,11 +74,11 @@ for (const mode of ["auto", "legacy"] as const)
     try {
       await client.connect(transport);
       const made = await client.callTool({ name: "python_execute", arguments: { code: "print(6 * 7)" } });
-      expect(textOf(made)).toContain("42");
+      expect(resultText(made)).toContain("42");
       expect(asked).toEqual([expect.stringContaining("print(6 * 7)")]);
       const refused = await client.callTool({ name: "python_execute", arguments: { code: "print(5 * 11)" } });
       expect([asked.length, refused.isError]).toEqual([2, true]);
-      expect(textOf(refused)).not.toContain("55");
+      expect(resultText(refused)).not.toContain("55");
     } finally {
       await client.close();
       await model.close();

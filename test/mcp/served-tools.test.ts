@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
 import { createStrReplaceEditor } from "manyhands/internal/tools/files/str-replace-editor";
-import { connectTo, runs, type ServedAgent, startServedAgent, textOf } from "./served-agent.ts";
+import { connectTo, resultText, runs, type ServedAgent, startServedAgent } from "./served-agent.ts";
 
 let agent: ServedAgent;
 
@@ -32,10 +32,10 @@ for (const mode of ["auto", "legacy"] as const) {
     const created = { command: "create", path: "a.txt", file_text: `from ${mode}` };
     expect((await client.callTool({ name: "str_replace_editor", arguments: created })).isError).toBeFalsy();
     const read = await client.callTool({ name: "bash", arguments: { command: "cat a.txt; cat /etc/shadow" } });
-    expect(textOf(read)).toContain(`from ${mode}`);
-    expect(textOf(read)).not.toContain("root:");
+    expect(resultText(read)).toContain(`from ${mode}`);
+    expect(resultText(read)).not.toContain("root:");
     const other = await connectTo(agent.url, { mode });
-    expect(textOf(await other.callTool({ name: "bash", arguments: { command: "ls" } }))).not.toContain("a.txt");
+    expect(resultText(await other.callTool({ name: "bash", arguments: { command: "ls" } }))).not.toContain("a.txt");
     await other.close();
     await client.close();
   });
@@ -43,7 +43,7 @@ for (const mode of ["auto", "legacy"] as const) {
   test(`wrong arguments are a result that says what is wrong, an unknown tool is the client's error (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const wrong = await client.callTool({ name: "str_replace_editor", arguments: { command: "destroy", path: "a" } });
-    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining("command")]);
+    expect([wrong.isError, resultText(wrong)]).toEqual([true, expect.stringContaining("command")]);
     const hidden = client.callTool({ name: "terminate", arguments: { status: "success" } });
     await expect(hidden).rejects.toThrow("Unknown tool: terminate");
     await client.close();
@@ -52,7 +52,7 @@ for (const mode of ["auto", "legacy"] as const) {
   test(`the agent itself takes a task, and answers when it is done (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const result = await client.callTool({ name: "manus", arguments: { task: "Say done." } });
-    expect(textOf(result)).toBe("done");
+    expect(resultText(result)).toBe("done");
     expect(result.structuredContent).toMatchObject({ name: "manus", status: "completed" });
     await client.close();
   });
@@ -62,11 +62,11 @@ const guarded = { name: "python_execute", arguments: { code: "print(6 * 7)" } };
 
 test("a call that a person decides about is put to the person at the client, and made only with their yes", async () => {
   const yes = await connectTo(agent.url, { mode: "auto", allow: true });
-  expect(textOf(await yes.callTool(guarded))).toContain("42");
+  expect(resultText(await yes.callTool(guarded))).toContain("42");
   await yes.close();
   const no = await connectTo(agent.url, { mode: "auto", allow: false });
   const refused = await no.callTool(guarded);
-  expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("did not allow")]);
+  expect([refused.isError, resultText(refused)]).toEqual([true, expect.stringContaining("did not allow")]);
   await no.close();
 });
 
@@ -74,7 +74,7 @@ for (const mode of ["auto", "legacy"] as const)
   test(`where nobody can be asked, such a call is refused with what to do (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const refused = await client.callTool(guarded);
-    expect([refused.isError, textOf(refused)]).toEqual([
+    expect([refused.isError, resultText(refused)]).toEqual([
       true,
       expect.stringContaining("Give the agent the whole task"),
     ]);
@@ -92,16 +92,16 @@ for (const mode of ["auto", "legacy"] as const)
     gone.abort();
     await expect(calling).rejects.toThrow();
     while (await runs(command)) await Bun.sleep(10);
-    expect(textOf(await client.callTool({ name: "bash", arguments: { command: "echo back" } }))).toContain("back");
+    expect(resultText(await client.callTool({ name: "bash", arguments: { command: "echo back" } }))).toContain("back");
     await client.close();
   });
 
 test("a person at a client of a 2025 revision is asked in the middle of the call", async () => {
   const yes = await connectTo(agent.url, { mode: "legacy", allow: true });
-  expect(textOf(await yes.callTool(guarded))).toContain("42");
+  expect(resultText(await yes.callTool(guarded))).toContain("42");
   await yes.close();
   const no = await connectTo(agent.url, { mode: "legacy", allow: false });
-  expect(textOf(await no.callTool(guarded))).toContain("did not allow");
+  expect(resultText(await no.callTool(guarded))).toContain("did not allow");
   await no.close();
 });
 

@@ -75,7 +75,7 @@ export const faults: readonly Fault[] = [
   {
     id: "step-before-the-trail",
     file: "shared/src/durable/replay/step.ts",
-    find: `else if (effect === "idempotent") await execution.trail.written();`,
+    find: `else if (effect === "idempotent") await execution.buffer.written();`,
     becomes: "",
     harm: "A step does something outside that follows from results which a crash then takes away.",
     tests: durable,
@@ -114,7 +114,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "waiting-is-a-circle",
-    file: "shared/src/agent/unstick.ts",
+    file: "shared/src/agent/detect-loops.ts",
     find: `outcome === "done" || task.callsMs >= waited`,
     becomes: `outcome === "done"`,
     harm: "A task that looks every minute whether something is done ends as stuck.",
@@ -123,7 +123,7 @@ export const faults: readonly Fault[] = [
   {
     id: "lent-twice",
     file: "shared/src/agent/model-call/spending.ts",
-    find: "(limits.tokens - spent.tokens - lent.tokens)",
+    find: "(limits.tokens - spent.tokens - reserved.tokens)",
     becomes: "(limits.tokens - spent.tokens)",
     harm: "Delegates that work at the same time are lent more tokens together than the task has.",
     tests: [...agent, ...asking],
@@ -194,7 +194,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "two-questions-at-once",
-    file: "shared/src/a2a/ask/floor.ts",
+    file: "shared/src/a2a/ask/question-lock.ts",
     find: "        if (holder !== undefined && holder !== askId) continue;\n",
     becomes: "",
     harm: "Two agents ask a person at the same time, and one gets the other's answer.",
@@ -226,7 +226,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "deadline-beyond-the-flow",
-    file: "shared/src/flow/allot.ts",
+    file: "shared/src/flow/reserve.ts",
     find: "deadlineMs: Math.min(deadlineMs, leftMs),",
     becomes: "deadlineMs: deadlineMs === Number.POSITIVE_INFINITY ? leftMs : deadlineMs,",
     harm: "An agent may work on long after the time of the whole flow is over.",
@@ -234,7 +234,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "thinking-costs-time",
-    file: "shared/src/flow/hear-caller.ts",
+    file: "shared/src/flow/receive-caller-messages.ts",
     find: "  state.pausedMs += (await clock(run)) - askedAt;\n",
     becomes: "  await clock(run);\n",
     harm: "A flow fails for its time bound because a person took an hour to answer.",
@@ -322,7 +322,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "all-conversations-released",
-    file: "shared/src/mcp/client/held-calls.ts",
+    file: "shared/src/mcp/client/suspended-calls.ts",
     find: "if (root === undefined || each.root === root) each.end();",
     becomes: "each.end();",
     harm: "Canceling one task ends the calls for whose questions other people are being asked.",
@@ -452,7 +452,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "recall-without-a-pause",
-    file: "shared/src/a2a/ask/recall.ts",
+    file: "shared/src/a2a/ask/cancel-children.ts",
     find: "        await run.sleep(pauseMs, { until });\n",
     becomes: "",
     harm: "An agent that is away is asked to cancel a task as often as the machine can, for a day.",
@@ -525,32 +525,32 @@ export const faults: readonly Fault[] = [
   {
     id: "reader-sees-the-future",
     file: "shared/src/runs/projection-cache.ts",
-    find: "cached !== undefined && cached.seq <= seq ? cached : emptyFold",
-    becomes: "cached ?? emptyFold",
+    find: "cached !== undefined && cached.seq <= seq ? cached : emptyProjection",
+    becomes: "cached ?? emptyProjection",
     harm: "Who resumes a stream is shown the task as it is, and then told again what led there.",
     tests: a2a,
   },
   {
     id: "canceled-before-recalled",
-    file: "shared/src/a2a/ask/recall.ts",
+    file: "shared/src/a2a/ask/cancel-children.ts",
     find: `      if (run?.kind === kind && !terminalStatuses.includes(run.status))
-        await startRecall(engine, kind, run, "canceled");
+        await startCancelChildren(engine, kind, run, "canceled");
       await engine.cancel(runId);
 `,
     becomes: `      await engine.cancel(runId);
       if (run?.kind === kind && !terminalStatuses.includes(run.status))
-        await startRecall(engine, kind, run, "canceled");
+        await startCancelChildren(engine, kind, run, "canceled");
 `,
     harm: "A process that dies between the two leaves a canceled run's task at work at another agent.",
     tests: [...asking, "test/faults/cancel-kills"],
   },
   {
     id: "bell-that-never-stops",
-    file: "shared/src/a2a/ask/doorbell.ts",
+    file: "shared/src/a2a/ask/push-callbacks.ts",
     find: "      listening.get(askId)?.abort();\n      listening.delete(askId);\n",
     becomes: "      listening.get(askId)?.abort();\n",
     harm: "After its first ring an agent is asked without a pause until its task ends.",
-    tests: [...asking, "test/e2e/doorbell"],
+    tests: [...asking, "test/e2e/push-callbacks"],
   },
   {
     id: "losers-work-on",
@@ -683,13 +683,13 @@ export const faults: readonly Fault[] = [
   {
     id: "sent-again-after-the-end",
     file: "shared/src/runs/accept-message.ts",
-    find: `  if (await isKnown(folds, run, message)) return run;
+    find: `  if (await isKnown(projections, run, message)) return run;
   if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
 `,
     becomes: `  if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
-  if (await isKnown(folds, run, message)) return run;
+  if (await isKnown(projections, run, message)) return run;
 `,
     harm: "Who sends an answer again because its reply was lost hears that the task has ended, and does not know that the answer was heard.",
     tests: a2a,
@@ -761,16 +761,16 @@ export const faults: readonly Fault[] = [
   {
     id: "none-is-all",
     file: "shared/src/a2a/task-view.ts",
-    find: "historyLength === 0 ? [] : fold",
-    becomes: "fold",
+    find: "historyLength === 0 ? [] : projection",
+    becomes: "projection",
     harm: "A client that wants no history gets the whole of it.",
     tests: ["shared/src/a2a/task-view", ...a2a],
   },
   {
     id: "same-thought-again",
     file: "shared/src/a2a/stream-update.ts",
-    find: "taskStatus(identity, freshOnly(fold), undefined)",
-    becomes: "taskStatus(identity, fold, undefined)",
+    find: "taskStatus(identity, freshOnly(projection), undefined)",
+    becomes: "taskStatus(identity, projection, undefined)",
     harm: "A reader of a stream is told the same sentence with every event that follows it.",
     tests: ["shared/src/a2a/task-view", ...a2a],
   },

@@ -14,7 +14,7 @@ import { join, resolve } from "node:path";
 import { type Fault, faults } from "./faults.ts";
 
 /** What came of one fault; `by` is the first test that failed. */
-export type Verdict = { readonly id: string } & (
+export type Finding = { readonly id: string } & (
   | { readonly caught: true; readonly by: string }
   | { readonly caught: false; readonly why: string }
 );
@@ -31,11 +31,11 @@ export async function plantAll(
   planted: readonly Fault[],
   say: (line: string) => void,
   signal: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<Finding[]> {
   const copy = await mkdtemp(join(tmpdir(), "manyhands-planted-"));
   try {
     await copyCheckout(copy);
-    const verdicts: Verdict[] = [];
+    const verdicts: Finding[] = [];
     for (const fault of planted) {
       const verdict = await plant(fault, copy, signal);
       say(`${verdict.caught ? "caught  " : "SURVIVED"} ${fault.id}: ${verdict.caught ? verdict.by : verdict.why}`);
@@ -55,7 +55,7 @@ export function withFault({ id, find, becomes }: Omit<Fault, "tests">, source: s
   return before + becomes + after;
 }
 
-async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<Verdict> {
+async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<Finding> {
   const { id, file, tests } = fault;
   const path = join(copy, file);
   const source = await Bun.file(path).text();

@@ -19,7 +19,7 @@ export const manus = ((offers) => {
       editor(),
       images(),
       web(),
-      browser({ sight: guided }),
+      browser({ observe: guided }),
       desktop(),
       askHuman(),
       terminate,

@@ -53,7 +53,7 @@ with ask_human for captchas and log-ins. Read long pages with browser_extract_co
 export function guided(look: Look): Look {
   return async (workspace, options) => {
     if (!options.recent.some((name) => name.startsWith("browser_"))) return undefined;
-    const sight = await look(workspace, options);
-    return sight && { ...sight, text: `${guidance.replaceAll("\n", " ")}\n\n${sight.text}` };
+    const observation = await look(workspace, options);
+    return observation && { ...observation, text: `${guidance.replaceAll("\n", " ")}\n\n${observation.text}` };
   };
 }

@@ -108,7 +108,7 @@ function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
 
 async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
-  const added = [...asked, ...(await flow.heard())];
+  const added = [...asked, ...(await flow.receiveMessages())];
   const said = added.length === 0 ? "" : `\n\nThe user added:\n${added.join("\n")}`;
   const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent }) + said;
   const result = await workBranch(flow, {

@@ -7,7 +7,7 @@ import { handOnBranches } from "../result-files.ts";
 import { checkAgreement } from "./agreement.ts";
 import { type Course, type Debater, presentDebaters } from "./debater.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
-import type { Verdict } from "./judge.ts";
+import type { JudgeVerdict } from "./judge.ts";
 import { judgeDebate } from "./judge.ts";
 import { debaterName, givenDebaters, givenPosition, madeDebaters } from "./positions.ts";
 import { publishTranscript, transcriptText, verdictText } from "./transcript.ts";
@@ -129,12 +129,12 @@ async function endRound(flow: Flow, course: Course, { rounds, converge }: Option
 }
 
 async function withAdditions(flow: Flow, course: Course): Promise<Course> {
-  const added = await flow.heard();
+  const added = await flow.receiveMessages();
   if (added.length === 0) return course;
   return { ...course, question: `${course.question}\n\nThe user added:\n${added.join("\n")}` };
 }
 
-function conclude(course: Course, stop: Stop, verdict: Verdict): FlowResult {
+function conclude(course: Course, stop: Stop, verdict: JudgeVerdict): FlowResult {
   const missed = course.absences.map(({ debater, round, reason }) => `- ${debater.name} in round ${round}: ${reason}`);
   const absent = missed.length === 0 ? "" : `\n\nAbsent:\n${missed.join("\n")}`;
   const named = ({ name, agent }: Debater) => ({ debater: name, agent });

@@ -15,8 +15,8 @@ const judgeRole = `You are the judge of a debate and took no part in it. Answer 
  * Has the debate judged by this agent, or by the model where none is named; arguments that are cited exist. Rejects with `task_failed` when there is no
  * verdict to be had.
  */
-export async function judgeDebate(flow: Flow, course: Course, judge: string | undefined): Promise<Verdict> {
-  const form = { schema: verdictForm, check: (verdict: Verdict) => citationFault(verdict, course) };
+export async function judgeDebate(flow: Flow, course: Course, judge: string | undefined): Promise<JudgeVerdict> {
+  const form = { schema: verdictForm, check: (verdict: JudgeVerdict) => citationFault(verdict, course) };
   const text = caseText(course);
   const verdict =
     judge === undefined ? await byModel(flow, text, form) : await byAgent(flow, judge, text, course, form);
@@ -31,14 +31,14 @@ export async function judgeDebate(flow: Flow, course: Course, judge: string | un
   return given;
 }
 
-type Form = { readonly schema: typeof verdictForm; readonly check: (verdict: Verdict) => string | undefined };
+type Form = { readonly schema: typeof verdictForm; readonly check: (verdict: JudgeVerdict) => string | undefined };
 
-function byModel(flow: Flow, text: string, form: Form): Promise<Verdict> {
+function byModel(flow: Flow, text: string, form: Form): Promise<JudgeVerdict> {
   const description = "Gives the verdict on the debate.";
   return flow.decide({ name: "give_verdict", description, instructions: judgeRole, text, ...form });
 }
 
-async function byAgent(flow: Flow, judge: string, text: string, course: Course, form: Form): Promise<Verdict> {
+async function byAgent(flow: Flow, judge: string, text: string, course: Course, form: Form): Promise<JudgeVerdict> {
   const parts = [...flow.files, ...carriedFiles(course.arguments.map(({ files }) => files))];
   const told = `You are the judge of a debate and took no part in it. Give your verdict.\n${rules}\n\n${text}`;
   const judged = await askInForm(flow, judge, { text: told, parts }, form);
@@ -72,10 +72,10 @@ export const verdictForm = z.object({
   citations: z.array(z.int()).min(1).describe("The numbers of all arguments that the decision rests on."),
 });
 
-export type Verdict = z.output<typeof verdictForm>;
+export type JudgeVerdict = z.output<typeof verdictForm>;
 
 /** What is wrong with a verdict: it cites arguments that nobody made. */
-function citationFault({ citations, reasons, dissent, decision }: Verdict, course: Course): string | undefined {
+function citationFault({ citations, reasons, dissent, decision }: JudgeVerdict, course: Course): string | undefined {
   const numbers = course.arguments.map(({ number }) => number);
   const inText = [decision, ...reasons, dissent].flatMap((text) =>
     [...text.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1])),

@@ -1,15 +1,15 @@
 import type { Flow } from "manyhands/flows";
 import type { Course } from "./debater.ts";
-import type { Verdict } from "./judge.ts";
+import type { JudgeVerdict } from "./judge.ts";
 import { positionsText } from "./turn-text.ts";
 
 /** Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one. */
-export function publishTranscript(flow: Flow, course: Course, verdict?: Verdict): void {
+export function publishTranscript(flow: Flow, course: Course, verdict?: JudgeVerdict): void {
   flow.artifact("transcript.md", [{ type: "text", text: transcriptText(course, verdict), mediaType: "text/markdown" }]);
 }
 
 /** The debate as a Markdown text: positions, every round with its arguments and absences, and the verdict. */
-export function transcriptText(course: Course, verdict: Verdict | undefined): string {
+export function transcriptText(course: Course, verdict: JudgeVerdict | undefined): string {
   const rounds = Array.from({ length: course.round }, (_, index) => roundText(course, index + 1));
   return [
     "# Debate",
@@ -21,7 +21,7 @@ export function transcriptText(course: Course, verdict: Verdict | undefined): st
 }
 
 /** A verdict as people read it. */
-export function verdictText({ decision, confidence, reasons, dissent, citations }: Verdict): string {
+export function verdictText({ decision, confidence, reasons, dissent, citations }: JudgeVerdict): string {
   return [
     decision,
     `Confidence: ${confidence}`,

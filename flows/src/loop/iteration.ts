@@ -1,11 +1,11 @@
 import { type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
-import type { Verdict } from "./check.ts";
+import type { CheckVerdict } from "./check.ts";
 
 /** One turn of a loop: what came of the work, and what its check said, if it came that far. */
 export type Iteration = {
   readonly number: number;
   readonly outcome: AskOutcome;
-  readonly verdict: Verdict | undefined;
+  readonly verdict: CheckVerdict | undefined;
 };
 
 /** What the next iteration is told of this one. */

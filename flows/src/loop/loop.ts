@@ -61,7 +61,7 @@ export const loop = defineFlow({
     let best: Iteration | undefined;
     for (let number = 1; number <= options.maxIterations; number++) {
       expectRest(flow, options, number);
-      const added = await flow.heard();
+      const added = await flow.receiveMessages();
       if (added.length > 0) task = `${task}\n\nThe user added:\n${added.join("\n")}`;
       const iteration = await iterate(flow, { ...options, agent, task, sent }, iterations);
       sent = flow.files;

@@ -20,7 +20,7 @@ Use only what they say, say where they contradict each other, and name the agent
 /** One answer made of the completed results. Rejects with `task_failed` when the agent that should make it does not. */
 export async function aggregate(flow: Flow, results: readonly BranchResult[], how: Aggregation): Promise<string> {
   if (how.aggregate === "concatenate") return concatenated(results);
-  const added = await flow.heard();
+  const added = await flow.receiveMessages();
   const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
   const text = `The task:\n${wholeGoal(flow)}${said}\n\nThe results:\n\n${evidence(results)}`;
   if (how.aggregate === "model") {

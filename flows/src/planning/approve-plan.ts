@@ -6,7 +6,7 @@ import { draftSteps } from "./plan-draft.ts";
 import { type DraftBounds, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
 
 /** What a person made of a plan. */
-export type Answer =
+export type PlanReply =
   | { readonly verdict: "approved" }
   | { readonly verdict: "rejected" }
   | { readonly verdict: "edited"; readonly steps: readonly TaskStep[] }
@@ -62,7 +62,7 @@ const yes = /^(?:y|yes|yep|ok|okay|go|start|begin|approved?|fine)(?:,?\s+(?:plea
 const no = /^(?:n|no|nope|stop|cancel|reject(?:ed)?|never mind)(?:,?\s+(?:thanks|thank you|please))?\W*$/i;
 
 /** Reads what a person answered. */
-export function readAnswer(text: string, bounds: DraftBounds): Answer {
+export function readAnswer(text: string, bounds: DraftBounds): PlanReply {
   const said = text.trim();
   if (yes.test(said)) return { verdict: "approved" };
   if (no.test(said)) return { verdict: "rejected" };

@@ -34,11 +34,11 @@ export async function carryOut(
   for (let replans = 0; ; replans++) {
     results = await round(flow, plan, results, board, { ...options, goal });
     const failed = results.filter(({ outcome }) => outcome !== "completed");
-    let added = await flow.heard();
+    let added = await flow.receiveMessages();
     const missing = failed.length === 0 ? await missingOf(flow, goal, plan, results) : [];
     if (failed.length === 0 && missing.length === 0 && added.length === 0) {
       const report = await reportResult(flow, goal, results);
-      added = await flow.heard();
+      added = await flow.receiveMessages();
       if (added.length === 0 || replans === options.replans) return report;
     }
     if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
-import { recallRun } from "manyhands/internal/a2a/ask/recall";
 import { crashPointText } from "manyhands/internal/durable/sqlite/crash-point";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowRun } from "manyhands/internal/flow/flow-run";
@@ -26,7 +26,7 @@ const artifacts = createArtifactStore(join(settings.home, "artifacts"));
 const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 30_000 } });
 const entries = Object.entries(settings.agents).map(([name, url]) => entryForTest(name, url));
 const deps = { peers, agents: fixedAgents(entries), model: modelForTest(settings.model) };
-engine.work(flows.flatMap((flow) => [flowRun(flow, deps), recallRun(flow.name, peers)]));
+engine.work(flows.flatMap((flow) => [flowRun(flow, deps), cancelChildrenRun(flow.name, peers)]));
 
 for (;;) {
   const { total } = await engine.list({ statuses: ["queued", "running", "waiting"], limit: 1 });

@@ -1,5 +1,5 @@
 import type { ReadEvent } from "manyhands/internal/core/events";
-import { type ChatRequest, textOf } from "manyhands/internal/models/chat/chat-protocol";
+import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { told } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 
@@ -59,7 +59,7 @@ export function promptOf({ messages }: ChatRequest): string {
   return messages
     .slice(last + 1)
     .filter(({ role }) => role !== "system")
-    .map(textOf)
+    .map(chatText)
     .join("\n");
 }
 

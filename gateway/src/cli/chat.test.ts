@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import { cliForTest } from "../testing/cli.ts";
 
-const at = (state: TaskState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
+const at = (state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 
 test("a file can be added in mid-conversation and goes along once, with an answer too", async () => {
   let turn = 0;

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 export const shells = ["bash", "zsh", "fish"] as const;
 
 /** What can follow some words of the command line. */
-type Place = { readonly words: string; readonly next: readonly string[] };
+type CompletionPoint = { readonly words: string; readonly next: readonly string[] };
 
 /** A script that completes commands and options in this shell: everything it needs is in it, so that a key press starts no process. */
 export function completionScript(shell: (typeof shells)[number], program: Command): string {
@@ -14,7 +14,7 @@ export function completionScript(shell: (typeof shells)[number], program: Comman
   return shell === "bash" ? ownWords : `autoload -U +X bashcompinit && bashcompinit\n${ownWords}`;
 }
 
-function placesOf(command: Command, words: readonly string[]): Place[] {
+function placesOf(command: Command, words: readonly string[]): CompletionPoint[] {
   const options = command.createHelp().visibleOptions(command);
   const next = [
     ...command.commands.map((one) => one.name()),
@@ -25,7 +25,7 @@ function placesOf(command: Command, words: readonly string[]): Place[] {
   return [{ words: words.join(" "), next }, ...below];
 }
 
-function bashScript(name: string, places: readonly Place[]): string {
+function bashScript(name: string, places: readonly CompletionPoint[]): string {
   const cases = places.map(({ words, next }) => `    "${words}") next="${next.join(" ")}" ;;`);
   return `_${name}() {
   local at="" word next try
@@ -43,11 +43,11 @@ complete -o default -F _${name} ${name}
 `;
 }
 
-function commandsOf(places: readonly Place[]): string {
+function commandsOf(places: readonly CompletionPoint[]): string {
   return places.flatMap(({ words }) => (words === "" ? [] : [`"${words}"`])).join("|");
 }
 
-function fishScript(name: string, places: readonly Place[]): string {
+function fishScript(name: string, places: readonly CompletionPoint[]): string {
   const tops = places.filter(({ words }) => words !== "" && !words.includes(" ")).map(({ words }) => words);
   const lines = places.flatMap(({ words, next }) => {
     const [first, second] = words.split(" ");

@@ -6,12 +6,12 @@ import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import type { CliContext } from "../session/context.ts";
-import type { TaskItem, TaskState } from "../tasks/task-item.ts";
-import type { TaskOutcome } from "../terminal/conduct.ts";
+import type { ShownState, TaskItem } from "../tasks/task-item.ts";
+import type { TaskOutcome } from "../terminal/render-task.ts";
 import { cliForTest } from "../testing/cli.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
-const at = (state: TaskState, text?: string): TaskItem => ({
+const at = (state: ShownState, text?: string): TaskItem => ({
   kind: "state",
   taskId: "t1",
   contextId: "c1",
@@ -63,7 +63,7 @@ test("what is to be done next is told as a command that reaches the same agent o
   const outcome = { taskId: "t1", contextId: "c1", state: "input-required" } as TaskOutcome;
   const said: string[] = [];
   const config = await loadConfig({ cwd: "/", env: {} });
-  const told = (state: TaskState, spoken: Spoken) => {
+  const told = (state: ShownState, spoken: Spoken) => {
     const terminal = { say: (line: string) => said.push(line) } as unknown as CliContext["terminal"];
     tellWhatNext({ ...outcome, state }, spoken, config, { terminal });
     return said.at(-1);

@@ -3,9 +3,9 @@ import type { CliContext } from "../session/context.ts";
 import { openSession } from "../session/open-session.ts";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import { factsText } from "../terminal/agent-line.ts";
-import { conduct } from "../terminal/conduct.ts";
 import { exitCodeOf } from "../terminal/exit-code.ts";
 import { tellOutcome } from "../terminal/outcome.ts";
+import { renderTask } from "../terminal/render-task.ts";
 import { readSchema, readTask } from "./read-task.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
@@ -49,13 +49,13 @@ export async function runTask(
 ): Promise<number> {
   const { terminal } = context;
   terminal.say(factsText(client.facts));
-  let outcome = await conduct((signal) => client.send(first, { signal }), { client, terminal, json });
+  let outcome = await renderTask((signal) => client.send(first, { signal }), { client, terminal, json });
   while (outcome.state === "input-required" && terminal.interactive) {
     const answer = await terminal.ask("Your answer");
     if (answer === undefined) break;
     const { taskId, contextId, view } = outcome;
     const next = { text: answer, taskId, contextId };
-    const more = await conduct((signal) => client.send(next, { signal }), { client, terminal, json, view });
+    const more = await renderTask((signal) => client.send(next, { signal }), { client, terminal, json, view });
     outcome = { ...more, artifacts: [...outcome.artifacts, ...more.artifacts] };
   }
   await tellOutcome(outcome, context, { source: client, json });

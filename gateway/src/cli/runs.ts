@@ -12,9 +12,9 @@ import { urlOf } from "../supervisor/server-table.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../tasks/agent-client.ts";
 import type { StoredRuns } from "../tasks/stored-runs.ts";
 import { openStoredRuns } from "../tasks/stored-runs.ts";
-import { conduct } from "../terminal/conduct.ts";
 import { exitCodeOf, exitCodes } from "../terminal/exit-code.ts";
 import { tellOutcome } from "../terminal/outcome.ts";
+import { renderTask } from "../terminal/render-task.ts";
 import { safeJson, safeLine } from "../terminal/safe-text.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readFiles } from "./read-task.ts";
@@ -65,7 +65,7 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   const { terminal } = context;
   const { json } = options;
-  const outcome = await conduct(() => stored.runs.show(id), { client: undefined, terminal, json });
+  const outcome = await renderTask(() => stored.runs.show(id), { client: undefined, terminal, json });
   await tellOutcome(outcome, context, { source: stored.runs, json });
   if (!json && outcome.state === "paused") tellWhatNext(outcome, options, config, context);
   return exitCodes.ok;
@@ -112,14 +112,14 @@ export async function resumeRun(id: string, options: RunsOptions, context: CliCo
 
 async function show(
   id: string,
-  open: Parameters<typeof conduct>[0],
+  open: Parameters<typeof renderTask>[0],
   client: AgentClient,
   { json, ...spoken }: RunsOptions,
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
   // A stream that ends early has not told the task's own ids.
-  const outcome = { ...(await conduct(open, { client: undefined, terminal, json })), taskId: id };
+  const outcome = { ...(await renderTask(open, { client: undefined, terminal, json })), taskId: id };
   const config = await context.configure(spoken.config);
   await using stored = openStore(config, {});
   const before = await journalOf(id, stored?.runs, terminal);
@@ -136,7 +136,7 @@ async function show(
 async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Terminal) {
   if (runs === undefined || (await runs.kindOf(id)) === undefined) return undefined;
   const silent = { ...terminal, out: () => undefined, say: () => undefined };
-  const { artifacts, view } = await conduct(() => runs.show(id), { client: undefined, terminal: silent });
+  const { artifacts, view } = await renderTask(() => runs.show(id), { client: undefined, terminal: silent });
   return { artifacts, view, source: runs };
 }
 

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { setupUsage } from "../setup/usage.ts";
-import type { TaskItem, TaskState } from "../tasks/task-item.ts";
+import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import { cliForTest } from "../testing/cli.ts";
 
-const at = (state: TaskState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
+const at = (state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 const play = async function* () {
   yield at("completed");
 };

@@ -3,7 +3,7 @@ import { ownCommand } from "manyhands/internal/core/release";
 import { isOwnAgent } from "../session/agent-session.ts";
 import type { CliContext } from "../session/context.ts";
 import type { Partner } from "../session/open-session.ts";
-import type { TaskOutcome } from "../terminal/conduct.ts";
+import type { TaskOutcome } from "../terminal/render-task.ts";
 
 /** Whom a command spoke with, as its options named it. */
 export type Spoken = Partner & {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
+import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
-import { hostile, parade } from "../testing/parade.ts";
 
 const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = 15_000;
@@ -66,7 +66,7 @@ async function start(page: Page, flow: string, task: string): Promise<void> {
 }
 
 test("a run is started, seen live, answered and read to its end, and a reload in the middle loses nothing", async () => {
-  await using gateway = await startGateway({ flows: [parade] });
+  await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
@@ -94,7 +94,7 @@ test("a run is started, seen live, answered and read to its end, and a reload in
 }, 60_000);
 
 test("what a model says is text: it runs nothing, fetches nothing, leads nowhere but to web addresses", async () => {
-  await using gateway = await startGateway({ flows: [parade] });
+  await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page, asked } = opened;
   const message = "<script>window.hacked = 4</script><b>bold</b>";
@@ -130,7 +130,7 @@ test("a run is cancelled, and one that failed says why", async () => {
 }, 60_000);
 
 test("the token is asked for once, kept for the tab, and asked for again when it is wrong", async () => {
-  await using gateway = await startGateway({ token: "secret", flows: [parade] });
+  await using gateway = await startGateway({ token: "secret", flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Token").fill("guess");
@@ -169,7 +169,7 @@ test("the connection breaks in the middle, and the page goes on where it was", a
 }, 60_000);
 
 test("options of a flow are fields of their kind; only those that were set are sent, and JSON that is none is named", async () => {
-  await using gateway = await startGateway({ flows: [parade] });
+  await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Flow or agent").selectOption("parade");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostile } from "../testing/parade.ts";
+import { hostile } from "../testing/console-fixture.ts";
 import { parseMarkdown } from "./markdown.js";
 
 const text = (text: string) => ({ type: "text" as const, text });

@@ -9,9 +9,9 @@ import { urlOf } from "../supervisor/server-table.ts";
 import type { AgentClient, FileSource, OutgoingFile } from "../tasks/agent-client.ts";
 import { type SavedFile, saveFiles } from "../tasks/save-files.ts";
 import { factsText } from "../terminal/agent-line.ts";
-import { conduct, type TaskOutcome } from "../terminal/conduct.ts";
 import { exitCodeOf, exitCodes } from "../terminal/exit-code.ts";
 import { summaryText } from "../terminal/render.ts";
+import { renderTask, type TaskOutcome } from "../terminal/render-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
 import { type Check, checkResults } from "./check-results.ts";
@@ -33,7 +33,7 @@ export async function demoCommand(options: { readonly config?: string }, context
   const site = startRegistrationSite();
   try {
     terminal.say("Starting the agents and the gateway …");
-    const own = await apart(config);
+    const own = await withOwnHome(config);
     const names = Object.keys(own.agents);
     const reachable = { ...context, env: reaching(site.host, own, context.env) };
     const session = await startSystem(own, reachable, { names, needed: names });
@@ -60,7 +60,7 @@ async function carryOut(client: AgentClient, scene: Scene, context: CliContext):
   const text = demoTask(scene.abilities, scene.site.url);
   terminal.out(`\n${text}\n\n`);
   const message = { text, files: await filesFor(scene.abilities, csv, project) };
-  const outcome = await conduct((signal) => client.send(message, { signal }), { client, terminal, json: false });
+  const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal, json: false });
   terminal.out(`\n${summaryText(outcome.view)}\n`);
   if (outcome.state !== "completed") {
     terminal.out(`${paint(terminal.style, "red", `✗ ${outcome.state}`)} ${safeText(outcome.text)}\n`);
@@ -81,7 +81,7 @@ async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFi
 }
 
 /** The settings with a home of its own where a system is up already: servers that share one take each other's runs, and only ours know the site. */
-async function apart(config: Config): Promise<Config> {
+async function withOwnHome(config: Config): Promise<Config> {
   const others = await isUp(urlOf({ name: "gateway" }, config));
   return others ? { ...config, home: join(config.home, "demo") } : config;
 }

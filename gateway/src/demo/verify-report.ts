@@ -1,5 +1,5 @@
 /** One figure that a report should have, and whether it has. */
-type Verdict = { readonly figure: string; readonly expected: string; readonly found: boolean };
+type FigureCheck = { readonly figure: string; readonly expected: string; readonly found: boolean };
 
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
@@ -7,7 +7,7 @@ const monthNames = "January February March April May June July August September 
  * Looks for every expected figure in a report, however it is laid out: revenue, orders and average order value of each region, the best
  * month and the odd orders. A line about one region alone must have that region's own revenue.
  */
-export function verifyReport(report: string, figures: Figures): Verdict[] {
+export function verifyReport(report: string, figures: Figures): FigureCheck[] {
   const numbers = numbersIn(report);
   const names = figures.regions.map(({ name }) => name);
   return [
@@ -17,7 +17,12 @@ export function verifyReport(report: string, figures: Figures): Verdict[] {
   ];
 }
 
-function regionVerdicts(region: Region, names: readonly string[], report: string, all: readonly number[]): Verdict[] {
+function regionVerdicts(
+  region: Region,
+  names: readonly string[],
+  report: string,
+  all: readonly number[],
+): FigureCheck[] {
   const own = report
     .split("\n")
     .filter((line) => names.filter((name) => line.includes(name)).join() === region.name)

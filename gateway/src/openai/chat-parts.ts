@@ -1,7 +1,7 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { Part } from "manyhands/internal/core/message";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
-import { type ChatMessage, textOf } from "./chat-request.ts";
+import { type ChatMessage, messageText } from "./chat-request.ts";
 
 /** What a run is told of a chat: the newest message whole, and, for one that does not know the chat yet, what was said before. */
 export async function chatParts(
@@ -11,8 +11,8 @@ export async function chatParts(
 ): Promise<Part[]> {
   const newest = messages.findLast(({ role }) => role === "user");
   if (newest === undefined) throw new AppError("invalid_input", "messages: there is no message of a user to answer.");
-  const earlier = knowsChat ? [] : messages.slice(0, messages.indexOf(newest)).filter((one) => textOf(one) !== "");
-  const parts: Part[] = [{ type: "text", text: [...preface(earlier), textOf(newest)].join("\n") }];
+  const earlier = knowsChat ? [] : messages.slice(0, messages.indexOf(newest)).filter((one) => messageText(one) !== "");
+  const parts: Part[] = [{ type: "text", text: [...preface(earlier), messageText(newest)].join("\n") }];
   if (typeof newest.content === "string") return parts;
   for (const part of newest.content ?? []) {
     if (part.type === "image_url") parts.push(await fileOf(part.image_url.url, "image", artifacts));
@@ -23,7 +23,7 @@ export async function chatParts(
 
 function preface(earlier: readonly ChatMessage[]): string[] {
   if (earlier.length === 0) return [];
-  const said = earlier.map((message) => `${message.role}: ${textOf(message)}`);
+  const said = earlier.map((message) => `${message.role}: ${messageText(message)}`);
   return ["What was said before:", ...said, "", "Now:"];
 }
 

@@ -48,7 +48,7 @@ export const chatRequest = z.looseObject({
 export type ChatRequest = z.output<typeof chatRequest>;
 
 /** The text of a message, its parts one a line. */
-export function textOf({ content }: ChatMessage): string {
+export function messageText({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? []).flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
 }

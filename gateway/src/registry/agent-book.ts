@@ -33,7 +33,7 @@ export function agentBook(
   const agents = new Map<string, KnownAgent>();
   const met = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
-  const meet = (name: string) => {
+  const resolveAgent = (name: string) => {
     if (met.has(name)) return;
     met.add(name);
     for (const listener of listeners) listener(name);
@@ -41,7 +41,7 @@ export function agentBook(
   const know = (address: AgentAddress): KnownAgent => {
     const agent = knownAgent(address, deps);
     agents.set(address.name, agent);
-    meet(address.name);
+    resolveAgent(address.name);
     return agent;
   };
   for (const address of configured) know({ ...address, source: "configured" });

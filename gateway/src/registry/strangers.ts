@@ -13,12 +13,12 @@ const cardAgeMs = 60_000;
 const mostRemembered = 200;
 
 /** Nobody is remembered yet. `meet` makes what is known of an address, before anything was asked there. */
-export function createStrangers(meet: (url: string) => KnownAgent): Strangers {
+export function createStrangers(resolveAgent: (url: string) => KnownAgent): Strangers {
   const met = new Map<string, KnownAgent>();
   return {
     get: (url) => met.get(url),
     async connect(url, signal) {
-      const agent = met.get(url) ?? meet(url);
+      const agent = met.get(url) ?? resolveAgent(url);
       met.delete(url);
       met.set(url, agent);
       const oldest = met.keys().next().value;

@@ -18,7 +18,7 @@ type Checked<Given extends Parts> = {
 };
 
 /** An answer of an endpoint: what it means, and its body where it has one. */
-export type Answer = { readonly description: string; readonly body?: z.ZodType; readonly mediaType?: string };
+export type ResponseSpec = { readonly description: string; readonly body?: z.ZodType; readonly mediaType?: string };
 
 /** What an endpoint is told and says, for the description of the API. */
 export type EndpointAbout = {
@@ -29,7 +29,7 @@ export type EndpointAbout = {
   readonly summary: string;
   readonly description?: string;
   readonly request: Parts;
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly answers: Readonly<Record<number, ResponseSpec>>;
   /** The statuses of the errors it may answer with, beside those that `problemsOf` knows from the request. */
   readonly problems: readonly number[];
 };

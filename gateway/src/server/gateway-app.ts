@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import type { Doorbell } from "manyhands/internal/a2a/ask/doorbell";
+import type { PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import { pushKind } from "manyhands/internal/a2a/push/push-run";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
@@ -11,10 +11,10 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
-import { mcpFace } from "manyhands/internal/mcp/server/mcp-face";
+import { mcpAdapter } from "manyhands/internal/mcp/server/mcp-adapter";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
-import { openAiFace } from "../openai/openai-face.ts";
+import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
@@ -23,8 +23,8 @@ import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
-import { type A2aFaceDeps, a2aFace } from "./a2a-face.ts";
-import { doorbellApp } from "./doorbell-app.ts";
+import { type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
+import { pushCallbackApp } from "./push-callback-app.ts";
 
 /** What the gateway's server is made of. */
 export type GatewayAppDeps = {
@@ -39,11 +39,11 @@ export type GatewayAppDeps = {
   readonly runs: Runs;
   /** The model of the flows' own calls. */
   readonly model: { readonly name: string; readonly provider: string };
-  readonly facts: A2aFaceDeps["facts"];
+  readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
-  readonly cardStyle?: A2aFaceDeps["cardStyle"];
+  readonly cardStyle?: A2aAdapterDeps["cardStyle"];
   /** Where agents elsewhere ring; there is none when left out. */
-  readonly doorbell?: Doorbell | undefined;
+  readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: (request: Request) => Promise<string> | string;
   readonly report: (bug: unknown) => void;
 };
@@ -72,11 +72,11 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
   app.route("/", artifactApp(artifacts, identify));
-  app.route("/", doorbellApp(options.doorbell));
-  app.route("/", a2aFace(deps));
-  const mcp = mcpFace(deps);
+  app.route("/", pushCallbackApp(options.pushCallbacks));
+  app.route("/", a2aAdapter(deps));
+  const mcp = mcpAdapter(deps);
   app.all("/mcp", (c) => mcp(c.req.raw));
-  app.route("/v1", openAiFace(deps));
+  app.route("/v1", openAiAdapter(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
   app.route("/", pagesApp(endpoints, { version, publicUrl }));
   app.route("/", restApp(endpoints, deps));

@@ -1,5 +1,5 @@
+import { cancelChildrenRun, engineCancellingChildren } from "manyhands/internal/a2a/ask/cancel-children";
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
-import { recallingEngine, recallRun } from "manyhands/internal/a2a/ask/recall";
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import { type PushDeps, pushRun } from "manyhands/internal/a2a/push/push-run";
 import type { Engine } from "manyhands/internal/core/engine";
@@ -18,8 +18,8 @@ export type WorkDeps = Parameters<typeof flowRun>[1] & {
 
 /** Has the engine execute the runs of a flow reached at `url`, recall what those that are cancelled asked of agents, and tell receivers of them. */
 export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: WorkDeps): void {
-  engine.work([flowRun(flow, deps), recallRun(flow.name, deps.peers)], { concurrency });
-  engine.work([pushRun({ ...deps.push, kind: flow.name, publicUrl: url })], { concurrency, apart: true });
+  engine.work([flowRun(flow, deps), cancelChildrenRun(flow.name, deps.peers)], { concurrency });
+  engine.work([pushRun({ ...deps.push, kind: flow.name, publicUrl: url })], { concurrency, dedicatedPool: true });
 }
 
 /** Whose a run is: this gateway's, or an agent's of the same home, which then has to be asked to cancel it. */
@@ -40,7 +40,7 @@ export function gatewayEngine(engine: Engine, { isOurs, agentOf }: Owners): Engi
     ...engine,
     async cancel(runId) {
       const { kind = "" } = (await engine.get(runId)) ?? {};
-      if (isOurs(kind)) return recallingEngine(engine, kind).cancel(runId);
+      if (isOurs(kind)) return engineCancellingChildren(engine, kind).cancel(runId);
       const signal = AbortSignal.timeout(askMs);
       try {
         const agent = await agentOf(kind, signal);

@@ -178,7 +178,7 @@ test("another's run looks like one that never was, through every verb and face",
 
 test("no face answers under another name or to a page of another site", async () => {
   await using gateway = await startGateway();
-  const faces = [
+  const adapters = [
     "/",
     "/flows",
     "/runs",
@@ -190,7 +190,7 @@ test("no face answers under another name or to a page of another site", async ()
     "/console/main.js",
     `/artifacts/${"0".repeat(64)}/x`,
   ];
-  for (const face of faces)
+  for (const adapter of adapters)
     for (const headers of [{ Host: "evil.example" }, { Origin: "http://evil.example" }, { Origin: "null" }])
-      expect([face, (await fetch(`${gateway.url}${face}`, { headers })).status]).toEqual([face, 403]);
+      expect([adapter, (await fetch(`${gateway.url}${adapter}`, { headers })).status]).toEqual([adapter, 403]);
 });

@@ -11,7 +11,7 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
-import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { bearerSecurity, identifyBy, openLocalUsers } from "manyhands/internal/server/access";
 import { openModel } from "manyhands/internal/server/open-model";
@@ -23,11 +23,11 @@ import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import type { Registry } from "../registry/registry.ts";
-import { faceUrl } from "./a2a-face.ts";
-import { openDoorbell } from "./doorbell-app.ts";
+import { adapterUrl } from "./a2a-adapter.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
+import { openPushCallbacks } from "./push-callback-app.ts";
 
 const connectMs = 30_000;
 
@@ -105,11 +105,11 @@ async function open({
   const registry = await openGatewayRegistry(config, flows, inside, report);
   const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
   const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
-  const doorbell = await openDoorbell(home, publicUrl === url ? server.publicUrl : publicUrl);
+  const pushCallbacks = await openPushCallbacks(home, publicUrl === url ? server.publicUrl : publicUrl);
   const peers = createPeers({
     engine,
     artifacts,
-    doorbell,
+    pushCallbacks,
     inside,
     headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
     // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
@@ -117,7 +117,7 @@ async function open({
       isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
       const flow = flows.find((one) => one.name === name);
-      return flow === undefined ? configured(registry, name) : { name, url: faceUrl(url, name) };
+      return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
     },
     retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
     bounds: { patienceMs: config.gateway.patienceMs },
@@ -125,8 +125,8 @@ async function open({
   const webhooks = openWebhooks(config);
   const push = { engine, webhooks, log: logger };
   const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, url) };
-  for (const flow of flows) workOn(flow, faceUrl(publicUrl, flow.name), engine, flowDeps);
-  registry.eachAgent((name) => workOn(agentFlow(name, engine), faceUrl(publicUrl, name), engine, flowDeps));
+  for (const flow of flows) workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps);
+  registry.eachAgent((name) => workOn(agentFlow(name, engine), adapterUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, {
     isOurs: (kind) => runnables.ofKind(kind)?.kind === kind,
@@ -135,7 +135,13 @@ async function open({
       return agent && registry.connect(agent, signal);
     },
   });
-  const runs = openRuns({ engine: guarded, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  const runs = openRuns({
+    engine: guarded,
+    artifacts,
+    projections: createProjectionCache(engine),
+    runnables,
+    publicUrl,
+  });
   const facts = { name: model.name, provider: model.provider };
   const app = gatewayApp({
     version,
@@ -156,7 +162,7 @@ async function open({
     },
     webhooks,
     cardStyle: server.card,
-    doorbell,
+    pushCallbacks,
     identify: identifyBy(server.token),
     report,
   });

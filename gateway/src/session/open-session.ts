@@ -4,7 +4,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import { registryFile } from "../registry/registry-file.ts";
-import { faceUrl } from "../server/a2a-face.ts";
+import { adapterUrl } from "../server/a2a-adapter.ts";
 import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
 import { fetchServer } from "../tasks/fetch-server.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
@@ -49,7 +49,7 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
   if (!(await isUp(gateway))) return false;
   const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
   const signal = AbortSignal.timeout(lookMs);
-  const response = await fetchServer(`${faceUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
+  const response = await fetchServer(`${adapterUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
     headers,
     signal,
   });
@@ -80,7 +80,7 @@ async function openAtGateway(
   const session = await openSystem(config, context, needed);
   try {
     const outside = publicUrlOf({ name: "gateway" }, session.config);
-    const client = await context.connect(faceUrl(session.url, name), config.server.token, faceUrl(outside, name));
+    const client = await context.connect(adapterUrl(session.url, name), config.server.token, adapterUrl(outside, name));
     return { client, passing: session.passing, close: () => session.close() };
   } catch (error) {
     await session.close();

@@ -1,7 +1,7 @@
 import type { Json } from "manyhands/internal/core/json";
 import type { Part } from "manyhands/internal/core/message";
 import type { FlowSettings } from "manyhands/internal/core/task";
-import type { TaskItem, TaskState } from "./task-item.ts";
+import type { ShownState, TaskItem } from "./task-item.ts";
 
 /** What an agent's card says of it. Undefined where the card does not say: it may be anyone's agent. */
 export type AgentFacts = {
@@ -31,7 +31,7 @@ export type TaskSummary = {
   readonly id: string;
   readonly of?: string;
   readonly contextId: string;
-  readonly state: TaskState;
+  readonly state: ShownState;
   readonly updatedAt: number;
   readonly title: string;
 };

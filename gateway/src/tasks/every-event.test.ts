@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type EventOf, type EventType, readEvent, readTypes, writtenEvent } from "manyhands/internal/core/events";
 import type { RunEvent } from "manyhands/internal/core/run";
-import { applyEvent, emptyFold } from "manyhands/internal/runs/projection";
+import { applyEvent, emptyProjection } from "manyhands/internal/runs/projection";
 import { statusText } from "manyhands/internal/runs/status-text";
 import { entries, timelineEntry } from "../console/timeline-entry.js";
 import { newView, render } from "../terminal/render.ts";
@@ -46,7 +46,7 @@ test.each(cases)("%s is read as it was written, and every view has an answer for
   const event = readEvent(stored);
   expect(event.type).toBe(type as typeof event.type);
   expect(writtenEvent(event)).toEqual(type === "unknown" ? undefined : stored);
-  expect(applyEvent(emptyFold, { runId: "r", seq: 1, at: 1, event: stored }).seq).toBe(1);
+  expect(applyEvent(emptyProjection, { runId: "r", seq: 1, at: 1, event: stored }).seq).toBe(1);
   expect(["string", "undefined"]).toContain(typeof statusText(event));
   expect(typeof render(newView, { kind: "event", seq: 1, at: 1, event }, { color: false, columns: 80 }).text).toBe(
     "string",

@@ -5,12 +5,12 @@ import { readEvent } from "manyhands/internal/core/events";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
-import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { statusOf } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";
-import type { TaskItem, TaskState } from "./task-item.ts";
+import type { ShownState, TaskItem } from "./task-item.ts";
 
 /** The runs of agents and flows as they are on this machine's disk, for reading while no server is up. */
 export interface StoredRuns extends TaskList, FileSource {
@@ -28,8 +28,8 @@ const input = z.looseObject({
 
 /** The runs of `kind` in an engine's store, or those of every agent and flow. Executes none of them. */
 export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: string): StoredRuns {
-  const folds = createFoldCache(engine);
-  const stateOf = async (run: RunRecord) => stateName(statusOf(run, await folds.current(run)), run);
+  const projections = createProjectionCache(engine);
+  const stateOf = async (run: RunRecord) => stateName(statusOf(run, await projections.current(run)), run);
   const find = async (runId: string): Promise<RunRecord> => {
     const run = await engine.get(runId);
     const isThere = run !== undefined && isTask(run) && (kind === undefined || run.kind === kind);
@@ -102,7 +102,7 @@ async function newest(engine: Engine, kind: string | undefined, limit: number): 
 }
 
 /** A run's status in words, those of A2A where they have one for it. */
-function stateName(status: ReturnType<typeof statusOf>, { error }: RunRecord): TaskState {
+function stateName(status: ReturnType<typeof statusOf>, { error }: RunRecord): ShownState {
   if (status === "queued") return "submitted";
   if (status === "running" || status === "waiting") return "working";
   return status === "failed" && error?.code === "rejected" ? "rejected" : status;

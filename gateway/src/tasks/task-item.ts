@@ -3,7 +3,7 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Progress } from "manyhands/internal/core/progress";
 
 /** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */
-export type TaskState = StateName | "paused";
+export type ShownState = StateName | "paused";
 
 /** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
 export type TaskItem =
@@ -13,7 +13,7 @@ export type TaskItem =
       readonly kind: "state";
       readonly taskId: string;
       readonly contextId: string;
-      readonly state: TaskState;
+      readonly state: ShownState;
       /** Since when, where the agent tells. */
       readonly at?: number;
       /** What the agent said with it: a question, the cause of a failure. */

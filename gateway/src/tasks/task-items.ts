@@ -1,7 +1,7 @@
 import { artifactParts, messageText, type TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import { stateName } from "manyhands/internal/a2a/task-state";
 import { type EventOf, readEvent } from "manyhands/internal/core/events";
-import type { TaskItem, TaskState } from "./task-item.ts";
+import type { ShownState, TaskItem } from "./task-item.ts";
 
 /**
  * The updates of an A2A stream as items for those who watch: the journal's events where the agent is one of ours, status texts and
@@ -11,7 +11,7 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
   const known = new Set<string>();
   let ids = { taskId: "", contextId: "" };
   let at = Date.now();
-  let told: TaskState | undefined;
+  let told: ShownState | undefined;
   for await (const update of updates) {
     if (update.kind === "progress") yield { kind: "progress", event: update.progress };
     if (update.kind === "status") {

@@ -8,7 +8,7 @@ import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
-import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { anyCard } from "../registry/card-policy.ts";
@@ -54,7 +54,7 @@ export async function startGateway(
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
   const { token } = options;
-  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl: url });
+  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl: url });
   const app = gatewayApp({
     version: "0.0.0",
     publicUrl: url,

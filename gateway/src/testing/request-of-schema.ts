@@ -63,7 +63,7 @@ export function fitting(schema: Schema, named: Readonly<Record<string, Schema>>,
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(inner));
   switch (schema.type) {
     case "string":
-      return textOf(schema);
+      return textOfFormat(schema);
     case "integer":
     case "number":
       return fc.integer({ min: Math.max(schema.minimum ?? 0, -1e9), max: Math.min(schema.maximum ?? 1_000, 1e9) });
@@ -78,7 +78,7 @@ export function fitting(schema: Schema, named: Readonly<Record<string, Schema>>,
   }
 }
 
-function textOf({ format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
+function textOfFormat({ format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
   if (format === "uri") return fc.constantFrom("http://127.0.0.1:9/", "http://localhost:9/card", "https://[::1]:9");
   if (format === "base64") return fc.base64String({ maxLength: 40 });
   return fc.string({ unit: "grapheme", minLength, maxLength: Math.min(maxLength, 40) });

@@ -1,18 +1,18 @@
 import { TaskState } from "@a2a-js/sdk";
 import type { RunRecord } from "../core/engine.ts";
-import type { TaskFold } from "../runs/projection.ts";
+import type { TaskProjection } from "../runs/projection.ts";
 
 /**
  * The A2A state of a run from its events, and from its record where that is at hand and knows more: that a worker has
  * taken it, or that it waits for something no event told of.
  */
-export function taskState(fold: TaskFold, run?: RunRecord): TaskState {
-  if (fold.end !== undefined) return endState(fold.end);
-  if (fold.question !== undefined) {
-    return waitingState(fold.question === "authorization" ? "auth-required" : "input-required");
+export function taskState(projection: TaskProjection, run?: RunRecord): TaskState {
+  if (projection.end !== undefined) return endState(projection.end);
+  if (projection.question !== undefined) {
+    return waitingState(projection.question === "authorization" ? "auth-required" : "input-required");
   }
   if (run?.status === "waiting") return waitingState(run.waiting?.reason);
-  const started = fold.started || (run !== undefined && run.status !== "queued");
+  const started = projection.started || (run !== undefined && run.status !== "queued");
   return started ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
 }
 
@@ -33,7 +33,7 @@ export function isSettled(state: TaskState): boolean {
   );
 }
 
-function endState({ status, error }: NonNullable<TaskFold["end"]>): TaskState {
+function endState({ status, error }: NonNullable<TaskProjection["end"]>): TaskState {
   if (status === "completed") return TaskState.TASK_STATE_COMPLETED;
   if (status === "canceled") return TaskState.TASK_STATE_CANCELED;
   return error?.code === "rejected" ? TaskState.TASK_STATE_REJECTED : TaskState.TASK_STATE_FAILED;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Role, Task, TaskState } from "@a2a-js/sdk";
 import type { RunRecord } from "../core/engine.ts";
 import type { JournalEvent, RunEnded } from "../core/events.ts";
-import { applyEvent, emptyFold, type TaskFold } from "../runs/projection.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "../runs/projection.ts";
 import { isSettled, isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";
 
@@ -19,10 +19,10 @@ const ended = (status: RunEnded["status"], error?: RunEnded["error"]): RunEnded 
   ...(error === undefined ? {} : { error }),
 });
 
-function fold(...events: readonly (JournalEvent | RunEnded | { type: string })[]): TaskFold {
-  return events.reduce<TaskFold>(
+function projection(...events: readonly (JournalEvent | RunEnded | { type: string })[]): TaskProjection {
+  return events.reduce<TaskProjection>(
     (before, event, i) => applyEvent(before, { runId: identity.id, seq: i + 1, at: 1_000 * (i + 1), event }),
-    emptyFold,
+    emptyProjection,
   );
 }
 
@@ -31,12 +31,12 @@ function record(over: Partial<RunRecord>): RunRecord {
   return { ...identity, ...base, status: "running", ...over };
 }
 
-const view = (from: TaskFold, historyLength?: number) =>
+const view = (from: TaskProjection, historyLength?: number) =>
   taskView(identity, from, "http://agent.test/", { historyLength, artifacts: true });
 
 test("a run's events become a task with its messages, its files by URL and its answer as the last artifact", () => {
   const task = view(
-    fold(
+    projection(
       received("m1", "write it"),
       { type: "step-started", step: 1, maxSteps: 9 },
       { type: "artifact-added", artifactId: "f1", name: "my report.md", parts: [{ type: "file", ...file }] },
@@ -65,7 +65,7 @@ test("an artifact that comes again replaces the earlier one and moves to the end
     name: artifactId,
     parts: [{ type: "text", text }],
   });
-  const task = view(fold(artifact("x", "1"), artifact("y", "2"), artifact("x", "3")));
+  const task = view(projection(artifact("x", "1"), artifact("y", "2"), artifact("x", "3")));
   expect(task.artifacts.map(({ artifactId }) => artifactId)).toEqual(["y", "x"]);
   expect(task.artifacts[1]?.parts[0]?.content).toEqual({ $case: "text", value: "3" });
 });
@@ -73,16 +73,16 @@ test("an artifact that comes again replaces the earlier one and moves to the end
 test("a question makes the task wait for input, whatever else still runs, until it is answered or a step begins", () => {
   const asked: JournalEvent = { type: "question-asked", question: "Which one?", kind: "question" };
   const other: JournalEvent = { type: "tool-started", callId: "c", name: "bash", arguments: "{}" };
-  const open = fold(received("m1", "hi"), asked, other);
+  const open = projection(received("m1", "hi"), asked, other);
   expect(taskState(open)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-  const task = view(fold(received("m1", "hi"), asked));
+  const task = view(projection(received("m1", "hi"), asked));
   expect(task.status?.message?.parts[0]?.content).toEqual({ $case: "text", value: "Which one?" });
   expect(task.history[1]).toMatchObject({ role: Role.ROLE_AGENT, messageId: "run-1/2", taskId: "run-1" });
-  expect(taskState(fold(received("m1", "hi"), asked, received("m2", "that")))).toBe(TaskState.TASK_STATE_WORKING);
-  expect(taskState(fold(received("m1", "hi"), asked, { type: "step-started", step: 2, maxSteps: 9 }))).toBe(
+  expect(taskState(projection(received("m1", "hi"), asked, received("m2", "that")))).toBe(TaskState.TASK_STATE_WORKING);
+  expect(taskState(projection(received("m1", "hi"), asked, { type: "step-started", step: 2, maxSteps: 9 }))).toBe(
     TaskState.TASK_STATE_WORKING,
   );
-  expect(taskState(fold({ ...asked, kind: "authorization" }))).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
+  expect(taskState(projection({ ...asked, kind: "authorization" }))).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   ["waiting", { waiting: { signal: "message", reason: "auth-required" } }, TaskState.TASK_STATE_AUTH_REQUIRED],
   ["waiting", { waiting: { signal: "child" } }, TaskState.TASK_STATE_WORKING],
 ] as const)("a run that is %s with %j is shown as state %i", (status, over, state) => {
-  expect(taskState(fold(received("m1", "hi")), record({ status, ...over }))).toBe(state);
+  expect(taskState(projection(received("m1", "hi")), record({ status, ...over }))).toBe(state);
 });
 
 test.each([
@@ -103,7 +103,11 @@ test.each([
   ["failed", { code: "rejected", message: "Not my job" }, TaskState.TASK_STATE_REJECTED, "Not my job"],
 ] as const)("a run that ended %s with %j says so", (status, error, state, text) => {
   const task = view(
-    fold(received("m", "x"), { type: "tool-started", callId: "c", name: "t", arguments: "{}" }, ended(status, error)),
+    projection(
+      received("m", "x"),
+      { type: "tool-started", callId: "c", name: "t", arguments: "{}" },
+      ended(status, error),
+    ),
   );
   expect(task.status?.state).toBe(state);
   const said = task.status?.message?.parts[0]?.content;
@@ -112,12 +116,12 @@ test.each([
 
 test("a paused run says why, and stops saying it when it goes on", () => {
   const paused = { type: "run-paused", error: { code: "non_deterministic", message: "The code changed" } };
-  expect(fold(received("m", "x"), paused).status?.text).toBe("Paused: The code changed");
-  expect(fold(received("m", "x"), paused, { type: "run-resumed" }).status).toBeUndefined();
+  expect(projection(received("m", "x"), paused).status?.text).toBe("Paused: The code changed");
+  expect(projection(received("m", "x"), paused, { type: "run-resumed" }).status).toBeUndefined();
 });
 
 test("historyLength 0 shows no message, a number the newest ones, nothing all of them", () => {
-  const three = fold(received("m1", "1"), received("m2", "2"), received("m3", "3"));
+  const three = projection(received("m1", "1"), received("m2", "2"), received("m3", "3"));
   const ids = (historyLength?: number) => view(three, historyLength).history.map(({ messageId }) => messageId);
   expect(ids(0)).toEqual([]);
   expect(ids(2)).toEqual(["m2", "m3"]);
@@ -126,7 +130,7 @@ test("historyLength 0 shows no message, a number the newest ones, nothing all of
 });
 
 test("an event of a type this version does not know moves the place and nothing else", () => {
-  const after = fold(received("m1", "1"), { type: "invented-later" });
+  const after = projection(received("m1", "1"), { type: "invented-later" });
   expect(after.seq).toBe(2);
   expect(after.history).toHaveLength(1);
 });
@@ -136,7 +140,7 @@ test("a task tells what it used: its model calls, those of its tools, its summar
   const call = { type: "model-replied", text: "", toolCalls: [], model: "m", milliseconds: 1 } as const;
   const answered = { type: "agent-answered", askId: "1", agent: "swe", state: "failed", files: [] } as const;
   const task = view(
-    fold(
+    projection(
       { ...call, usage: { ...usage, costUsd: 0.5 } },
       { type: "context-compacted", summary: "", kept: 1, usage: { ...usage, costUsd: null } },
       { type: "context-compacted", summary: "", kept: 1 },
@@ -157,7 +161,7 @@ test("what an agent at work told so far counts until it tells its end, and stand
     { type: "agent-progressed", ...asks, text: "two", usedSoFar: at(30) },
     { type: "agent-progressed", ...asks, text: "three" },
   ] as const;
-  const told = (...events: readonly JournalEvent[]) => view(fold(...events)).metadata?.["manyhands/usage"];
+  const told = (...events: readonly JournalEvent[]) => view(projection(...events)).metadata?.["manyhands/usage"];
   expect(told(...working)).toMatchObject({ tokens: 30 });
   const end = { type: "agent-answered", ...asks, state: "completed", files: [] } as const;
   expect(told(...working, { ...end, usage: at(45) })).toMatchObject({ tokens: 45 });
@@ -166,7 +170,7 @@ test("what an agent at work told so far counts until it tells its end, and stand
 
 test("a failure is told in its sentence, with its code as data beside it", () => {
   const error = { code: "task_failed", message: "No such file." } as const;
-  const { status } = view(fold(received("m1", "go"), ended("failed", error)));
+  const { status } = view(projection(received("m1", "go"), ended("failed", error)));
   expect(status?.message?.parts[0]?.content).toEqual({ $case: "text", value: "No such file." });
   expect(status?.message?.metadata).toEqual({ "manyhands/error": error });
 });
@@ -181,13 +185,13 @@ test("while a question is open it is what the task says, whatever else is at wor
     files: [],
   });
   const events = [received("m1", "go"), asked, answered("b", "completed")];
-  const open = view(fold(...events));
+  const open = view(projection(...events));
   expect(open.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   expect(JSON.stringify(open.status?.message)).toContain("Which colour?");
-  const late = view(fold(...events, answered("a", "timed-out")));
+  const late = view(projection(...events, answered("a", "timed-out")));
   expect(late.status?.state).toBe(TaskState.TASK_STATE_WORKING);
   expect(JSON.stringify(late.status?.message)).toContain("a timed-out");
-  const next = view(fold(...events, received("m2", "red"), answered("b", "completed")));
+  const next = view(projection(...events, received("m2", "red"), answered("b", "completed")));
   expect(next.status?.state).toBe(TaskState.TASK_STATE_WORKING);
   expect(JSON.stringify(next.status?.message)).toContain("b completed");
 });
@@ -201,7 +205,7 @@ test("what has ended is terminal, what waits for the caller is settled, and noth
   expect(new Set(states.filter(isSettled))).toEqual(
     new Set([...ends, TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED]),
   );
-  const rejected = fold(received("m1", "hi"), ended("failed", { code: "rejected", message: "No." }));
+  const rejected = projection(received("m1", "hi"), ended("failed", { code: "rejected", message: "No." }));
   expect(taskState(rejected)).toBe(TASK_STATE_REJECTED);
 });
 
@@ -212,9 +216,9 @@ test("the status of a task tells the calls it makes, and not those that only end
     name,
     arguments: args,
   });
-  const said = fold(received("m1", "hi"), call("bash", '{"command":"ls"}'));
-  const text = (from: TaskFold) => view(from).status?.message?.parts.map(({ content }) => content?.value);
+  const said = projection(received("m1", "hi"), call("bash", '{"command":"ls"}'));
+  const text = (from: TaskProjection) => view(from).status?.message?.parts.map(({ content }) => content?.value);
   expect(text(said)).toEqual(['bash {"command":"ls"}']);
   for (const control of [call("terminate", '{"status":"success"}'), call("ask_human", '{"inquire":"Who?"}')])
-    expect(text(fold(received("m1", "hi"), call("bash", '{"command":"ls"}'), control))).toEqual(text(said));
+    expect(text(projection(received("m1", "hi"), call("bash", '{"command":"ls"}'), control))).toEqual(text(said));
 });

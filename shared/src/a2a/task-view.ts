@@ -1,7 +1,7 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
 import type { RunRecord } from "../core/engine.ts";
 import type { RunEnded } from "../core/events.ts";
-import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "../runs/projection.ts";
+import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
@@ -22,40 +22,41 @@ export type TaskDetail = {
  */
 export function taskView(
   identity: TaskIdentity,
-  fold: TaskFold,
+  projection: TaskProjection,
   publicUrl: string,
   detail: TaskDetail,
   run?: RunRecord,
 ): Task {
   const { historyLength = Number.POSITIVE_INFINITY } = detail;
-  const takenIn = fold.artifacts.findLast((artifact) => artifact.takenIn !== undefined)?.takenIn;
-  const history = historyLength === 0 ? [] : fold.history.slice(-Math.min(historyLength, fold.history.length));
+  const takenIn = projection.artifacts.findLast((artifact) => artifact.takenIn !== undefined)?.takenIn;
+  const history =
+    historyLength === 0 ? [] : projection.history.slice(-Math.min(historyLength, projection.history.length));
   return {
     id: identity.id,
     contextId: identity.contextId,
-    status: taskStatus(identity, fold, run),
-    artifacts: detail.artifacts ? fold.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
+    status: taskStatus(identity, projection, run),
+    artifacts: detail.artifacts ? projection.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
     history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
     metadata: {
-      [metadataKeys.seq]: fold.seq,
-      [metadataKeys.usage]: foldedUsage(fold),
+      [metadataKeys.seq]: projection.seq,
+      [metadataKeys.usage]: projectedUsage(projection),
       ...(takenIn && { [metadataKeys.takenIn]: takenIn }),
     },
   };
 }
 
 /** The status of a run after the fold's last event. */
-export function taskStatus(identity: TaskIdentity, fold: TaskFold, run?: RunRecord): TaskStatus {
-  const { status } = fold;
+export function taskStatus(identity: TaskIdentity, projection: TaskProjection, run?: RunRecord): TaskStatus {
+  const { status } = projection;
   return {
-    state: taskState(fold, run),
-    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text, fold.end?.error),
-    timestamp: new Date(run?.updatedAt ?? fold.at).toISOString(),
+    state: taskState(projection, run),
+    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text, projection.end?.error),
+    timestamp: new Date(run?.updatedAt ?? projection.at).toISOString(),
   };
 }
 
 /** An artifact with all its parts. */
-export function artifactView(artifact: FoldedArtifact, publicUrl: string): Artifact {
+export function artifactView(artifact: ProjectedArtifact, publicUrl: string): Artifact {
   return {
     artifactId: artifact.artifactId,
     name: artifact.name,

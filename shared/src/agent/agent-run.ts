@@ -9,22 +9,22 @@ import type { ArtifactStore, Workspace } from "../core/workspace.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { callTools, limitCalls } from "./act/call-tools.ts";
-import { endHonestly } from "./act/end-honestly.ts";
 import type { RiskPolicy } from "./act/judge-risk.ts";
 import type { ApprovalPolicy } from "./act/plan-call.ts";
+import { rejectFalseSuccess } from "./act/reject-false-success.ts";
 import { toolsNow } from "./act/tools-now.ts";
 import { withApproval } from "./act/with-approval.ts";
 import { conclude } from "./conclude.ts";
+import { detectLoops } from "./detect-loops.ts";
 import { earlierTasks, readEarlier } from "./earlier.ts";
-import type { ModelPauses } from "./model-call/patient-step.ts";
+import type { ModelPauses } from "./model-call/retrying-step.ts";
 import { hasPrice, withinBudget } from "./model-call/spending.ts";
 import { releaseTools } from "./release-tools.ts";
-import { loop, react, type Step } from "./task/loop.ts";
-import { hearUser, receive } from "./task/receive.ts";
-import type { TaskState } from "./task/task-state.ts";
+import type { AgentState } from "./task/agent-state.ts";
+import { loop, react, type Turn } from "./task/loop.ts";
+import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
 import { fitWindow } from "./think/compaction.ts";
-import { unstick } from "./unstick.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -52,7 +52,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
     async execute(run, input) {
       try {
         const task = input as AgentInput;
-        return await perform(run, task, tailor(agent, task), deps);
+        return await perform(run, task, withOutputSchema(agent, task), deps);
       } finally {
         if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
       }
@@ -61,10 +61,10 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
 }
 
 /** One turn of this agent: the loop's three ideas with their extras around them. */
-function turn(agent: AgentDefinition, deps: AgentDeps): Step {
+function turn(agent: AgentDefinition, deps: AgentDeps): Turn {
   const think = withinBudget(fitWindow(askModel(agent, deps), deps));
-  const act = endHonestly(limitCalls(withApproval(callTools(agent, deps))));
-  return hearUser(unstick(react(think, act)), deps);
+  const act = rejectFalseSuccess(limitCalls(withApproval(callTools(agent, deps))));
+  return receiveMessages(detectLoops(react(think, act)), deps);
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
@@ -97,7 +97,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   const received = new Map<string, string>();
   const takenIn = new Set(earlier.takenIn);
   const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
-  const task: TaskState = {
+  const task: AgentState = {
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
@@ -105,14 +105,14 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     today: begun.today,
     messages: [...earlier.messages, goal],
     goal,
-    inbox: [],
+    pendingMessages: [],
     received,
     step: 0,
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
-    sightTokens: 0,
+    observationTokens: 0,
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
-    lent: { tokens: 0, usd: 0 },
+    reserved: { tokens: 0, usd: 0 },
     hops: input.hops,
     said: input.said ?? [],
     given: input.given ?? [],
@@ -144,7 +144,7 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
 }
 
 /** The agent for one task: where the answer has a form, text alone does not end it, and a tool takes the answer in that form. */
-function tailor(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
+function withOutputSchema(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
   if (outputSchema === undefined) return agent;
   const answer = createChatCompletion(outputSchema);
   return {

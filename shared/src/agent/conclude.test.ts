@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { ReadEvent } from "../core/events.ts";
 import { defineTool } from "../core/tool.ts";
-import { rememberArrival } from "../machine/workspace/pristine.ts";
+import { recordBaseline } from "../machine/workspace/baseline.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
@@ -105,7 +105,7 @@ test("what came from elsewhere is no artifact unless the task changed it", async
       });
       for (const { path, content, sha256 } of files) {
         await saveFile(workspace, path, content);
-        await rememberArrival(workspace, { root: path, files: [{ path, sha256 }] }, () => new Blob([content]));
+        await recordBaseline(workspace, { root: path, files: [{ path, sha256 }] }, () => new Blob([content]));
       }
       return "fetched";
     },

@@ -1,13 +1,13 @@
-import type { AgentDefinition, Leavings } from "../core/agent.ts";
+import type { AgentDefinition, TaskChanges } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { Part } from "../core/message.ts";
 import type { AgentOutput } from "../core/task.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
 import { storeFile } from "../machine/workspace/artifact-store.ts";
+import { unchangedSinceBaseline } from "../machine/workspace/baseline.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
-import { pristineIn } from "../machine/workspace/pristine.ts";
 import { isProtected } from "../machine/workspace/protected-names.ts";
-import type { TaskState } from "./task/task-state.ts";
+import type { AgentState } from "./task/agent-state.ts";
 
 type ConcludeDeps = {
   readonly artifacts: ArtifactStore;
@@ -25,7 +25,7 @@ const largestFile = 100 * 1024 * 1024;
  * kept as `partial-answer` and the error is left to the caller; a task that gave up rejects with `task_failed`.
  */
 export async function conclude(
-  task: TaskState,
+  task: AgentState,
   before: Listing,
   error: AppError | undefined,
   deps: ConcludeDeps,
@@ -35,8 +35,8 @@ export async function conclude(
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const after = await listFiles(workspace);
     const made = await collect(workspace, { before, after }, task.received, deps.artifacts);
-    const leavings = { made: made.map(({ name }) => name), removed: removedFiles(before, after) };
-    return [...made, ...(await finished(workspace, leavings, deps))];
+    const taskChanges = { made: made.map(({ name }) => name), removed: removedFiles(before, after) };
+    return [...made, ...(await finished(workspace, taskChanges, deps))];
   });
   for (const file of files) {
     const name = reservedNames.includes(file.name) ? `./${file.name}` : file.name;
@@ -54,7 +54,7 @@ export async function conclude(
   throw error ?? new AppError("task_failed", outcome?.summary || "The agent gave up without saying why.");
 }
 
-function addArtifact(task: TaskState, name: string, parts: readonly Part[]): void {
+function addArtifact(task: AgentState, name: string, parts: readonly Part[]): void {
   const takenIn = reservedNames.includes(name) ? { takenIn: [...task.takenIn] } : {};
   task.run.emit({ type: "artifact-added", artifactId: `${task.run.id}/${name}`, name, parts, ...takenIn });
 }
@@ -69,7 +69,7 @@ function answerParts(text: string, data: AgentOutput["data"]): Part[] {
 }
 
 /** The newest thing the agent itself said in this task. */
-function lastWords({ messages, goal }: TaskState): string {
+function lastWords({ messages, goal }: AgentState): string {
   const own = messages.slice(messages.indexOf(goal) + 1);
   const said = own.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
   return said?.role === "assistant" ? said.text : "";
@@ -78,11 +78,11 @@ function lastWords({ messages, goal }: TaskState): string {
 /** What the agent itself makes of the end of its task. */
 async function finished(
   workspace: Workspace,
-  leavings: Leavings,
+  taskChanges: TaskChanges,
   { finish, artifacts }: ConcludeDeps,
 ): Promise<StoredFile[]> {
   if (finish === undefined) return [];
-  const extra = await finish(workspace, leavings);
+  const extra = await finish(workspace, taskChanges);
   return Promise.all(extra.map(({ content, ...about }) => artifacts.put(new TextEncoder().encode(content), about)));
 }
 
@@ -93,15 +93,15 @@ async function finished(
 async function collect(
   workspace: Workspace,
   { before, after }: { readonly before: Listing; readonly after: Listing },
-  received: TaskState["received"],
+  received: AgentState["received"],
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
-  const isPristine = await pristineIn(workspace);
+  const isUnchanged = await unchangedSinceBaseline(workspace);
   const stored: StoredFile[] = [];
   for (const path of changedFiles(before, { ...after, files: fit })) {
     if (stored.length === mostFiles) break;
-    if (await isPristine(path)) continue;
+    if (await isUnchanged(path)) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;
       throw error;

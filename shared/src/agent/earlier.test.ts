@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "../core/events.ts";
-import { foldMessages } from "./earlier.ts";
+import { projectMessages } from "./earlier.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
 const said = (text: string): ReadEvent => ({
@@ -29,14 +29,14 @@ const ended = (callId: string): ReadEvent => ({
   isError: false,
   milliseconds: 1,
 });
-const texts = (messages: ReturnType<typeof foldMessages>) =>
+const texts = (messages: ReturnType<typeof projectMessages>) =>
   messages.map((message) =>
     message.role === "user" ? message.parts.map((part) => part.type === "text" && part.text).join() : message.text,
   );
 
 test("events become the conversation the task held, after what came before it", () => {
-  const first = foldMessages([], [said("one"), heard("one"), replied("", "a"), ended("a"), replied("done")]);
-  expect(texts(foldMessages(first, [said("two"), heard("two"), replied("ok")]))).toEqual([
+  const first = projectMessages([], [said("one"), heard("one"), replied("", "a"), ended("a"), replied("done")]);
+  expect(texts(projectMessages(first, [said("two"), heard("two"), replied("ok")]))).toEqual([
     "one",
     "",
     "result a",
@@ -49,7 +49,7 @@ test("events become the conversation the task held, after what came before it", 
 test("an answer to a question is in the result of the call that asked, not a message of its own", () => {
   const asked: ReadEvent = { type: "question-asked", question: "which?", kind: "question" };
   const answer = [asked, said("this one"), heard("this one", "answer"), ended("a")];
-  expect(texts(foldMessages([], [said("go"), heard("go"), replied("", "a"), ...answer]))).toEqual([
+  expect(texts(projectMessages([], [said("go"), heard("go"), replied("", "a"), ...answer]))).toEqual([
     "go",
     "",
     "result a",
@@ -59,21 +59,21 @@ test("an answer to a question is in the result of the call that asked, not a mes
 test("a compaction keeps the goal, the summary and the newest messages", () => {
   const compaction: ReadEvent = { type: "context-compacted", summary: "so far", kept: 1 };
   const events = [said("goal"), heard("goal"), replied("one"), replied("two"), compaction, replied("three")];
-  expect(texts(foldMessages([], events))).toEqual(["goal", "so far", "two", "three"]);
+  expect(texts(projectMessages([], events))).toEqual(["goal", "so far", "two", "three"]);
 });
 
 test("a message has its place where it was heard, under the names its files got", () => {
   const placed = { ...heard("late"), parts: [{ type: "text", text: "late-2" }] } as ReadEvent;
   const events = [said("go"), heard("go"), said("late"), replied("", "a"), ended("a"), placed, replied("ok")];
-  expect(texts(foldMessages([], events))).toEqual(["go", "", "result a", "late-2", "ok"]);
+  expect(texts(projectMessages([], events))).toEqual(["go", "", "result a", "late-2", "ok"]);
 });
 
 test("what nobody heard and how the task ended are told at its end", () => {
   const end = { type: "run-ended", status: "canceled" } as const;
-  expect(texts(foldMessages([], [said("go"), heard("go"), said("and this"), end]))).toEqual([
+  expect(texts(projectMessages([], [said("go"), heard("go"), said("and this"), end]))).toEqual([
     "go",
     "and this",
     "[The task above ended here; it was canceled]",
   ]);
-  expect(texts(foldMessages([], [said("never begun"), end]))[0]).toBe("never begun");
+  expect(texts(projectMessages([], [said("never begun"), end]))[0]).toBe("never begun");
 });

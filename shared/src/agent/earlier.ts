@@ -3,8 +3,8 @@ import { type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
 import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
+import type { TaskMessage } from "./task/agent-state.ts";
 import { recordedSources } from "./task/recorded-sources.ts";
-import type { TaskMessage } from "./task/task-state.ts";
 import { compacted } from "./think/pinned.ts";
 
 /** The ids of the tasks of this conversation that ended before now, oldest first: what they told never changes any more. */
@@ -36,7 +36,7 @@ export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "
   const takenIn = new Set<string>();
   for (const id of ids) {
     const events = (await engine.events(id)).map(({ event }) => readEvent(event));
-    messages = foldMessages(messages, events);
+    messages = projectMessages(messages, events);
     for (const source of events.flatMap(sourcesOfEvent)) takenIn.add(source);
   }
   return { messages, takenIn: [...takenIn] };
@@ -61,19 +61,19 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
  * history. The same messages the task itself held (an answer to a question is in the result of the call that asked), then what nobody
  * heard any more and, unless the task completed, how it ended.
  */
-export function foldMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
+export function projectMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
   let messages = [...earlier];
   let goal: TaskMessage | undefined;
-  const unheard = new Map<string, readonly Part[]>();
+  const pending = new Map<string, readonly Part[]>();
   for (const event of events) {
-    if (event.type === "message-received") unheard.set(event.messageId, event.parts);
+    if (event.type === "message-received") pending.set(event.messageId, event.parts);
     else if (event.type === "context-compacted" && goal !== undefined) {
       messages = compacted(messages, goal, event);
     } else if (event.type === "run-ended") {
-      messages.push(...[...unheard.values()].map(said), ...ending(event));
+      messages.push(...[...pending.values()].map(said), ...ending(event));
     } else {
-      const message = messageOf(event, unheard);
-      if (event.type === "message-heard") unheard.delete(event.messageId);
+      const message = messageOf(event, pending);
+      if (event.type === "message-heard") pending.delete(event.messageId);
       if (message === undefined) continue;
       messages.push(message);
       goal ??= message;
@@ -82,10 +82,10 @@ export function foldMessages(earlier: readonly TaskMessage[], events: readonly R
   return messages;
 }
 
-function messageOf(event: ReadEvent, unheard: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
+function messageOf(event: ReadEvent, pending: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
   switch (event.type) {
     case "message-heard":
-      return event.as === "answer" ? undefined : said(event.parts ?? unheard.get(event.messageId) ?? []);
+      return event.as === "answer" ? undefined : said(event.parts ?? pending.get(event.messageId) ?? []);
     case "model-replied":
       return { role: "assistant", text: event.text, toolCalls: event.toolCalls };
     case "tool-ended": {

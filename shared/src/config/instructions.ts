@@ -33,15 +33,15 @@ export async function instructed(
   agent: AgentDefinition,
   { instead, extra }: ConfiguredInstructions,
 ): Promise<AgentDefinition> {
-  const own = instead === undefined ? agent.instructions : await textOf(instead);
-  return { ...agent, instructions: extra === undefined ? own : `${own}\n\n${await textOf(extra)}` };
+  const own = instead === undefined ? agent.instructions : await instructionsText(instead);
+  return { ...agent, instructions: extra === undefined ? own : `${own}\n\n${await instructionsText(extra)}` };
 }
 
 /** Rejects with `config_invalid` when a file cannot be read. */
 export async function checkInstructions({ instead, extra }: ConfiguredInstructions): Promise<void> {
-  for (const wording of [instead, extra]) if (wording !== undefined) await textOf(wording);
+  for (const wording of [instead, extra]) if (wording !== undefined) await instructionsText(wording);
 }
 
-async function textOf(wording: Wording): Promise<string> {
+async function instructionsText(wording: Wording): Promise<string> {
   return "text" in wording ? wording.text : readInstructions(wording.file);
 }

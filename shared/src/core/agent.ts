@@ -1,4 +1,4 @@
-import type { Sight, Tool } from "./tool.ts";
+import type { Observation, Tool } from "./tool.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
@@ -28,7 +28,7 @@ export type Limits = {
 };
 
 /** What a task did to the workspace: the paths of the files it made or changed, and of those it removed. */
-export type Leavings = { readonly made: readonly string[]; readonly removed: readonly string[] };
+export type TaskChanges = { readonly made: readonly string[]; readonly removed: readonly string[] };
 
 /** What others are told of an agent, or of a flow, which is asked like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
@@ -57,7 +57,7 @@ export type AgentDefinition<Listed = Tool> = {
    * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
    * nothing to see. Bounded in time and size by the caller.
    */
-  readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Sight | undefined>;
+  readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Observation | undefined>;
   readonly tools: readonly Listed[];
   /** Tools beside those, asked for anew in each model step and before each call. A name among `tools` is never theirs. */
   readonly moreTools?: MoreTools;
@@ -65,7 +65,7 @@ export type AgentDefinition<Listed = Tool> = {
   /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */
   readonly finish?: (
     workspace: Workspace,
-    leavings: Leavings,
+    taskChanges: TaskChanges,
   ) => Promise<readonly { readonly name: string; readonly mediaType: string; readonly content: string }[]>;
   readonly toolChoice: "auto" | "required" | "none";
 };

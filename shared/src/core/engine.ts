@@ -127,7 +127,7 @@ export interface Engine {
    */
   work(
     definitions: readonly RunDefinition[],
-    options?: { readonly concurrency?: number; readonly apart?: boolean },
+    options?: { readonly concurrency?: number; readonly dedicatedPool?: boolean },
   ): void;
   health(): EngineHealth;
   /**

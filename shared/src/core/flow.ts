@@ -106,7 +106,7 @@ export interface Flow {
   /** Asks the person behind the task; waits as long as it takes. Only while no branch is at work. */
   askPerson(question: string, kind?: "question" | "approval"): Promise<string>;
   /** What the person said since the last look. Only while no branch is at work. */
-  heard(): Promise<readonly string[]>;
+  receiveMessages(): Promise<readonly string[]>;
   /** Tells something in the run's journal. */
   tell(event: FlowEvent): void;
   /** Adds an artifact, or replaces the one of this name. */

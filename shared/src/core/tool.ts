@@ -33,7 +33,7 @@ export type PersonAnswer = { readonly text: string | undefined; readonly state: 
  * What a model sees of something that changes outside its messages, such as a page: made anew for each call of the model, shown at the
  * prompt's tail, never stored.
  */
-export type Sight = { readonly text: string; readonly images?: readonly ImagePart[] };
+export type Observation = { readonly text: string; readonly images?: readonly ImagePart[] };
 
 /** What a tool asks the agent's model. `text` is what the instructions are about: data, never told as the user's words. */
 export type Inquiry = {
@@ -102,10 +102,10 @@ export const noWeb: ToolFetch = async () => {
 };
 
 /** A part of what a task may spend, lent to a task that someone else does for it. */
-export type Loan = {
+export type SubBudget = {
   readonly budget: { readonly tokens: number; readonly usd: number; readonly wallMs: number };
   /** Ends the loan: what was used of it is the task's own spending. */
-  settle(used: { readonly tokens: number; readonly usd: number; readonly unpriced: boolean } | undefined): void;
+  release(used: { readonly tokens: number; readonly usd: number; readonly unpriced: boolean } | undefined): void;
 };
 
 /** What a call that waits may use besides the run. */
@@ -117,9 +117,9 @@ export interface DurableContext {
   /** Files of the workspace as parts, stored in a step. Rejects with an AppError for one that cannot be read. */
   attach(paths: readonly string[]): Promise<readonly Part[]>;
   /** Takes in what the user said before a question was asked, which is no answer to it. */
-  hear(messages: readonly UserMessage[]): void;
+  receiveMessages(messages: readonly UserMessage[]): void;
   /** Lends this share, from 0 to 1, of what the task has left and has not lent yet; its time is lent whole. */
-  lend(share: number): Loan;
+  subBudget(share: number): SubBudget;
   /** How long a question to the person waits for its answer; for ever when undefined. */
   readonly answerMs: number | undefined;
   /** How many agents the task has passed through. */

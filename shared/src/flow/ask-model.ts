@@ -1,12 +1,12 @@
 import { type RecordedReply, recordReply } from "../agent/model-call/call-model.ts";
-import { type ModelPauses, patientStep } from "../agent/model-call/patient-step.ts";
+import { type ModelPauses, retryingStep } from "../agent/model-call/retrying-step.ts";
 import { type Account, roomForAnswer } from "../agent/model-call/spending.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Run, StepContext } from "../core/run.ts";
 import { usageOfAnswers } from "../core/usage.ts";
 import { estimateTokens } from "../models/tokens.ts";
-import { unreserved } from "./allot.ts";
 import { type FlowState, spend, workedMs } from "./flow-state.ts";
+import { remaining } from "./reserve.ts";
 
 /** The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses when left out. */
 export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
@@ -32,7 +32,7 @@ export async function askModel(
     // The flow's time goes on by itself.
     spent: () => undefined,
   };
-  const reply = await patientStep(run, name, waiting, async (step) => {
+  const reply = await retryingStep(run, name, waiting, async (step) => {
     const account = accountOf(state, step);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
@@ -53,7 +53,7 @@ function showingAnswer(step: StepContext): StepContext {
 /** The flow's budget as a task's: what is set aside for agents at work counts as gone. */
 function accountOf(state: FlowState, step: StepContext): Account {
   const { limits, contextWindow } = state.begun;
-  const left = unreserved(state);
+  const left = remaining(state);
   return {
     limits,
     contextWindow,

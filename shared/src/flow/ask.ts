@@ -7,9 +7,9 @@ import type { FlowEvent } from "../core/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
 import type { Run } from "../core/run.ts";
 import { openWeb } from "../core/taken-in.ts";
-import { allot, settle } from "./allot.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";
+import { release, reserve } from "./reserve.ts";
 
 /** What asking needs of the process. */
 export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
@@ -29,7 +29,7 @@ export async function ask(
 ): Promise<AskOutcome> {
   const agent = await meant(run, state, reference, deps);
   for (let attempt = 0; ; attempt++) {
-    const allotment = await allot(run, state, deadlineMs);
+    const reservation = await reserve(run, state, deadlineMs);
     const request = {
       agent: { name: agent.name, url: agent.url },
       parts: [{ type: "text" as const, text }, ...parts],
@@ -37,12 +37,12 @@ export async function ask(
       hops: state.hops,
       said: [...state.said],
       takenIn: [...state.takenIn],
-      ...allotment,
+      ...reservation,
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema }),
       ...(isAnswer && { isAnswer }),
     };
-    const outcome = await askAgent(run, request, deps.peers).finally(() => settle(state, allotment));
+    const outcome = await askAgent(run, request, deps.peers).finally(() => release(state, reservation));
     spend(state, outcome.usage);
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;

@@ -9,7 +9,7 @@ import { askModel, type ModelDeps } from "./ask-model.ts";
 import { decide } from "./decide.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
-import { askCaller, hearCaller } from "./hear-caller.ts";
+import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
 import { createSlots } from "./slots.ts";
 
 /** What a flow's body needs of the process it runs in. */
@@ -55,7 +55,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     write: (writing) => write(run, state, writing, deps),
     excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
-    heard: () => hearCaller(run, state),
+    receiveMessages: () => receiveCallerMessages(run, state),
     tell: (event) => run.emit(event),
     artifact,
     handOn(stored) {

@@ -40,7 +40,7 @@ export async function decide<Schema extends z.ZodObject>(
         reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
       throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
     }
-    messages.push(...mend(reply, decision.name, read.fault));
+    messages.push(...fix(reply, decision.name, read.fault));
   }
 }
 
@@ -60,7 +60,7 @@ function readReply<Schema extends z.ZodObject>(
   return fault === undefined ? { value: parsed.data } : { fault };
 }
 
-function mend({ text, toolCalls }: RecordedReply, name: string, fault: string): ModelMessage[] {
+function fix({ text, toolCalls }: RecordedReply, name: string, fault: string): ModelMessage[] {
   const advice = `${fault}\nCall ${name} once more, with the whole answer.`;
   if (toolCalls.length === 0) {
     return [

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { recalling } from "../a2a/ask/recall.ts";
+import { cancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { hasPrice } from "../agent/model-call/spending.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
@@ -26,7 +26,7 @@ const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wall
  */
 export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
   const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
-  return recalling({ kind: definition.name, execute }, deps.peers);
+  return cancellingChildren({ kind: definition.name, execute }, deps.peers);
 }
 
 async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {

@@ -15,6 +15,6 @@ export {
   shell,
   web,
 } from "../tools/families.ts";
-export type { Look, Machine, OpenedFamily } from "../tools/family.ts";
+export type { Machine, Observe as Look, OpenedFamily } from "../tools/family.ts";
 export { terminate } from "../tools/human/terminate.ts";
 export { createPlan, formatPlan, markStep, type Plan, type StepStatus } from "../tools/planning/plan.ts";

@@ -6,7 +6,7 @@ import { messageSignal, type UserMessage } from "../core/message.ts";
 import type { RunEvent } from "../core/run.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
 import { ownRun } from "./own-run.ts";
-import type { FoldCache } from "./projection-cache.ts";
+import type { ProjectionCache } from "./projection-cache.ts";
 
 /** Where runs of one kind are accepted. */
 export type Intake = {
@@ -64,7 +64,7 @@ export async function runOfMessage({ engine, kind }: Intake, messageId: string, 
  * as `ownRun` does, with `invalid_input` for the wrong conversation, `conflict` for another message under its id, and `run_ended`.
  */
 export async function continueRun(
-  { engine, kind, folds }: Intake & { readonly folds: FoldCache },
+  { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
   { id, contextId }: { readonly id: string; readonly contextId: string },
   message: UserMessage,
   principal: string,
@@ -72,13 +72,13 @@ export async function continueRun(
   const run = await ownRun(engine, id, { principal, kind });
   if (contextId !== "" && contextId !== run.contextId)
     throw new AppError("invalid_input", "is not the task's", { field: "contextId" });
-  if (await isKnown(folds, run, message)) return run;
+  if (await isKnown(projections, run, message)) return run;
   if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
   const options = { id: message.messageId, events: [messageReceived(message)] };
   const outcome = await engine.deliver(run.id, messageSignal, message satisfies Json, options);
   const current = await ownRun(engine, run.id, { principal, kind });
-  if (outcome === "duplicate") await isKnown(folds, current, message);
+  if (outcome === "duplicate") await isKnown(projections, current, message);
   return current;
 }
 
@@ -97,8 +97,8 @@ async function requireOwnContext({ engine, kind }: Intake, contextId: string, pr
 }
 
 /** Whether the run has this message already. Throws `conflict` when it has another one under its id. */
-async function isKnown(folds: FoldCache, run: RunRecord, message: UserMessage): Promise<boolean> {
-  const { history } = await folds.current(run);
+async function isKnown(projections: ProjectionCache, run: RunRecord, message: UserMessage): Promise<boolean> {
+  const { history } = await projections.current(run);
   const entry = history.find(({ messageId }) => messageId === message.messageId);
   if (entry === undefined) return false;
   if (Bun.deepEquals([entry.parts, entry.metadata], [message.parts, message.metadata])) return true;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunRecord, StoredEvent } from "../core/engine.ts";
-import { createFoldCache } from "./projection-cache.ts";
+import { createProjectionCache } from "./projection-cache.ts";
 
 function log(length: number) {
   const reads: number[] = [];
@@ -20,7 +20,7 @@ const run = (id: string, lastEvent: number) => ({ id, lastEvent }) as RunRecord;
 
 test("a task read again costs only its newer events", async () => {
   const { engine, reads } = log(10);
-  const cache = createFoldCache(engine);
+  const cache = createProjectionCache(engine);
   expect((await cache.current(run("r", 4))).history).toHaveLength(4);
   expect((await cache.current(run("r", 4))).seq).toBe(4);
   expect((await cache.current(run("r", 10))).history.map(({ messageId }) => messageId)).toEqual(
@@ -31,7 +31,7 @@ test("a task read again costs only its newer events", async () => {
 
 test("an earlier place is folded afresh and leaves the newest fold alone", async () => {
   const { engine, reads } = log(10);
-  const cache = createFoldCache(engine);
+  const cache = createProjectionCache(engine);
   await cache.current(run("r", 10));
   expect((await cache.upTo("r", 3)).seq).toBe(3);
   expect((await cache.upTo("r", 0)).history).toEqual([]);
@@ -41,7 +41,7 @@ test("an earlier place is folded afresh and leaves the newest fold alone", async
 
 test("only the tasks read last are kept", async () => {
   const { engine, reads } = log(1);
-  const cache = createFoldCache(engine, 2);
+  const cache = createProjectionCache(engine, 2);
   for (const id of ["a", "b", "a", "c", "a"]) await cache.current(run(id, 1));
   expect(reads).toHaveLength(3);
   await cache.current(run("b", 1));

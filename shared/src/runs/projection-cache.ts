@@ -1,44 +1,44 @@
 import type { Engine, RunRecord } from "../core/engine.ts";
-import { applyEvent, emptyFold, type TaskFold } from "./projection.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 
 /** Folds of runs, kept so that reading a task again costs only its newer events. */
-export type FoldCache = {
+export type ProjectionCache = {
   /** The fold of all events the record counts. */
-  current(run: RunRecord): Promise<TaskFold>;
+  current(run: RunRecord): Promise<TaskProjection>;
   /** The fold of the events up to `seq`. */
-  upTo(runId: string, seq: number): Promise<TaskFold>;
+  upTo(runId: string, seq: number): Promise<TaskProjection>;
 };
 
 /** A cache of at most `capacity` folds; the one not read for longest goes first. */
-export function createFoldCache(engine: Pick<Engine, "events">, capacity = 256): FoldCache {
-  const folds = new Map<string, TaskFold>();
+export function createProjectionCache(engine: Pick<Engine, "events">, capacity = 256): ProjectionCache {
+  const projections = new Map<string, TaskProjection>();
 
-  async function upTo(runId: string, seq: number): Promise<TaskFold> {
-    const cached = folds.get(runId);
-    let fold = cached !== undefined && cached.seq <= seq ? cached : emptyFold;
-    if (fold.seq >= seq) return fold;
-    for (const stored of await engine.events(runId, fold.seq)) {
+  async function upTo(runId: string, seq: number): Promise<TaskProjection> {
+    const cached = projections.get(runId);
+    let projection = cached !== undefined && cached.seq <= seq ? cached : emptyProjection;
+    if (projection.seq >= seq) return projection;
+    for (const stored of await engine.events(runId, projection.seq)) {
       if (stored.seq > seq) break;
-      fold = applyEvent(fold, stored);
+      projection = applyEvent(projection, stored);
     }
-    return fold;
+    return projection;
   }
 
-  function keep(runId: string, fold: TaskFold): void {
-    const newest = Math.max(fold.seq, folds.get(runId)?.seq ?? 0);
-    if (newest > fold.seq) return;
-    folds.delete(runId);
-    folds.set(runId, fold);
-    const oldest = folds.keys().next().value;
-    if (folds.size > capacity && oldest !== undefined) folds.delete(oldest);
+  function keep(runId: string, projection: TaskProjection): void {
+    const newest = Math.max(projection.seq, projections.get(runId)?.seq ?? 0);
+    if (newest > projection.seq) return;
+    projections.delete(runId);
+    projections.set(runId, projection);
+    const oldest = projections.keys().next().value;
+    if (projections.size > capacity && oldest !== undefined) projections.delete(oldest);
   }
 
   return {
     upTo,
     async current(run) {
-      const fold = await upTo(run.id, run.lastEvent);
-      keep(run.id, fold);
-      return fold;
+      const projection = await upTo(run.id, run.lastEvent);
+      keep(run.id, projection);
+      return projection;
     },
   };
 }

@@ -14,17 +14,17 @@ export type HistoryEntry = {
 };
 
 /** An artifact as its newest event left it. */
-export type FoldedArtifact = Omit<EventOf<"artifact-added">, "type">;
+export type ProjectedArtifact = Omit<EventOf<"artifact-added">, "type">;
 
 /** What the events of a run up to `seq` add up to. A value: applying an event makes a new one. */
-export type TaskFold = {
+export type TaskProjection = {
   readonly seq: number;
   /** Time of the newest event, in milliseconds since 1970. */
   readonly at: number;
   /** Whether the agent has done anything beyond receiving the message. */
   readonly started: boolean;
   readonly history: readonly HistoryEntry[];
-  readonly artifacts: readonly FoldedArtifact[];
+  readonly artifacts: readonly ProjectedArtifact[];
   /** The question the run waits on, until an answer, the next step, or the end of the ask that it came from. */
   readonly question?: EventOf<"question-asked">["kind"];
   /** That ask, where another agent wants to know. */
@@ -37,7 +37,7 @@ export type TaskFold = {
 };
 
 /** The fold of no events. */
-export const emptyFold: TaskFold = {
+export const emptyProjection: TaskProjection = {
   seq: 0,
   at: 0,
   started: false,
@@ -48,62 +48,65 @@ export const emptyFold: TaskFold = {
 };
 
 /** What the task has used so far, the agents it asked included. */
-export function foldedUsage({ count }: TaskFold): TaskUsage {
+export function projectedUsage({ count }: TaskProjection): TaskUsage {
   return usageOf(count);
 }
 
 /** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
-export function applyEvent(fold: TaskFold, stored: StoredEvent): TaskFold {
+export function applyEvent(projection: TaskProjection, stored: StoredEvent): TaskProjection {
   const event = readEvent(stored.event);
-  const next: TaskFold = {
-    ...fold,
+  const next: TaskProjection = {
+    ...projection,
     seq: stored.seq,
     at: stored.at,
-    started: fold.started || event.type !== "message-received",
-    count: countEvent(fold.count, event),
+    started: projection.started || event.type !== "message-received",
+    count: countEvent(projection.count, event),
   };
-  const folded = withEvent(next, stored.seq, event);
+  const projected = withEvent(next, stored.seq, event);
   const text = statusText(event);
   // Whoever is asked has to read the question, whatever else is at work meanwhile.
-  const isHeard = folded.question === undefined || event.type === "question-asked" || event.type === "run-paused";
-  return text === undefined || !isHeard ? folded : { ...folded, status: { seq: stored.seq, text } };
+  const isHeard = projected.question === undefined || event.type === "question-asked" || event.type === "run-paused";
+  return text === undefined || !isHeard ? projected : { ...projected, status: { seq: stored.seq, text } };
 }
 
 /** The fold without a question, and without what was said of it. */
-function unasked({ question: _, asker: __, status: ___, ...rest }: TaskFold): TaskFold {
+function unasked({ question: _, asker: __, status: ___, ...rest }: TaskProjection): TaskProjection {
   return rest;
 }
 
-function withEvent(fold: TaskFold, seq: number, event: ReadEvent): TaskFold {
+function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): TaskProjection {
   switch (event.type) {
     case "message-received": {
-      const rest = unasked(fold);
+      const rest = unasked(projection);
       const { messageId, parts, metadata } = event;
       const entry = { seq, role: "user" as const, messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
-      return { ...rest, history: [...fold.history, entry] };
+      return { ...rest, history: [...projection.history, entry] };
     }
     case "question-asked": {
       const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
-      const { asker: _, ...rest } = fold;
+      const { asker: _, ...rest } = projection;
       const asker = event.askId === undefined ? {} : { asker: event.askId };
-      return { ...rest, ...asker, question: event.kind, history: [...fold.history, entry] };
+      return { ...rest, ...asker, question: event.kind, history: [...projection.history, entry] };
     }
     case "step-started":
-      return fold.question === undefined ? fold : unasked(fold);
+      return projection.question === undefined ? projection : unasked(projection);
     case "artifact-added": {
       const { type: _, ...artifact } = event;
-      return { ...fold, artifacts: [...fold.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact] };
+      return {
+        ...projection,
+        artifacts: [...projection.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact],
+      };
     }
     case "agent-answered":
-      return fold.asker === event.askId ? unasked(fold) : fold;
+      return projection.asker === event.askId ? unasked(projection) : projection;
     case "run-paused":
-      return { ...fold, paused: true };
+      return { ...projection, paused: true };
     case "run-resumed": {
-      const { status: _, ...rest } = fold;
+      const { status: _, ...rest } = projection;
       return { ...rest, paused: false };
     }
     case "run-ended":
-      return { ...unasked(fold), paused: false, end: event };
+      return { ...unasked(projection), paused: false, end: event };
     // What these tell is not part of what a task is.
     case "message-heard":
     case "model-replied":
@@ -117,6 +120,6 @@ function withEvent(fold: TaskFold, seq: number, event: ReadEvent): TaskFold {
     case "notice-given":
     case "flow-told":
     case "unknown":
-      return fold;
+      return projection;
   }
 }

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
 import type { TaskUsage } from "../core/usage.ts";
-import { type FoldedArtifact, foldedUsage, type HistoryEntry, type TaskFold } from "./projection.ts";
+import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "./projection.ts";
 
 /** A file a run was given or made. `url` is where this gateway serves it. */
 export type FileView = {
@@ -40,46 +40,47 @@ export type RunView = {
 };
 
 /** What a record and its events say together. */
-export function runView(run: RunRecord, fold: TaskFold, name: string, publicUrl: string): RunView {
-  const status = statusOf(run, fold);
-  const answer = fold.artifacts.findLast(
+export function runView(run: RunRecord, projection: TaskProjection, name: string, publicUrl: string): RunView {
+  const status = statusOf(run, projection);
+  const answer = projection.artifacts.findLast(
     (artifact) => artifact.name === "answer" || artifact.name === "partial-answer",
   );
   const data = answer?.parts.find((part) => part.type === "data");
-  const question = status === "input-required" || status === "auth-required" ? questionOf(fold.history) : undefined;
-  const error = fold.end?.error ?? run.error;
+  const question =
+    status === "input-required" || status === "auth-required" ? questionOf(projection.history) : undefined;
+  const error = projection.end?.error ?? run.error;
   return {
     id: run.id,
     name,
     contextId: run.contextId,
     status,
-    input: textOf(fold.history[0]?.parts ?? []),
+    input: partsText(projection.history[0]?.parts ?? []),
     createdAt: new Date(run.createdAt).toISOString(),
     updatedAt: new Date(run.updatedAt).toISOString(),
     lastEvent: run.lastEvent,
-    ...(fold.status && { progress: fold.status.text }),
+    ...(projection.status && { progress: projection.status.text }),
     ...(question !== undefined && { question }),
-    ...(answer && { answer: textOf(answer.parts) }),
+    ...(answer && { answer: partsText(answer.parts) }),
     ...(data?.type === "data" && { data: data.data }),
-    files: fold.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
-    usage: foldedUsage(fold),
+    files: projection.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
+    usage: projectedUsage(projection),
     ...(error && { error }),
   };
 }
 
 /** Where a run stands for its caller: it waits for them while a question of its journal is open, whatever else in it is at work. */
-export function statusOf(run: RunRecord, fold: TaskFold): RunView["status"] {
+export function statusOf(run: RunRecord, projection: TaskProjection): RunView["status"] {
   if (run.status !== "running" && run.status !== "waiting") return run.status;
-  if (fold.question === "authorization") return "auth-required";
-  return fold.question === undefined ? run.status : "input-required";
+  if (projection.question === "authorization") return "auth-required";
+  return projection.question === undefined ? run.status : "input-required";
 }
 
 function questionOf(history: readonly HistoryEntry[]): string | undefined {
   const asked = history.findLast(({ role }) => role === "agent");
-  return asked && textOf(asked.parts);
+  return asked && partsText(asked.parts);
 }
 
-function filesOf({ parts }: FoldedArtifact, publicUrl: string): FileView[] {
+function filesOf({ parts }: ProjectedArtifact, publicUrl: string): FileView[] {
   return parts.flatMap((part) => (part.type === "file" ? [fileView(part, publicUrl)] : []));
 }
 
@@ -91,6 +92,6 @@ function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file
 }
 
 /** The text parts, one a line. */
-function textOf(parts: readonly Part[]): string {
+function partsText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

@@ -6,7 +6,7 @@ import { isAnswerSchema } from "../core/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, startRun } from "./accept-message.ts";
 import { ownRun } from "./own-run.ts";
-import type { FoldCache } from "./projection-cache.ts";
+import type { ProjectionCache } from "./projection-cache.ts";
 import { type RunView, runView, statusOf } from "./run-view.ts";
 import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
 import { cancelRun, untilSettled } from "./settle.ts";
@@ -15,7 +15,7 @@ import { cancelRun, untilSettled } from "./settle.ts";
 export type RunsDeps = {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
-  readonly folds: FoldCache;
+  readonly projections: ProjectionCache;
   readonly runnables: Runnables;
   /** Where this gateway is reached from outside. */
   readonly publicUrl: string;
@@ -56,7 +56,7 @@ export interface Runs {
 
 /** The runs in an engine. */
 export function openRuns(deps: RunsDeps): Runs {
-  const { engine, folds, runnables, publicUrl } = deps;
+  const { engine, projections, runnables, publicUrl } = deps;
   const own = (id: string, principal: string) => ownRun(engine, id, { principal });
   const newest = async (run: RunRecord) => (await engine.get(run.id)) ?? run;
   return {
@@ -80,14 +80,14 @@ export function openRuns(deps: RunsDeps): Runs {
       const all = { ...filter, kinds, principal, asked: false } as const;
       if (status === undefined) return engine.list(all);
       if (!underWay.has(status)) return engine.list({ ...all, statuses: [status as RunRecord["status"]] });
-      const isSo = async (run: RunRecord) => statusOf(run, await folds.current(run)) === status;
+      const isSo = async (run: RunRecord) => statusOf(run, await projections.current(run)) === status;
       return listWhere(engine, { ...all, statuses: ["running", "waiting"] }, isSo);
     },
     view: async (run) =>
-      runView(run, await folds.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
+      runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
-      return continueRun({ engine, kind, folds }, { id, contextId: "" }, message, principal);
+      return continueRun({ engine, kind, projections }, { id, contextId: "" }, message, principal);
     },
     async cancel(id, principal, signal) {
       const run = await own(id, principal);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../testing/durable/scratch.ts";
-import { createFoldCache } from "./projection-cache.ts";
+import { createProjectionCache } from "./projection-cache.ts";
 import { untilSettled } from "./settle.ts";
 
 test("a caller waits no longer for a run that is paused, whether it was so before or is from now on", async () => {
@@ -20,7 +20,7 @@ test("a caller waits no longer for a run that is paused, whether it was so befor
       },
     },
   ]);
-  const watched = { engine, folds: createFoldCache(engine) };
+  const watched = { engine, projections: createProjectionCache(engine) };
   const deadline = AbortSignal.timeout(10_000);
   const { run } = await engine.start({ kind: "pausing", input: null, principal: "ann", contextId: "c" });
   const settled = untilSettled(watched, run, deadline);

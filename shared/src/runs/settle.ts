@@ -1,9 +1,9 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
-import { applyEvent, emptyFold, type TaskFold } from "./projection.ts";
-import type { FoldCache } from "./projection-cache.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
+import type { ProjectionCache } from "./projection-cache.ts";
 
 /** What watching a run needs. */
-export type Watched = { readonly engine: Engine; readonly folds: FoldCache };
+export type Watched = { readonly engine: Engine; readonly projections: ProjectionCache };
 
 /** How long a cancelled run may take to stop what it is doing before the caller is told that it is still stopping. Milliseconds. */
 const stopMs = 10_000;
@@ -12,7 +12,7 @@ const stopMs = 10_000;
 const quiet: ReadonlySet<string> = new Set(["message-received", "message-heard", "artifact-added"]);
 
 /** Whether a run has ended, is paused, or waits for its caller: what ends a blocking call. */
-function isSettled({ end, question, paused }: TaskFold, run?: RunRecord): boolean {
+function isSettled({ end, question, paused }: TaskProjection, run?: RunRecord): boolean {
   if (end !== undefined || question !== undefined || paused) return true;
   if (run === undefined) return false;
   const waits = run.waiting?.reason === "input-required" || run.waiting?.reason === "auth-required";
@@ -20,13 +20,17 @@ function isSettled({ end, question, paused }: TaskFold, run?: RunRecord): boolea
 }
 
 /** Waits until the run has ended, is paused or waits for its caller, or until `signal` aborts. */
-export async function untilSettled({ engine, folds }: Watched, run: RunRecord, signal: AbortSignal): Promise<void> {
-  let fold = await folds.current(run);
-  if (isSettled(fold, run)) return;
-  for await (const item of engine.follow(run.id, { after: fold.seq, signal })) {
+export async function untilSettled(
+  { engine, projections }: Watched,
+  run: RunRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  let projection = await projections.current(run);
+  if (isSettled(projection, run)) return;
+  for await (const item of engine.follow(run.id, { after: projection.seq, signal })) {
     if (item.kind === "progress") continue;
-    fold = applyEvent(fold, item);
-    if (isSettled(fold)) return;
+    projection = applyEvent(projection, item);
+    if (isSettled(projection)) return;
   }
 }
 
@@ -38,11 +42,11 @@ export async function whileQuiet(
   waitMs: number,
 ): Promise<void> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(waitMs)]);
-  let fold = emptyFold;
+  let projection = emptyProjection;
   for await (const item of engine.follow(run.id, { signal })) {
     if (item.kind === "progress") return;
-    fold = applyEvent(fold, item);
-    if (isSettled(fold) || !quiet.has(item.event.type)) return;
+    projection = applyEvent(projection, item);
+    if (isSettled(projection) || !quiet.has(item.event.type)) return;
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type pino from "pino";
-import { recalling, recallingEngine, recallRun } from "../a2a/ask/recall.ts";
+import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { agentApp } from "../a2a/server/agent-app.ts";
 import { openCardKey } from "../a2a/server/card-key.ts";
@@ -44,7 +44,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model } = parts;
   // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents never do.
-  const face = agentConfig.serveMcp ? await import("../mcp/server/mcp-face.ts") : undefined;
+  const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
   const port = server.port ?? agentConfig.port;
@@ -54,7 +54,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, agentConfig);
   const webhooks = openWebhooks(config);
-  const cancelling = asking === undefined ? engine : recallingEngine(engine, name);
+  const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
   const identify = identifyBy(server.token);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
@@ -79,7 +79,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       identify,
       report,
       log: logger,
-      face: tools && face?.mcpFace({ ...tools, identify }),
+      adapter: tools && adapter?.mcpAdapter({ ...tools, identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
     facts: { publicUrl, ...cardFacts(parts, toolbox), ...(server.token !== undefined && { security: bearerSecurity }) },
@@ -92,8 +92,13 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     hostname: server.host,
   });
   const task = agentRun(definition, deps);
-  engine.work(asking === undefined ? [task] : [recalling(task, asking.peers), recallRun(name, asking.peers)]);
-  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], { concurrency: 1_000, apart: true });
+  engine.work(
+    asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
+  );
+  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], {
+    concurrency: 1_000,
+    dedicatedPool: true,
+  });
   for (const said of [...config.notes, ...toolbox.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
   if (tools && options.mcpStdio) {

@@ -9,7 +9,7 @@ import { AppError } from "../core/errors.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
 import { ownSecret } from "../machine/own-secret.ts";
 import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
-import type { McpFace } from "../mcp/server/mcp-face.ts";
+import type { McpAdapter } from "../mcp/server/mcp-adapter.ts";
 
 /** What an agent answers below `/mcp` with. */
 export type McpAppDeps = {
@@ -21,7 +21,7 @@ export type McpAppDeps = {
   readonly home: string;
   readonly identify: (request: Request) => Promise<string> | string;
   /** Answers where the agent is an MCP server itself. */
-  readonly face: McpFace | undefined;
+  readonly adapter: McpAdapter | undefined;
   /** Gets what fails without being an expected error. */
   readonly report: (bug: unknown) => void;
   readonly log: { info(fields: object, message: string): void };
@@ -32,14 +32,14 @@ export type McpAppDeps = {
  * Everything else at `/mcp` is for the agent as an MCP server.
  */
 export function mcpApp(deps: McpAppDeps): Hono {
-  const { host, home, identify, log, face, report } = deps;
+  const { host, home, identify, log, adapter, report } = deps;
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
   app.post("/mcp", limitedBody(), async (c) => {
     await identify(c.req.raw);
     const text = await c.req.text();
     const body = parsed(text);
-    if (!isMount(body)) return answer(face, new Request(c.req.raw, { body: text }), body);
+    if (!isMount(body)) return answer(adapter, new Request(c.req.raw, { body: text }), body);
     await jsonBody(c, async () => undefined);
     await requireMountKey(c.req.raw, home);
     const entries = checked(body, deps);
@@ -55,13 +55,13 @@ export function mcpApp(deps: McpAppDeps): Hono {
     log.info({ servers: [name] }, "an MCP server was removed by request");
     return c.body(null, 204);
   });
-  app.all("/mcp", (c) => answer(face, c.req.raw));
+  app.all("/mcp", (c) => answer(adapter, c.req.raw));
   return app;
 }
 
-function answer(face: McpFace | undefined, request: Request, body?: unknown): Promise<Response> {
-  if (face === undefined) throw new AppError("not_found", "This agent is no MCP server: `serve_mcp` makes it one.");
-  return face(request, body);
+function answer(adapter: McpAdapter | undefined, request: Request, body?: unknown): Promise<Response> {
+  if (adapter === undefined) throw new AppError("not_found", "This agent is no MCP server: `serve_mcp` makes it one.");
+  return adapter(request, body);
 }
 
 /** Undefined for what is no JSON: the MCP server says so in its own words. */

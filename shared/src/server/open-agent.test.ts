@@ -22,7 +22,7 @@ import { createDisplays } from "../tools/desktop/display-session.ts";
 import { editor, families, images, shell } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
 import { terminate } from "../tools/human/terminate.ts";
-import { createLookBook } from "../tools/observation/looks.ts";
+import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
@@ -180,7 +180,7 @@ test("every tool that reaches outside is judged, those the agent brings itself t
 test("families say all names their tools can have", async () => {
   const browsers = createBrowsers({ ...browserDefaults, folder, policy: { allow: [], deny: [], only: [] } });
   const egress = createEgress({ allow: [], deny: [], only: [] });
-  const looks = createLookBook();
+  const looks = createSnapshotStates();
   const page = { egress, robots: createRobots(egress) };
   const size = { width: 1, height: 1 };
   const machine: MachineParts = {

@@ -3,7 +3,7 @@ import type { Engine } from "../core/engine.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { type DirectToolsDeps, directTools } from "../mcp/server/direct-tools.ts";
 import type { McpServerDeps } from "../mcp/server/serving.ts";
-import { createFoldCache } from "../runs/projection-cache.ts";
+import { createProjectionCache } from "../runs/projection-cache.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { openRuns } from "../runs/runs.ts";
 
@@ -30,6 +30,6 @@ export function openServedTools(deps: ServedDeps): McpServerDeps {
     admit: () => ({}),
   };
   const runnables = { all: () => [itself], ofKind: (kind: string) => (kind === name ? itself : undefined) };
-  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl });
   return { runs, runnables, engine, artifacts, version, report, tools: directTools(deps) };
 }

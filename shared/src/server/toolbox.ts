@@ -7,9 +7,9 @@ import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
-import type { Look, OpenedBrowsing } from "../tools/family.ts";
-import { createLookBook } from "../tools/observation/looks.ts";
-import { sightOf } from "../tools/observation/sight.ts";
+import type { Observe, OpenedBrowsing } from "../tools/family.ts";
+import { observe } from "../tools/observation/observe.ts";
+import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
 import type { Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
@@ -53,9 +53,9 @@ export async function openToolbox(
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
   const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, notes };
-  const closeApart = async () => void (await Promise.all([databases.close(), browsers?.close()]));
+  const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") {
-    const close = async () => void (await Promise.all([closeApart(), sandbox.close()]));
+    const close = async () => void (await Promise.all([closeWorkers(), sandbox.close()]));
     return { ...always, shell: [], python: undefined, desktop: [], close };
   }
   const shells = createShellSessions(sandbox);
@@ -70,7 +70,7 @@ export async function openToolbox(
     python,
     desktop: desktop.tools,
     async close() {
-      await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeApart()]);
+      await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeWorkers()]);
       await sandbox.close();
     },
   };
@@ -90,7 +90,7 @@ function openBrowsing(
   search: BrowserSearch | undefined,
   { scope, trusted_hosts, max_content_length }: Config["browser"],
 ): { readonly browsing: OpenedBrowsing; guarded(tool: Tool): Tool } {
-  const looks = createLookBook();
+  const looks = createSnapshotStates();
   const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
   const guarded = (tool: Tool) => guard.over(tool);
   if (browsers === undefined)
@@ -102,11 +102,11 @@ function openBrowsing(
     ...browserTools({ browsers, looks, search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
   ];
-  const look: Look = async (workspace, { signal, vision }) => {
+  const look: Observe = async (workspace, { signal, vision }) => {
     const browsing = browsers.peek(workspace);
     if (browsing === undefined) return { text: "No page is open in the browser." };
-    await guard.beforeSight(workspace);
-    return sightOf(browsing, { looks, vision, signal });
+    await guard.beforeObservation(workspace);
+    return observe(browsing, { looks, vision, signal });
   };
   return { browsing: { tools, look, missing: undefined }, guarded };
 }

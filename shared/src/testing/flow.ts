@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cancelChildrenRun, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { createPeers } from "../a2a/ask/peers.ts";
-import { recallingEngine, recallRun } from "../a2a/ask/recall.ts";
 import type { AgentEntry, Agents } from "../core/agent.ts";
 import type { Engine, RunRecord } from "../core/engine.ts";
 import { type ReadEvent, readEvent } from "../core/events.ts";
@@ -82,10 +82,10 @@ export async function flowForTest(
   const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
   own.work([
     flowRun(definition, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
-    recallRun(definition.name, peers),
+    cancelChildrenRun(definition.name, peers),
   ]);
   return {
-    ...runsForTest(definition, recallingEngine(own, definition.name)),
+    ...runsForTest(definition, engineCancellingChildren(own, definition.name)),
     artifacts,
     model,
     agent(name) {

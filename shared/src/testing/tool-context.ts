@@ -30,8 +30,8 @@ export function durableContextForTest(rest: Partial<DurableContext> = {}): Durab
     place: async (parts) => parts,
     adopt: async (parts) => parts,
     attach: async () => [],
-    hear: () => undefined,
-    lend: () => ({ budget: { tokens: 1_000_000, usd: 1, wallMs: 60_000 }, settle: () => undefined }),
+    receiveMessages: () => undefined,
+    subBudget: () => ({ budget: { tokens: 1_000_000, usd: 1, wallMs: 60_000 }, release: () => undefined }),
     ...rest,
   };
 }

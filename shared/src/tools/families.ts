@@ -1,6 +1,6 @@
 import type { Tool } from "../core/tool.ts";
 import { dataTools } from "./data/data-tools.ts";
-import type { Look, Machine, ToolFamily } from "./family.ts";
+import type { Machine, Observe, ToolFamily } from "./family.ts";
 import { seeImage } from "./files/see-image.ts";
 import { createStrReplaceEditor } from "./files/str-replace-editor.ts";
 import { askHuman } from "./human/ask-human.ts";
@@ -39,12 +39,12 @@ export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], 
  * The `browser_*` tools over a browser of the agent's own, and with them the sight of the open page, shown anew before each turn. `sight` makes
  * another sight of it, with advice of the agent's own, say.
  */
-export function browser({ sight }: { readonly sight?: (look: Look) => Look } = {}): ToolFamily {
+export function browser({ observe }: { readonly observe?: (look: Observe) => Observe } = {}): ToolFamily {
   return {
     family: "browser",
     toolNames: browserToolNames,
     open({ browsing: { tools, look } }) {
-      return { tools, look: look && sight !== undefined ? sight(look) : look };
+      return { tools, look: look && observe !== undefined ? observe(look) : look };
     },
   };
 }

@@ -7,11 +7,11 @@ import type { CodeTools } from "./code/code-tools.ts";
 import type { Databases } from "./data/database/databases.ts";
 
 /** How an agent sees what changes while it works, such as the open page. */
-export type Look = NonNullable<AgentDefinition["look"]>;
+export type Observe = NonNullable<AgentDefinition["look"]>;
 
 /** The tools that browse and the sight of the open page, or why there are none, in a sentence. */
 export type OpenedBrowsing =
-  | { readonly tools: readonly Tool[]; readonly look: Look; readonly missing: undefined }
+  | { readonly tools: readonly Tool[]; readonly look: Observe; readonly missing: undefined }
   | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
 
 /** What a machine has for the tools of an agent that is served there. */
@@ -36,7 +36,7 @@ export type Machine = {
 };
 
 /** What a family comes to on a machine: its tools, and what its agent sees. */
-export type OpenedFamily = { readonly tools: readonly Tool[]; readonly look?: Look | undefined };
+export type OpenedFamily = { readonly tools: readonly Tool[]; readonly look?: Observe | undefined };
 
 /**
  * Tools of one kind, made of what the machine has when an agent is served there: a value that an agent lists beside tools. Where the machine lacks

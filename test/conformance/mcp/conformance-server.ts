@@ -5,9 +5,9 @@ import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
-import { createFoldCache } from "manyhands/internal/runs/projection-cache";
+import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { openRuns } from "manyhands/internal/runs/runs";
-import { type McpFaceDeps, mcpFace } from "../../../shared/src/mcp/server/mcp-face.ts";
+import { type McpAdapterDeps, mcpAdapter } from "../../../shared/src/mcp/server/mcp-adapter.ts";
 import { mcpApp } from "../../../shared/src/server/mcp-app.ts";
 import { definition } from "../../a2a/agent-server.ts";
 import { suitePrompts, suiteResources } from "./suite-offers.ts";
@@ -20,7 +20,7 @@ export type ConformanceServer = AsyncDisposable & { readonly url: string };
 export async function startConformanceServer({
   sessions,
   identify = () => "local",
-}: Partial<Pick<McpFaceDeps, "sessions" | "identify">> = {}): Promise<ConformanceServer> {
+}: Partial<Pick<McpAdapterDeps, "sessions" | "identify">> = {}): Promise<ConformanceServer> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -31,7 +31,7 @@ export async function startConformanceServer({
   );
   const publicUrl = served.url.origin;
   const report = (bug: unknown) => console.error(bug);
-  const runs = openRuns({ engine, artifacts, folds: createFoldCache(engine), runnables, publicUrl });
+  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl });
   const nothing = () => Promise.reject(new Error("There are no servers here."));
   const app = agentApp({
     definition,
@@ -46,7 +46,7 @@ export async function startConformanceServer({
       host: { add: nothing, remove: nothing },
       home,
       identify,
-      face: mcpFace({
+      adapter: mcpAdapter({
         runs,
         runnables,
         engine,

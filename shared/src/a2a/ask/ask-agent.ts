@@ -2,12 +2,12 @@ import type { AskOutcome, AskState, Exchange, Fault } from "../../core/ask-outco
 import { AppError, errorCodes } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
-import type { Ask, AskRequest, Child, Met } from "./ask.ts";
+import type { Ask, AskRequest, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { isOver } from "./ask.ts";
-import { faultOf, patiently, type Tried } from "./attempt.ts";
-import { beginAsk, meetAgain } from "./begin-ask.ts";
+import { type Attempt, faultOf, retryDurably } from "./attempt.ts";
+import { beginAsk, resolveAgain } from "./begin-ask.ts";
 import type { OpenAsk } from "./cancel-remote-tasks.ts";
-import { withdraw } from "./cancel-remote-tasks.ts";
+import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild, type Seen } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
@@ -44,7 +44,7 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   const { open } = ending;
   const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
   if (open === undefined) return answered(run, ask, outcome);
-  const { done, usage } = await withdraw(run, open, peers);
+  const { done, usage } = await cancelGivenUp(run, open, peers);
   return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
 }
 
@@ -52,13 +52,13 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
 async function attend(
   run: Run,
   ask: Ask,
-  first: Tried<Met> | undefined,
+  first: Attempt<ResolvedAgent> | undefined,
   exchanges: Exchange[],
   peers: Peers,
 ): Promise<Ending> {
-  let child: Child | undefined;
+  let child: RemoteTask | undefined;
   try {
-    const met = first !== undefined && "value" in first ? first : await meetAgain(run, ask, peers);
+    const met = first !== undefined && "value" in first ? first : await resolveAgain(run, ask, peers);
     if ("fault" in met) return { outcome: given(ask, met) };
     const sent = await sendAsk(run, ask, met.value, peers);
     // A message whose answer was lost may have got there.
@@ -75,11 +75,11 @@ async function attend(
 }
 
 /** Stays with the agent's task until it ends or is given up. */
-async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: Peers): Promise<Ending> {
+async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
   for (let questions = 0; ; ) {
-    const seen = await patiently(run, ask, peers, () => followChild(run, child, from, peers));
+    const seen = await retryDurably(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
     const { state, question, result, ...followed } = seen.value;
@@ -101,7 +101,7 @@ async function seeThrough(run: Run, child: Child, exchanges: Exchange[], peers: 
   }
 }
 
-async function finish(run: Run, child: Child, result: Collected | undefined, peers: Peers): Promise<Ending> {
+async function finish(run: Run, child: RemoteTask, result: Collected | undefined, peers: Peers): Promise<Ending> {
   const { ask } = child;
   if (result !== undefined) return { outcome: { agent: ask.agent.name, ...idsOf(child), ...result } };
   const collected = await collect(run, child, peers);
@@ -113,15 +113,15 @@ function mayPass({ code }: Fault): boolean {
   return errorCodes[code].retryable;
 }
 
-function isEnd(seen: Tried<Seen>): boolean {
+function isEnd(seen: Attempt<Seen>): boolean {
   return "value" in seen && isOver(seen.value.state);
 }
 
-function unauthorized({ title }: Child): Fault {
+function unauthorized({ title }: RemoteTask): Fault {
   return { code: "unauthorized", message: `${title} wanted to be authorized for something.` };
 }
 
-function givenUp(child: Child, outcome: AskOutcome): Ending {
+function givenUp(child: RemoteTask, outcome: AskOutcome): Ending {
   return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
 }
 
@@ -147,7 +147,7 @@ function without({ agent }: Ask, state: AskState, error: Fault): AskOutcome {
   return { agent: agent.name, taskId: "", contextId: "", state, answer: "", files: [], error };
 }
 
-function idsOf({ taskId, contextId }: Child): Pick<AskOutcome, "taskId" | "contextId"> {
+function idsOf({ taskId, contextId }: RemoteTask): Pick<AskOutcome, "taskId" | "contextId"> {
   return { taskId, contextId };
 }
 

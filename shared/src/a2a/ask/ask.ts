@@ -31,9 +31,9 @@ export type AskRequest = {
   /** Milliseconds from the ask's start after which its task is canceled; the time people take to answer counts. None when left out. */
   readonly deadlineMs?: number;
   /** Milliseconds an agent that cannot be met at all is tried; as long as one whose task is under way when left out. */
-  readonly meetMs?: number;
+  readonly resolveMs?: number;
   /** Gets what a person said before a question was asked; left out, that is the answer. */
-  heard?(messages: readonly UserMessage[]): void;
+  receiveMessages?(messages: readonly UserMessage[]): void;
 };
 
 /** An ask under way: its request, and what was recorded when it began. */
@@ -45,10 +45,10 @@ export type Ask = AskRequest & {
 };
 
 /** An agent that was met, as its card tells it; recorded, so that a run does not change its ways when the card does. */
-export type Met = { readonly title: string; readonly ours: boolean; readonly protocol: string };
+export type ResolvedAgent = { readonly title: string; readonly ours: boolean; readonly protocol: string };
 
 /** The other agent's task. */
-export type Child = Met & { readonly ask: Ask; readonly taskId: string; readonly contextId: string };
+export type RemoteTask = ResolvedAgent & { readonly ask: Ask; readonly taskId: string; readonly contextId: string };
 
 /** Where a task at another agent stands. One that was only submitted is work that goes on. */
 export type ChildState = Exclude<StateName, "submitted">;

@@ -5,13 +5,13 @@ import type { Ask } from "./ask.ts";
 import type { Peers } from "./peers.ts";
 
 /** What one short step came to, and when on the clock of runs: a failure is a value, so that the run decides what follows. Milliseconds. */
-export type Tried<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
+export type Attempt<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
 
 /** Does the work; an expected failure becomes a value, anything else rejects. */
-export async function tried<Value>(
+export async function attempted<Value>(
   { now }: Pick<StepContext, "now">,
   work: () => Promise<Value>,
-): Promise<Tried<Value>> {
+): Promise<Attempt<Value>> {
   try {
     return { value: await work(), at: now() };
   } catch (error) {
@@ -35,12 +35,12 @@ const longestPauseMs = 15_000;
  * Repeats a short step while it fails in a way that may pass, with durable pauses, as long as the patience lasts; a pause ends at once when
  * whatever watches over the agent finds it worth asking. What came last is the answer.
  */
-export async function patiently<Value>(
+export async function retryDurably<Value>(
   run: Run,
   { agent, patienceMs, endsAt = Number.POSITIVE_INFINITY }: Patience,
   peers: Pick<Peers, "retrySignal">,
-  attempt: () => Promise<Tried<Value>>,
-): Promise<Tried<Value>> {
+  attempt: () => Promise<Attempt<Value>>,
+): Promise<Attempt<Value>> {
   let since: number | undefined;
   for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Taken before the attempt, so that no moment between it and the pause is missed.

@@ -180,8 +180,8 @@ test("a task that cannot be cancelled now is cancelled later, and the run ends a
 
 for (const method of ["SendMessage", "GetTask"])
   test(`an agent that hangs in ${method} does not hold up its asker: the deadline ends it`, async () => {
-    const hang = () => new Promise<Response>(() => undefined);
-    using agent = badAgentForTest({}, { ...started, [method]: hang, CancelTask: () => badTask("CANCELED") });
+    const subscribe = () => new Promise<Response>(() => undefined);
+    using agent = badAgentForTest({}, { ...started, [method]: subscribe, CancelTask: () => badTask("CANCELED") });
     const from = performance.now();
     expect(await outcomeOf(agent.url, {}, 200)).toMatchObject({ state: "timed-out", error: { code: "timeout" } });
     expect(performance.now() - from).toBeLessThan(5_000);

@@ -1,13 +1,13 @@
 import type { Fault } from "../../core/ask-outcome.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
-import type { Ask, AskRequest, Met } from "./ask.ts";
-import { patiently, type Tried, tried } from "./attempt.ts";
+import type { Ask, AskRequest, ResolvedAgent } from "./ask.ts";
+import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 
 /** An ask that began: refused before anything was sent, or with the agent it met. */
-export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Tried<Met> };
+export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Attempt<ResolvedAgent> };
 
 /**
  * Begins an ask: its intent is recorded as `agent-asked` before anything is sent, with all it takes to find its task again. Refuses with
@@ -19,7 +19,7 @@ export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Pro
     const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: step.now() };
     step.emit(asked(request, step.key));
     const refused = request.hops + 1 > hops ? tooManyHops(request, hops) : null;
-    const met = refused === null ? await meet(request.agent, peers, step) : null;
+    const met = refused === null ? await resolveAgent(request.agent, peers, step) : null;
     return { ...facts, refused, met };
   };
   const begun = await run.step("ask", begin, { effect: "pure" });
@@ -36,15 +36,15 @@ function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {
 }
 
 /** Meets the agent that could not be met at once. */
-export function meetAgain(run: Run, ask: Ask, peers: Peers): Promise<Tried<Met>> {
-  const patience = { ...ask, patienceMs: ask.meetMs ?? ask.patienceMs };
-  return patiently(run, patience, peers, () =>
-    run.step("meet", (step) => meet(ask.agent, peers, step), { effect: "pure" }),
+export function resolveAgain(run: Run, ask: Ask, peers: Peers): Promise<Attempt<ResolvedAgent>> {
+  const patience = { ...ask, patienceMs: ask.resolveMs ?? ask.patienceMs };
+  return retryDurably(run, patience, peers, () =>
+    run.step("meet", (step) => resolveAgent(ask.agent, peers, step), { effect: "pure" }),
   );
 }
 
-function meet(address: PeerAddress, peers: Peers, step: StepContext): Promise<Tried<Met>> {
-  return tried(step, async () => {
+function resolveAgent(address: PeerAddress, peers: Peers, step: StepContext): Promise<Attempt<ResolvedAgent>> {
+  return attempted(step, async () => {
     const { card, ours } = await peers.client(address, step.signal);
     const protocol = card.supportedInterfaces[0]?.protocolVersion ?? "";
     return { title: shortLine(card.name, 60) || address.name, ours, protocol: shortLine(protocol, 20) };

@@ -19,12 +19,12 @@ export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
     const events = await peers.engine.events(run.id);
     const below = step.key.slice(0, step.key.lastIndexOf("/") + 1);
     const open = openAsks(events.map(({ event }) => event)).filter(({ askId }) => askId.startsWith(below));
-    const calledOff = await Promise.all(open.map((ask) => callOff(ask, peers, step.signal)));
+    const cancellations = await Promise.all(open.map((ask) => cancelRemoteTask(ask, peers, step.signal)));
     for (const [index, { askId, agent }] of open.entries()) {
-      const { done = false, usage } = calledOff[index] ?? {};
+      const { done = false, usage } = cancellations[index] ?? {};
       if (done) step.emit(canceled(askId, agent.name, usage));
     }
-    return calledOff.filter(({ done }) => !done).length;
+    return cancellations.filter(({ done }) => !done).length;
   });
 }
 
@@ -34,12 +34,12 @@ function canceled(askId: string, agent: string, usage: TaskUsage | undefined) {
 }
 
 /** Cancels at the other agent what was given up here. */
-export function withdraw(run: Run, ask: OpenAsk, peers: Peers): Promise<CalledOff> {
-  return run.step("withdraw", ({ signal }) => callOff(ask, peers, signal));
+export function cancelGivenUp(run: Run, ask: OpenAsk, peers: Peers): Promise<RemoteCancellation> {
+  return run.step("withdraw", ({ signal }) => cancelRemoteTask(ask, peers, signal));
 }
 
 /** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
-type CalledOff = { readonly done: boolean; readonly usage?: TaskUsage };
+type RemoteCancellation = { readonly done: boolean; readonly usage?: TaskUsage };
 
 /** An agent that hangs is called off later. */
 const longestMs = 5_000;
@@ -48,7 +48,7 @@ const longestMs = 5_000;
  * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
  * the message was lost, its task is cancelled by the message's id, and the message is never sent again to learn it. Harmless to repeat.
  */
-export async function callOff(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<CalledOff> {
+export async function cancelRemoteTask(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<RemoteCancellation> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
   try {
     const client = await peers.client(ask.agent, signal);

@@ -8,9 +8,9 @@ import type { A2aClient } from "../client/client.ts";
 import { messageText } from "../client/task-update.ts";
 import { metadataKeys } from "../extensions.ts";
 import { taskTakenIn, taskUsage } from "../task-metadata.ts";
-import type { Child } from "./ask.ts";
+import type { RemoteTask } from "./ask.ts";
 import { childState } from "./ask.ts";
-import { patiently, type Tried, tried } from "./attempt.ts";
+import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 import { takeFiles } from "./take-files.ts";
@@ -19,11 +19,11 @@ import { takeFiles } from "./take-files.ts";
 export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
 
 /** Reads the result of a task that has ended, its files into our own store. Harmless to repeat. */
-export function collect(run: Run, child: Child, peers: Peers): Promise<Tried<Collected>> {
+export function collect(run: Run, child: RemoteTask, peers: Peers): Promise<Attempt<Collected>> {
   const { ask, taskId } = child;
-  return patiently(run, ask, peers, () =>
+  return retryDurably(run, ask, peers, () =>
     run.step("collect", (step) =>
-      tried(step, async () => {
+      attempted(step, async () => {
         const client = await peers.client(ask.agent, step.signal);
         const task = await client.get(taskId, { signal: step.signal });
         return readResult(task, ask.agent, client, peers, step.signal);
@@ -75,13 +75,13 @@ const mostCharacters = 256 * 1024;
 const answerNames = ["answer", "partial-answer"];
 
 /** What another agent answered: text and, where there is any, data. `fault` when something of it was too large. */
-export type Answer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
+export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
 
 /** The answer of a task: its artifact of that name, or the text of all its artifacts, or else what the agent said last. */
-export function answerOf(task: Task): Answer {
+export function answerOf(task: Task): TaskAnswer {
   const named = task.artifacts.findLast(({ name }) => answerNames.includes(name));
   const sources = named === undefined ? task.artifacts : [named];
-  const text = sources.map(textOf).filter(Boolean).join("\n") || lastWords(task);
+  const text = sources.map(artifactText).filter(Boolean).join("\n") || lastWords(task);
   const data = sources.flatMap(({ parts }) =>
     parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as Json] : [])),
   )[0];
@@ -97,7 +97,7 @@ export function answerOf(task: Task): Answer {
 }
 
 /** The text parts of one artifact as they are: an agent that streams sends its answer in pieces, which may end in mid-word. */
-function textOf({ parts }: Artifact): string {
+function artifactText({ parts }: Artifact): string {
   return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
 }
 

@@ -7,13 +7,13 @@ import { sleep } from "../client/client-retry.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import { messageText } from "../client/task-update.ts";
 import { isSettled } from "../task-state.ts";
-import type { Child } from "./ask.ts";
+import type { RemoteTask } from "./ask.ts";
 import { type ChildQuestion, type ChildState, childQuestion, childState, isOver, waitsForPerson } from "./ask.ts";
-import { inTime, type Tried, tried } from "./attempt.ts";
+import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
-import type { Doorbell } from "./doorbell.ts";
 import { childNotes, type Notes, type ToldLines } from "./notes.ts";
 import type { Peers } from "./peers.ts";
+import type { PushCallbacks } from "./push-callbacks.ts";
 import { hasFiles } from "./take-files.ts";
 
 /** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
@@ -39,10 +39,10 @@ const rarelyMs = 60_000;
  * Follows a task for a while in one step: until it has ended or asks something new, until there is something to tell, or for `followMs`. What a
  * stream said is only a reason to look; how the task stands is what GetTask answers. Harmless to repeat.
  */
-export function followChild(run: Run, child: Child, from: Followed, peers: Peers): Promise<Tried<Seen>> {
+export function followChild(run: Run, child: RemoteTask, from: Followed, peers: Peers): Promise<Attempt<Seen>> {
   const { ask } = child;
   const attempt = (step: StepContext) =>
-    tried(step, async (): Promise<Seen> => {
+    attempted(step, async (): Promise<Seen> => {
       const signal = inTime(step, ask.endsAt);
       const client = await peers.client(ask.agent, signal);
       const started = performance.now();
@@ -51,7 +51,7 @@ export function followChild(run: Run, child: Child, from: Followed, peers: Peers
       const look = { notes, signal, ends };
       const seen = await (child.ours
         ? watchJournal(client, child, from, look)
-        : pollTask(client, child, from, look, peers.doorbell));
+        : pollTask(client, child, from, look, peers.pushCallbacks));
       const task = await client.get(child.taskId, { signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
@@ -79,7 +79,7 @@ type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends
 type Looked = { readonly after: number; readonly kind: EventOf<"question-asked">["kind"] };
 
 /** Reads the journal of an agent of ours. */
-async function watchJournal(client: A2aClient, child: Child, from: Followed, { notes, signal, ends }: Look) {
+async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
   const looked: { after: number; kind: Looked["kind"] } = { after: from.after, kind: "question" };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
@@ -101,22 +101,28 @@ async function watchJournal(client: A2aClient, child: Child, from: Followed, { n
  * Asks an agent that is not of ours again and again; its status lines are its progress. One that works for longer and can ring is asked when
  * it rang, and rarely besides.
  */
-async function pollTask(client: A2aClient, child: Child, from: Followed, look: Look, doorbell?: Doorbell) {
+async function pollTask(
+  client: A2aClient,
+  child: RemoteTask,
+  from: Followed,
+  look: Look,
+  pushCallbacks?: PushCallbacks,
+) {
   const { notes, signal, ends } = look;
   const { askId } = child.ask;
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
-      const rung = doorbell?.next(askId) ?? signal;
+      const rung = pushCallbacks?.next(askId) ?? signal;
       const task = await client.get(child.taskId, { signal });
       if (stateAfter(task, from.answered) !== "working") break;
       notes.say(messageText(task.status?.message));
-      if (pauseMs > longMs) await doorbell?.hang(client, child.taskId, askId, signal);
-      const pause = doorbell?.knows(askId) ? rarelyMs : pauseMs;
+      if (pauseMs > longMs) await pushCallbacks?.subscribe(client, child.taskId, askId, signal);
+      const pause = pushCallbacks?.knows(askId) ? rarelyMs : pauseMs;
       await sleep(pause, AbortSignal.any([enough, rung])).catch(() => signal.throwIfAborted());
     }
   } finally {
-    doorbell?.leave(askId);
+    pushCallbacks?.leave(askId);
   }
   return { after: from.after, kind: "question" } as const;
 }
@@ -133,6 +139,6 @@ function kindIn(update: TaskUpdate): EventOf<"question-asked">["kind"] | undefin
   return event.kind === "approval" ? "approval" : "question";
 }
 
-function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: Child, { now }: StepContext): number {
+function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: RemoteTask, { now }: StepContext): number {
   return Math.min(endsAt - now(), 2 ** 31 - 1);
 }

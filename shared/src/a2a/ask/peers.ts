@@ -4,8 +4,8 @@ import { isLoopback } from "../../http/loopback-guard.ts";
 import { type A2aClient, createA2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
 import type { InsideAddress } from "../client/server-address.ts";
-import type { Doorbell } from "./doorbell.ts";
-import { createFloor, type Floor } from "./floor.ts";
+import type { PushCallbacks } from "./push-callbacks.ts";
+import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
 
 /** Another agent: what the asker calls it, and where its card is. */
@@ -49,10 +49,10 @@ export type Peers = {
   readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
-  readonly floor: Floor;
+  readonly questionLock: QuestionLock;
   readonly underWay: UnderWay;
   /** Where agents that are not of ours may ring; left out where nobody could reach it. */
-  readonly doorbell?: Doorbell | undefined;
+  readonly pushCallbacks?: PushCallbacks | undefined;
 };
 
 /** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
@@ -66,7 +66,7 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   readonly fetch?: Fetch;
   readonly inside?: InsideAddress;
   readonly bounds?: Partial<AskBounds>;
-  readonly doorbell?: Doorbell | undefined;
+  readonly pushCallbacks?: PushCallbacks | undefined;
 };
 
 const cardAgeMs = 60_000;
@@ -85,9 +85,9 @@ export function createPeers(options: PeersOptions): Peers {
     inside,
     at: (address) => whereNow(address, options),
     bounds: { ...defaultBounds, ...options.bounds },
-    floor: createFloor(),
+    questionLock: createQuestionLock(),
     underWay: createUnderWay(),
-    doorbell: options.doorbell,
+    pushCallbacks: options.pushCallbacks,
     async client(asked, signal) {
       const address = whereNow(asked, options);
       const watched = options.connect?.(address, signal);

@@ -2,13 +2,13 @@ import type { Exchange } from "../../core/ask-outcome.ts";
 import { messageSignal, type UserMessage } from "../../core/message.ts";
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
-import type { Child } from "./ask.ts";
-import type { Tried } from "./attempt.ts";
+import type { RemoteTask } from "./ask.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Seen } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
 import { sendAnswer } from "./send-ask.ts";
 
-const floorMs = 30_000;
+const questionLockMs = 30_000;
 
 /**
  * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer: `told` says
@@ -16,16 +16,16 @@ const floorMs = 30_000;
  */
 export async function relayQuestion(
   run: Run,
-  child: Child,
+  child: RemoteTask,
   question: NonNullable<Seen["question"]>,
   { n, at }: { readonly n: number; readonly at: number },
   peers: Peers,
-): Promise<{ readonly exchange: Exchange; readonly told: Tried<null> } | undefined> {
+): Promise<{ readonly exchange: Exchange; readonly told: Attempt<null> } | undefined> {
   const { ask, title } = child;
-  const begun = await takeFloor(run, child, at, peers);
+  const begun = await takeQuestionLock(run, child, at, peers);
   if (begun === undefined) return undefined;
   try {
-    if (ask.heard !== undefined) ask.heard(await run.poll<UserMessage>(messageSignal));
+    if (ask.receiveMessages !== undefined) ask.receiveMessages(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
     const asked = { question: inWords(title, question), kind: question.kind, askId: ask.askId };
     const answer = await askPerson(run, asked, left);
@@ -33,7 +33,7 @@ export async function relayQuestion(
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
     return { exchange, told: await sendAnswer(run, child, n, answer.parts, peers) };
   } finally {
-    peers.floor.leave(run.id, ask.askId);
+    peers.questionLock.leave(run.id, ask.askId);
   }
 }
 
@@ -44,16 +44,24 @@ function inWords(title: string, { kind, text }: NonNullable<Seen["question"]>): 
 }
 
 /** Waits for its turn to ask; answers when it had it, on the clock of runs. */
-async function takeFloor(run: Run, { ask }: Child, since: number, { floor }: Peers): Promise<number | undefined> {
+async function takeQuestionLock(
+  run: Run,
+  { ask }: RemoteTask,
+  since: number,
+  { questionLock }: Peers,
+): Promise<number | undefined> {
   for (let at = since; ask.endsAt === undefined || at < ask.endsAt; ) {
     const turn = await run.step(
       "take the floor",
-      async ({ signal, now }) => ({ taken: await floor.take(run.id, ask.askId, floorMs, signal), at: now() }),
+      async ({ signal, now }) => ({
+        taken: await questionLock.take(run.id, ask.askId, questionLockMs, signal),
+        at: now(),
+      }),
       { effect: "pure" },
     );
     at = turn.at;
     if (!turn.taken) continue;
-    floor.hold(run.id, ask.askId);
+    questionLock.hold(run.id, ask.askId);
     return at;
   }
   return undefined;

@@ -4,9 +4,9 @@ import type { JournalEvent } from "../../core/events.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
-import type { Ask, Child, Met } from "./ask.ts";
+import type { Ask, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { childState, isOver } from "./ask.ts";
-import { inTime, patiently, type Tried, tried } from "./attempt.ts";
+import { type Attempt, attempted, inTime, retryDurably } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
@@ -21,13 +21,13 @@ export type Sent = { readonly taskId: string; readonly contextId: string; readon
  * Sends the ask's message in short steps, always under the ask's own id: an agent of ours takes it for the same one however often it
  * comes, so it is sent again until it got there; to any other it is sent once, and rejects with `interrupted` when the process died meanwhile.
  */
-export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tried<Sent>> {
+export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): Promise<Attempt<Sent>> {
   const { budget, outputSchema, contextId, flow } = ask;
   const attempt = () =>
     run.step(
       "send",
-      async (step): Promise<Tried<Sent>> => {
-        const sent = await tried(step, async () => {
+      async (step): Promise<Attempt<Sent>> => {
+        const sent = await attempted(step, async () => {
           const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = {
@@ -53,17 +53,17 @@ export function sendAsk(run: Run, ask: Ask, met: Met, peers: Peers): Promise<Tri
       },
       { effect: met.ours ? "idempotent" : "once" },
     );
-  return met.ours ? patiently(run, ask, peers, attempt) : attempt();
+  return met.ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
 /** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */
-export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Part[], peers: Peers) {
+export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readonly Part[], peers: Peers) {
   const { ask, taskId, contextId, ours } = child;
   const attempt = () =>
     run.step(
       "answer",
       (step) =>
-        tried(step, async () => {
+        attempted(step, async () => {
           const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
           const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
@@ -73,11 +73,11 @@ export function sendAnswer(run: Run, child: Child, n: number, parts: readonly Pa
         }),
       { effect: ours ? "idempotent" : "once" },
     );
-  return ours ? patiently(run, ask, peers, attempt) : attempt();
+  return ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
 /** The parts of an ask. An agent that is not of ours knows nothing of our extension for the form of an answer: it is told in words. */
-function partsFor({ parts, outputSchema }: Ask, { ours }: Met): readonly Part[] {
+function partsFor({ parts, outputSchema }: Ask, { ours }: ResolvedAgent): readonly Part[] {
   if (ours || outputSchema === undefined) return parts;
   const wanted = `Answer with JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(outputSchema)}`;
   return [...parts, { type: "text", text: wanted }];

@@ -1,7 +1,7 @@
 import { loopbackNames } from "../../http/loopback-guard.ts";
 
 /** A server of this system: where it is reached from here, and where from outside, if it is. */
-export type Place = { readonly url: string; readonly publicUrl: string | undefined };
+export type ServerAddress = { readonly url: string; readonly publicUrl: string | undefined };
 
 /** Where an address is reached from here; the same address when it is no server of this system. */
 export type InsideAddress = (url: string) => string;
@@ -10,7 +10,7 @@ export type InsideAddress = (url: string) => string;
  * Turns public addresses of this system's own servers into those they are reached at from here, as their cards and links name the public ones: requests and
  * tokens between them need no reverse proxy, and pass none.
  */
-export function insideAddress(places: readonly Place[]): InsideAddress {
+export function insideAddress(places: readonly ServerAddress[]): InsideAddress {
   const known = places
     .flatMap(({ url, publicUrl }) => (publicUrl === undefined ? [] : [{ outside: new URL(publicUrl), url }]))
     .toSorted((one, other) => other.outside.pathname.length - one.outside.pathname.length);

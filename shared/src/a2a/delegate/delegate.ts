@@ -52,7 +52,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
       if (agent === undefined) return failure(`There is no agent ${wanted}.`);
       const sent = await attached(files, context);
       if (!Array.isArray(sent)) return sent;
-      const loan = context.lend(share);
+      const loan = context.subBudget(share);
       const parts: Part[] = [{ type: "text", text: task }, ...sent];
       const { budget } = loan;
       const request = {
@@ -66,10 +66,10 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
         takenIn: context.takenIn,
         deadlineMs,
         meetMs,
-        heard: context.hear,
+        heard: context.receiveMessages,
       };
       const outcome = await askAgent(run, request, peers);
-      loan.settle(outcome.usage);
+      loan.release(outcome.usage);
       return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
     },
   };

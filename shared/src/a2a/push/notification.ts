@@ -1,7 +1,7 @@
 import { A2A_CONTENT_TYPE, A2A_VERSION_HEADER, StreamResponse } from "@a2a-js/sdk";
 import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
 import type { StoredEvent } from "../../core/engine.ts";
-import type { TaskFold } from "../../runs/projection.ts";
+import type { TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate } from "../stream-update.ts";
 import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
@@ -19,22 +19,26 @@ const legacy = new V03PushNotificationSerializer();
 export function eventNotification(
   config: PushConfig,
   identity: TaskIdentity,
-  { fold, before, stored }: { readonly fold: TaskFold; readonly before: TaskFold; readonly stored: StoredEvent },
+  {
+    projection,
+    before,
+    stored,
+  }: { readonly projection: TaskProjection; readonly before: TaskProjection; readonly stored: StoredEvent },
   publicUrl: string,
 ): Notification | undefined {
-  if (config.wire === "1.0") return notification(config, eventUpdate(identity, fold, stored, publicUrl, false));
-  const changed = taskState(fold) !== taskState(before) || fold.artifacts !== before.artifacts;
-  return changed ? taskNotification(config, identity, fold, publicUrl) : undefined;
+  if (config.wire === "1.0") return notification(config, eventUpdate(identity, projection, stored, publicUrl, false));
+  const changed = taskState(projection) !== taskState(before) || projection.artifacts !== before.artifacts;
+  return changed ? taskNotification(config, identity, projection, publicUrl) : undefined;
 }
 
 /** The task as it stands. */
 export function taskNotification(
   config: PushConfig,
   identity: TaskIdentity,
-  fold: TaskFold,
+  projection: TaskProjection,
   publicUrl: string,
 ): Notification {
-  const task = taskView(identity, fold, publicUrl, { artifacts: true });
+  const task = taskView(identity, projection, publicUrl, { artifacts: true });
   return notification(config, { payload: { $case: "task", value: task } });
 }
 

@@ -1,8 +1,8 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Run, RunDefinition } from "../../core/run.ts";
-import { applyEvent, emptyFold, type TaskFold } from "../../runs/projection.ts";
-import { createFoldCache } from "../../runs/projection-cache.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
+import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { eventNotification, taskNotification } from "./notification.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
@@ -69,7 +69,7 @@ export function pushRun(deps: PushDeps): RunDefinition {
     async execute(run, raw) {
       const input = raw as PushInput;
       let { after } = input;
-      const known: Known = { fold: emptyFold };
+      const known: Known = { projection: emptyProjection };
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
         const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
         if (told.isOver) break;
@@ -88,7 +88,7 @@ export function pushRun(deps: PushDeps): RunDefinition {
 }
 
 /** What this process has read of the task, so that it reads nothing twice. */
-type Known = { fold: TaskFold };
+type Known = { projection: TaskProjection };
 
 /** Tells what there is, and what comes within half a minute. */
 async function tell(
@@ -99,27 +99,28 @@ async function tell(
 ): Promise<Told> {
   const task = await engine.get(taskId);
   if (task === undefined) return { after: from, isOver: true };
-  let fold = known.fold.seq === from ? known.fold : await createFoldCache(engine, 0).upTo(taskId, from);
+  let projection =
+    known.projection.seq === from ? known.projection : await createProjectionCache(engine, 0).upTo(taskId, from);
   if (snapshot && from === first) {
-    const refusal = await webhooks.post(config.url, taskNotification(config, task, fold, publicUrl), signal);
+    const refusal = await webhooks.post(config.url, taskNotification(config, task, projection, publicUrl), signal);
     if (refusal !== undefined) return { after: from, isOver: false, refusal };
   }
-  if (fold.end !== undefined) return { after: from, isOver: true };
+  if (projection.end !== undefined) return { after: from, isOver: true };
   let after = from;
   const enough = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);
   for await (const item of engine.follow(taskId, { after, signal: enough })) {
     if (item.kind === "progress") continue;
-    const before = fold;
-    fold = applyEvent(fold, item);
-    const notification = eventNotification(config, task, { fold, before, stored: item }, publicUrl);
+    const before = projection;
+    projection = applyEvent(projection, item);
+    const notification = eventNotification(config, task, { projection, before, stored: item }, publicUrl);
     const refusal = notification && (await webhooks.post(config.url, notification, signal));
     if (refusal !== undefined) return { after, isOver: false, refusal };
-    known.fold = fold;
+    known.projection = projection;
     after = item.seq;
-    if (fold.end !== undefined || after - from >= mostUnrecorded) break;
+    if (projection.end !== undefined || after - from >= mostUnrecorded) break;
   }
   signal.throwIfAborted();
-  return { after, isOver: fold.end !== undefined };
+  return { after, isOver: projection.end !== undefined };
 }
 
 async function giveUp(

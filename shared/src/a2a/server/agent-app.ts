@@ -11,7 +11,7 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
-import { createFoldCache } from "../../runs/projection-cache.ts";
+import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { pushKind } from "../push/push-run.ts";
 import { createReceivers } from "../push/receivers.ts";
 import type { Webhooks } from "../push/webhooks.ts";
@@ -66,12 +66,12 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const { publicUrl } = facts;
   const { webhooks } = deps;
   const card = agentCard(definition, { ...facts, push: webhooks !== undefined });
-  const folds = createFoldCache(engine);
+  const projections = createProjectionCache(engine);
   const tasks = {
     kind,
     engine,
     artifacts,
-    folds,
+    projections,
     publicUrl,
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),

@@ -34,11 +34,11 @@ export async function listTasks(
 }
 
 async function matching(deps: TaskDeps, run: RunRecord, request: ListTasksRequest): Promise<Task | undefined> {
-  const fold = await deps.folds.current(run);
-  const state = taskState(fold, run);
+  const projection = await deps.projections.current(run);
+  const state = taskState(projection, run);
   if (request.status !== TaskState.TASK_STATE_UNSPECIFIED && state !== request.status) return undefined;
   const detail = { historyLength: request.historyLength, artifacts: request.includeArtifacts ?? false };
-  return taskView(run, fold, deps.publicUrl, detail, run);
+  return taskView(run, projection, deps.publicUrl, detail, run);
 }
 
 function engineFilter(deps: TaskDeps, request: ListTasksRequest, principal: string): Omit<ListFilter, "limit"> {

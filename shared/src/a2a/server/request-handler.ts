@@ -50,7 +50,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   };
   const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> => {
     const run = await ownTask(deps, id, callFacts(context).principal);
-    return taskView(run, await deps.folds.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
+    return taskView(run, await deps.projections.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
   };
 
   const cancel = (run: RunRecord, signal: AbortSignal) =>
@@ -95,7 +95,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       const { principal, signal, after, journal } = callFacts(context);
       const run = await ownTask(deps, id, principal);
       const missed = after !== undefined && after < run.lastEvent;
-      if (!missed && isTerminal(taskState(await deps.folds.current(run), run))) {
+      if (!missed && isTerminal(taskState(await deps.projections.current(run), run))) {
         throw new UnsupportedOperationError("The task has ended; read it with GetTask");
       }
       yield* watchTask(deps, run, { signal, after, journal, until: "task" });

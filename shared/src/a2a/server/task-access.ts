@@ -2,13 +2,13 @@ import type { RunRecord } from "../../core/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import type { Intake } from "../../runs/accept-message.ts";
 import { ownRun } from "../../runs/own-run.ts";
-import type { FoldCache } from "../../runs/projection-cache.ts";
+import type { ProjectionCache } from "../../runs/projection-cache.ts";
 import type { Receivers } from "../push/receivers.ts";
 
 /** What reading and changing the tasks of one agent needs. `kind` is the kind of its runs. */
 export type TaskDeps = Intake & {
   readonly artifacts: ArtifactStore;
-  readonly folds: FoldCache;
+  readonly projections: ProjectionCache;
   /** Where this server is reached from outside; file parts point there. */
   readonly publicUrl: string;
   /** Who is told of tasks by notifications; left out where none are sent. */

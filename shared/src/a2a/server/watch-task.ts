@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { RunRecord } from "../../core/engine.ts";
-import { applyEvent, type TaskFold } from "../../runs/projection.ts";
+import { applyEvent, type TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate, progressUpdate } from "../stream-update.ts";
 import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
@@ -28,28 +28,28 @@ export async function* watchTask(
   run: RunRecord,
   options: WatchOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  const { engine, folds, publicUrl } = deps;
+  const { engine, projections, publicUrl } = deps;
   const { signal, journal, historyLength } = options;
   const resumed = options.after !== undefined && options.after < run.lastEvent;
-  let fold = resumed ? await folds.upTo(run.id, options.after ?? 0) : await folds.current(run);
+  let projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
   const record = resumed ? undefined : run;
-  const task = taskView(run, fold, publicUrl, { historyLength, artifacts: true }, record);
+  const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true }, record);
   yield { payload: { $case: "task", value: task } };
-  if (!resumed && isOver(fold, options.until, run)) return;
-  for await (const item of engine.follow(run.id, { after: fold.seq, signal })) {
+  if (!resumed && isOver(projection, options.until, run)) return;
+  for await (const item of engine.follow(run.id, { after: projection.seq, signal })) {
     if (item.kind === "progress") {
-      if (journal) yield progressUpdate(run, fold, item.event);
+      if (journal) yield progressUpdate(run, projection, item.event);
       continue;
     }
-    fold = applyEvent(fold, item);
-    yield eventUpdate(run, fold, item, publicUrl, journal);
-    if (isOver(fold, options.until)) return;
+    projection = applyEvent(projection, item);
+    yield eventUpdate(run, projection, item, publicUrl, journal);
+    if (isOver(projection, options.until)) return;
   }
 }
 
-function isOver(fold: TaskFold, until: WatchOptions["until"], run?: RunRecord): boolean {
-  const state = taskState(fold, run);
+function isOver(projection: TaskProjection, until: WatchOptions["until"], run?: RunRecord): boolean {
+  const state = taskState(projection, run);
   if (isTerminal(state)) return true;
   // A task that waits for authorisation goes on by itself once it has it, so its stream stays open (A2A 1.0 section 7.6.1).
-  return until === "turn" && fold.question !== undefined && fold.question !== "authorization";
+  return until === "turn" && projection.question !== undefined && projection.question !== "authorization";
 }

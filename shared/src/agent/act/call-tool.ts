@@ -7,10 +7,10 @@ import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type Tool
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import { boundText } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
-import type { TaskState } from "../task/task-state.ts";
 import { durableContext } from "./durable-context.ts";
 import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
 import { type ReadCall, readCall } from "./plan-call.ts";
@@ -44,7 +44,7 @@ export type CalledTool = {
 
 /** What the calls of one turn share. */
 export type TurnOfCalls = {
-  readonly task: TaskState;
+  readonly task: AgentState;
   readonly tools: ReadonlyMap<string, Tool>;
   /** Finds a tool that is not among those; used inside steps. Left out where there are no others. */
   readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
@@ -216,7 +216,7 @@ function told(run: Run, called: CalledTool): CalledTool {
 }
 
 /** Answers a call that is not made. */
-export function refuse({ id: callId, name }: ToolCall, text: string, task: TaskState): void {
+export function refuse({ id: callId, name }: ToolCall, text: string, task: AgentState): void {
   task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0 });
   task.messages.push({ role: "tool", callId, name, text, isError: true });
 }

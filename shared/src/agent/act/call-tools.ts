@@ -2,10 +2,10 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
 import { spend } from "../model-call/spending.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
-import type { TaskState } from "../task/task-state.ts";
 import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { toolsNow } from "./tools-now.ts";
 
@@ -53,7 +53,7 @@ async function answered(
   return now;
 }
 
-function take(called: CalledTool, task: TaskState): void {
+function take(called: CalledTool, task: AgentState): void {
   const { callId, name, text, isError, images, end, usage = [] } = called;
   for (const source of recordedSources(called)) task.takenIn.add(source);
   // Its time is within the call's.
@@ -83,7 +83,7 @@ function runsBeside({ way }: PlannedCall): boolean {
  */
 async function inLanes(
   calls: readonly PlannedCall[],
-  task: TaskState,
+  task: AgentState,
   make: (run: Run, call: PlannedCall) => Promise<CalledTool>,
 ): Promise<CalledTool[]> {
   const [only] = calls;

@@ -3,13 +3,13 @@ import type { Run } from "../../core/run.ts";
 import { sourcesIn } from "../../core/taken-in.ts";
 import type { DurableContext } from "../../core/tool.ts";
 import { storeFile } from "../../machine/workspace/artifact-store.ts";
-import { lendBudget } from "../model-call/spending.ts";
+import { openSubBudget } from "../model-call/spending.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import { placeFiles, type ReceiveDeps } from "../task/receive.ts";
-import type { TaskState } from "../task/task-state.ts";
 import { userWords } from "../task/user-words.ts";
 
 /** What a call that waits may use of its task. `run` is the call's own, which is a branch where calls run side by side. */
-export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): DurableContext {
+export function durableContext(run: Run, task: AgentState, deps: ReceiveDeps): DurableContext {
   return {
     hops: task.hops,
     answerMs: task.limits.answerMs,
@@ -21,8 +21,8 @@ export function durableContext(run: Run, task: TaskState, deps: ReceiveDeps): Du
     },
     adopt: (parts) => placeFiles(run, parts, undefined, deps),
     attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
-    hear: (messages) => void task.inbox.push(...messages),
-    lend: (share) => lendBudget(task, share),
+    receiveMessages: (messages) => void task.pendingMessages.push(...messages),
+    subBudget: (share) => openSubBudget(task, share),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Run } from "../../core/run.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import type { TaskState } from "../task/task-state.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
 
@@ -16,7 +16,7 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   { input }: ReadCall,
   tool: Tool | undefined,
-  task: Pick<TaskState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
+  task: Pick<AgentState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
     readonly run: Pick<Run, "principal" | "contextId">;
   },
   deps: JudgeDeps,

@@ -1,6 +1,6 @@
 import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
 import type { Tool } from "../../core/tool.ts";
-import type { TaskState } from "../task/task-state.ts";
+import type { AgentState } from "../task/agent-state.ts";
 
 /** What an agent can call now, and what of that its model is told of. */
 export type ToolsNow = {
@@ -14,7 +14,7 @@ export type ToolsNow = {
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
   principal: string,
-  messages: TaskState["messages"],
+  messages: AgentState["messages"],
   signal: AbortSignal,
   tell?: (waiting: string) => void,
 ): Promise<ToolsNow> {

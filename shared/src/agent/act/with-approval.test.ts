@@ -4,7 +4,7 @@ import { defineTool } from "../../core/tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 import { approvalCode } from "./with-approval.ts";
 
-function deed() {
+function action() {
   const made: number[] = [];
   const tool = defineTool({
     name: "act",
@@ -18,7 +18,7 @@ function deed() {
 const acts = (count: number) => Array.from({ length: count }, (_, n) => ({ name: "act", args: { n } }));
 
 test("a person is asked only about calls that would be made", async () => {
-  const { tool, made } = deed();
+  const { tool, made } = action();
   await using agent = await agentForTest({
     script: [{ calls: acts(20) }, { text: "ok" }],
     tools: [tool],
@@ -45,8 +45,8 @@ async function asked(agent: AgentForTest, id: string, before: number) {
 }
 
 test("before a person was asked nothing of the turn runs, and after a no nothing of it does, nor is anything more asked", async () => {
-  const { tool, made } = deed();
-  const free = deed();
+  const { tool, made } = action();
+  const free = action();
   const harmless = { ...free.tool, name: "free" };
   const calls = [{ name: "free", args: { n: 7 } }, ...acts(3), { name: "free", args: { n: 8 } }];
   await using agent = await agentForTest({
@@ -69,7 +69,7 @@ test("before a person was asked nothing of the turn runs, and after a no nothing
 });
 
 test("a call that the configuration denies keeps nothing else of its turn from being made", async () => {
-  const { tool, made } = deed();
+  const { tool, made } = action();
   await using agent = await agentForTest({
     script: [{ calls: acts(2) }, { text: "ok" }],
     tools: [tool],
@@ -99,7 +99,7 @@ test("an answer that only mentions the code allows nothing", async () => {
     ["I would never say yes CODE", 0],
     [' "Yes CODE." ', 1],
   ] as const) {
-    const { tool, made } = deed();
+    const { tool, made } = action();
     await using agent = await agentForTest({
       script: [{ calls: acts(1) }, { text: "ok" }],
       tools: [tool],
@@ -119,7 +119,7 @@ test("a yes without the code is asked about once more, with the reason, and neve
     ["yes", 0],
     ["yes CODE", 1],
   ] as const) {
-    const { tool, made } = deed();
+    const { tool, made } = action();
     await using agent = await agentForTest({
       script: [{ calls: acts(1) }, { text: "ok" }],
       tools: [tool],
@@ -140,7 +140,7 @@ test("a yes without the code is asked about once more, with the reason, and neve
 });
 
 test("the code of a call allows that one only, not the same call once more", async () => {
-  const { tool, made } = deed();
+  const { tool, made } = action();
   const call = { calls: acts(1) };
   await using agent = await agentForTest({
     script: [call, call, { text: "ok" }],
@@ -160,7 +160,7 @@ test("the code of a call allows that one only, not the same call once more", asy
 });
 
 test("what nobody allowed within a day is not made", async () => {
-  const { tool, made } = deed();
+  const { tool, made } = action();
   let later = 0;
   await using agent = await agentForTest({
     script: [{ calls: acts(1) }, { text: "ok" }],

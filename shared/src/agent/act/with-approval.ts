@@ -1,8 +1,8 @@
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
-import type { TaskState } from "../task/task-state.ts";
 import { refuse } from "./call-tool.ts";
 
 const expiryMs = 24 * 60 * 60 * 1000;
@@ -41,7 +41,7 @@ function notAlone({ name }: PlannedCall): string {
   return `Not made: it was asked for together with a call of ${name} that the person did not allow. Ask for it anew if it is still wanted.`;
 }
 
-async function refusalOf(call: PlannedCall, task: TaskState): Promise<string | undefined> {
+async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | undefined> {
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
   let answer = await ask(task.run, call, code);

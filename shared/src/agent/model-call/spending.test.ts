@@ -1,28 +1,28 @@
 import { expect, test } from "bun:test";
-import type { TaskState } from "../task/task-state.ts";
-import { lendBudget } from "./spending.ts";
+import type { AgentState } from "../task/agent-state.ts";
+import { openSubBudget } from "./spending.ts";
 
 /** As much of a task as lends. */
 function lender(spent = { tokens: 200, usd: 1, unpriced: false, workMs: 4_000 }) {
   const limits = { tokens: 1_000, usd: 5, wallMs: 10_000 };
-  return { limits, spent, lent: { tokens: 0, usd: 0 } } as unknown as TaskState;
+  return { limits, spent, reserved: { tokens: 0, usd: 0 } } as unknown as AgentState;
 }
 
 test("loans side by side are never more than what is left, and each leaves something", () => {
   const task = lender();
-  const [first, second, third] = [lendBudget(task, 0.5), lendBudget(task, 0.5), lendBudget(task, 0.5)];
+  const [first, second, third] = [openSubBudget(task, 0.5), openSubBudget(task, 0.5), openSubBudget(task, 0.5)];
   expect(first.budget).toEqual({ tokens: 400, usd: 2, wallMs: 6_000 });
   expect([second.budget.tokens, third.budget.tokens]).toEqual([200, 100]);
 });
 
 test("what was used of a loan is spent, and the rest can be lent again", () => {
   const task = lender();
-  lendBudget(task, 0.5).settle({ tokens: 100, usd: 0.5, unpriced: true });
+  openSubBudget(task, 0.5).release({ tokens: 100, usd: 0.5, unpriced: true });
   expect(task.spent).toMatchObject({ tokens: 300, usd: 1.5, unpriced: true });
-  expect(lendBudget(task, 1).budget).toMatchObject({ tokens: 700, usd: 3.5 });
+  expect(openSubBudget(task, 1).budget).toMatchObject({ tokens: 700, usd: 3.5 });
 });
 
 test("a task with nothing left lends the smallest budget there is", () => {
   const task = lender({ tokens: 2_000, usd: 9, unpriced: false, workMs: 20_000 });
-  expect(lendBudget(task, 0.5).budget).toEqual({ tokens: 1, usd: 0, wallMs: 1 });
+  expect(openSubBudget(task, 0.5).budget).toEqual({ tokens: 1, usd: 0, wallMs: 1 });
 });

@@ -1,10 +1,10 @@
 import type { Limits } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Model, Usage } from "../../core/model.ts";
-import type { Loan } from "../../core/tool.ts";
+import type { SubBudget } from "../../core/tool.ts";
 import { usageOfAnswers } from "../../core/usage.ts";
+import type { AgentState, Spending } from "../task/agent-state.ts";
 import type { Think } from "../task/loop.ts";
-import type { Spending, TaskState } from "../task/task-state.ts";
 
 /** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
 export type Account = {
@@ -23,7 +23,7 @@ const nearlySpent = 0.8;
 export type SpentCall = { readonly usage: Usage; readonly discarded?: Usage; readonly milliseconds: number };
 
 /** Adds one model call to what the task has used. */
-export function spend(task: TaskState, { usage, discarded, milliseconds }: SpentCall): void {
+export function spend(task: AgentState, { usage, discarded, milliseconds }: SpentCall): void {
   const { tokens, usd, unpriced } = usageOfAnswers({ usage, ...(discarded && { discarded }) });
   task.spent.tokens += tokens;
   task.spent.usd += usd;
@@ -101,17 +101,17 @@ export function withinBudget(think: Think): Think {
  * Lends a share of what the task has left. What several calls of a turn lend at the same time is never more than that together; time is not
  * divided, for they use it at the same time.
  */
-export function lendBudget({ limits, spent, lent }: TaskState, share: number): Loan {
-  const tokens = Math.max(1, Math.floor((limits.tokens - spent.tokens - lent.tokens) * share));
-  const usd = Math.max(0, (limits.usd - spent.usd - lent.usd) * share);
+export function openSubBudget({ limits, spent, reserved }: AgentState, share: number): SubBudget {
+  const tokens = Math.max(1, Math.floor((limits.tokens - spent.tokens - reserved.tokens) * share));
+  const usd = Math.max(0, (limits.usd - spent.usd - reserved.usd) * share);
   const wallMs = Math.max(1, Math.floor(limits.wallMs - spent.workMs));
-  lent.tokens += tokens;
-  lent.usd += usd;
+  reserved.tokens += tokens;
+  reserved.usd += usd;
   return {
     budget: { tokens, usd, wallMs },
-    settle(used) {
-      lent.tokens -= tokens;
-      lent.usd -= usd;
+    release(used) {
+      reserved.tokens -= tokens;
+      reserved.usd -= usd;
       if (used === undefined) return;
       spent.tokens += used.tokens;
       spent.usd += used.usd;

@@ -1,13 +1,13 @@
 import { AppError } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/model.ts";
 import type { ParsedArguments } from "../../models/arguments.ts";
-import type { TaskState } from "./task-state.ts";
+import type { AgentState } from "./agent-state.ts";
 
 /** One turn of an agent. Says whether the task is over. */
-export type Step = (task: TaskState) => Promise<"continue" | "done">;
+export type Turn = (task: AgentState) => Promise<"continue" | "done">;
 
 /** Repeats a step until it is done; rejects with `step_limit` when the task's bound is reached first. */
-export async function loop(step: Step, task: TaskState): Promise<void> {
+export async function loop(step: Turn, task: AgentState): Promise<void> {
   const { steps } = task.limits;
   for (task.step = 1; task.step <= steps; task.step++) {
     task.run.abortSignal.throwIfAborted();
@@ -32,13 +32,13 @@ export type PlannedCall = ToolCall & {
 };
 
 /** Decides what to do next: the calls to make, or none. Sets the task's outcome when it has the answer. */
-export type Think = (task: TaskState) => Promise<readonly PlannedCall[]>;
+export type Think = (task: AgentState) => Promise<readonly PlannedCall[]>;
 
 /** Does what a thought asked for and adds what came of it to the task. */
-export type Act = (calls: readonly PlannedCall[], task: TaskState) => Promise<void>;
+export type Act = (calls: readonly PlannedCall[], task: AgentState) => Promise<void>;
 
 /** A step that thinks, then acts on what the thought asked for. */
-export function react(think: Think, act: Act): Step {
+export function react(think: Think, act: Act): Turn {
   return async (task) => {
     const calls = await think(task);
     if (calls.length > 0) await act(calls, task);

@@ -4,34 +4,34 @@ import { messageSignal, type Part, type UserMessage } from "../../core/message.t
 import type { Run } from "../../core/run.ts";
 import { sourcesIn, type TakenIn } from "../../core/taken-in.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
-import { rememberArrival } from "../../machine/workspace/pristine.ts";
+import { recordBaseline } from "../../machine/workspace/baseline.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
+import type { AgentState, TaskMessage } from "./agent-state.ts";
 import { boundText } from "./bound-text.ts";
-import type { Step } from "./loop.ts";
-import type { TaskMessage, TaskState } from "./task-state.ts";
+import type { Turn } from "./loop.ts";
 
 /**
  * Takes in, before each turn, what the user has said meanwhile: a message sent to a working task steers it. One that arrived while the
  * agent came to its end is heard too, in another turn, if the task has one left.
  */
-export function hearUser(step: Step, deps: ReceiveDeps): Step {
+export function receiveMessages(step: Turn, deps: ReceiveDeps): Turn {
   return async (task) => {
     await collectMessages(task);
-    for (const message of task.inbox.splice(0)) {
+    for (const message of task.pendingMessages.splice(0)) {
       task.messages.push(await receive(task.run, message, task, deps));
     }
     if ((await step(task)) === "continue") return "continue";
     await collectMessages(task);
-    if (task.inbox.length === 0 || task.step === task.limits.steps) return "done";
+    if (task.pendingMessages.length === 0 || task.step === task.limits.steps) return "done";
     task.outcome = undefined;
     return "continue";
   };
 }
 
 /** Moves what has arrived into the task's inbox. Done before a person is asked, so that only what comes after the question answers it. */
-export async function collectMessages(task: TaskState): Promise<void> {
-  task.inbox.push(...(await task.run.poll<UserMessage>(messageSignal)));
+export async function collectMessages(task: AgentState): Promise<void> {
+  task.pendingMessages.push(...(await task.run.poll<UserMessage>(messageSignal)));
 }
 
 /** What taking in a message needs of the server. */
@@ -50,7 +50,7 @@ const longestText = 60_000;
 export async function receive(
   run: Run,
   { messageId, parts }: UserMessage,
-  { received, takenIn }: Pick<TaskState, "received" | "takenIn">,
+  { received, takenIn }: Pick<AgentState, "received" | "takenIn">,
   deps: ReceiveDeps,
   brought: TakenIn = [],
 ): Promise<TaskMessage> {
@@ -69,7 +69,7 @@ export async function receive(
 export async function placeFiles(
   run: Run,
   parts: readonly Part[],
-  received: TaskState["received"] | undefined,
+  received: AgentState["received"] | undefined,
   deps: ReceiveDeps,
 ): Promise<readonly Part[]> {
   if (!parts.some((part) => part.type === "file" || (part.type === "text" && part.text.length > longestText)))
@@ -80,7 +80,7 @@ export async function placeFiles(
     for (const part of parts) {
       const { part: put, content } = await place(part, workspace, deps.artifacts);
       if (received !== undefined && put.type === "file" && content !== undefined)
-        await rememberArrival(
+        await recordBaseline(
           workspace,
           { root: put.name, files: [{ path: put.name, sha256: put.sha256 }] },
           () => content,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TaskMessage } from "./task-state.ts";
+import type { TaskMessage } from "./agent-state.ts";
 import { userWords } from "./user-words.ts";
 
 const messages: TaskMessage[] = [

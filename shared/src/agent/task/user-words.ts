@@ -1,11 +1,11 @@
 import { askHumanName } from "../../core/agent.ts";
-import type { TaskMessage, TaskState } from "./task-state.ts";
+import type { AgentState, TaskMessage } from "./agent-state.ts";
 
 /**
  * What the user said, in messages and as answers to questions, oldest first. Nothing that a model, a tool or a page said: of a task that comes
  * from another agent, the message is that agent's, and the user's words come beside it.
  */
-export function userWords({ messages, hops, said }: Pick<TaskState, "messages" | "hops" | "said">): string[] {
+export function userWords({ messages, hops, said }: Pick<AgentState, "messages" | "hops" | "said">): string[] {
   const own = messages.flatMap((message) => {
     if (!isUsers(message)) return [];
     if (message.role === "tool") return [message.text];

@@ -7,12 +7,12 @@ import { judgeRisk, type RiskPolicy } from "../act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
 import { type ToolsNow, toolsNow } from "../act/tools-now.ts";
 import { type RecordedReply, recordReply } from "../model-call/call-model.ts";
-import { type ModelPauses, patientStep } from "../model-call/patient-step.ts";
+import { type ModelPauses, retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, spend } from "../model-call/spending.ts";
+import type { AgentState } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
-import type { TaskState } from "../task/task-state.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
-import { lookAround } from "./look-around.ts";
+import { observe } from "./observe.ts";
 import { tailMessage, toModelMessages } from "./to-model-messages.ts";
 
 /** What thinking needs of the server it runs in. */
@@ -38,16 +38,20 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const notice = turnNotice(agent, task);
     const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
     const toolChoice = toolChoiceNow(agent, task);
-    const reply = await patientStep(task.run, "model", waitingOf(task, deps), async (step) => {
+    const reply = await retryingStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
-      const sight = await lookAround(agent, task, deps, step.signal);
+      const observation = await observe(agent, task, deps, step.signal);
       const { artifacts, model } = deps;
       const seen = { vision: model.capabilities.vision, artifacts };
-      const tail = await tailMessage(task.messages, { ...seen, hints: [...hints, ...missingHint(missing)], sight });
+      const tail = await tailMessage(task.messages, {
+        ...seen,
+        hints: [...hints, ...missingHint(missing)],
+        observation,
+      });
       const prompt = await toModelMessages(task.messages, seen);
       const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
-      const sightTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
-      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + sightTokens;
+      const observationTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + observationTokens;
       const request: ModelRequest = {
         messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
         tools: toolSpecs(offered),
@@ -55,7 +59,11 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         maxOutputTokens: roomForAnswer(task, inputTokens, model),
       };
       const reply = await recordReply(task, request, model, step);
-      return { ...reply, sightTokens, toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal) };
+      return {
+        ...reply,
+        sightTokens: observationTokens,
+        toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal),
+      };
     });
     task.hints = [];
     take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
@@ -75,7 +83,7 @@ function missingHint(missing: ToolsNow["missing"]): string[] {
 async function planCalls(
   calls: readonly ToolCall[],
   tools: readonly Tool[],
-  task: TaskState,
+  task: AgentState,
   deps: ThinkDeps,
   signal: AbortSignal,
 ): Promise<PlannedCall[]> {
@@ -92,9 +100,9 @@ async function planCalls(
 
 /** How a task waits for its model: within its time, which the wait takes of. */
 export function waitingOf(
-  task: TaskState,
+  task: AgentState,
   { modelPauses }: Pick<ThinkDeps, "modelPauses">,
-): Parameters<typeof patientStep>[2] {
+): Parameters<typeof retryingStep>[2] {
   return {
     pauses: modelPauses,
     hasAnswered: task.spent.tokens > 0,
@@ -123,11 +131,11 @@ const cutOff = {
   "content-filter": ["the provider's content filter", "Say it another way, or say that it cannot be said."],
 } as const;
 
-function take(reply: RecordedReply, task: TaskState, toolChoice: AgentDefinition["toolChoice"]): void {
+function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage } = reply;
   // What the model thought with is counted as output, and is no part of the next prompt.
-  task.sightTokens = reply.sightTokens ?? 0;
-  const tokens = Math.max(0, usage.inputTokens - task.sightTokens);
+  task.observationTokens = reply.sightTokens ?? 0;
+  const tokens = Math.max(0, usage.inputTokens - task.observationTokens);
   task.measured = { tokens, messages: task.messages.length };
   task.messages.push({ role: "assistant", text, toolCalls });
   spend(task, reply);

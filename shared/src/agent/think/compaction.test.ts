@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { defineTool } from "../../core/tool.ts";
-import { type ChatRequest, textOf } from "../../models/chat/chat-protocol.ts";
+import { type ChatRequest, chatText } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
-import { foldMessages } from "../earlier.ts";
+import { projectMessages } from "../earlier.ts";
 
 const echo = defineTool({
   name: "echo",
@@ -169,7 +169,7 @@ test("every message of the user stays word for word, and whoever sums up reads t
     agent.model.requests
       .at(-1)
       ?.body.messages.filter(({ role }) => role === "user")
-      .map(textOf)
+      .map(chatText)
       .filter((text) => !text.startsWith("Summary"));
   expect(said()).toEqual(both);
   await agent.run("Now in English.");
@@ -190,7 +190,7 @@ test("what the user answered stays with the question", async () => {
   await agent.until(id, "completed");
   expect((await agent.events(id)).some(({ type }) => type === "context-compacted")).toBe(true);
   const last = agent.model.requests.at(-1)?.body.messages ?? [];
-  const at = last.findIndex((message) => message.role === "tool" && textOf(message).includes("The year 1987."));
+  const at = last.findIndex((message) => message.role === "tool" && chatText(message).includes("The year 1987."));
   expect(JSON.stringify(last[at - 1]?.tool_calls)).toContain("Which year?");
 });
 
@@ -298,7 +298,7 @@ test("a compaction never cuts between a call and its results", async () => {
   expect(events.filter(({ type }) => type === "context-compacted").length).toBeGreaterThan(2);
   for (const [at, event] of events.entries()) {
     if (event.type !== "context-compacted") continue;
-    const messages = foldMessages([], events.slice(0, at + 1));
+    const messages = projectMessages([], events.slice(0, at + 1));
     const newest = messages.slice(messages.findIndex(({ role }) => role === "summary") + 1);
     expect(newest.length).toBe(event.kept);
     const calls = newest.flatMap((message) =>

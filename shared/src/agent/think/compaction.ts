@@ -4,10 +4,10 @@ import type { StepContext } from "../../core/run.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type CalledModel, callModel } from "../model-call/call-model.ts";
-import { patientStep } from "../model-call/patient-step.ts";
+import { retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, type SpentCall, spend, timeLimit, workDeadline } from "../model-call/spending.ts";
+import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 import type { Think } from "../task/loop.ts";
-import type { TaskMessage, TaskState } from "../task/task-state.ts";
 import { type ThinkDeps, waitingOf } from "./ask-model.ts";
 import { compacted, pinnable, pinned } from "./pinned.ts";
 import { messageTokens, promptTokens } from "./prompt-tokens.ts";
@@ -35,7 +35,7 @@ export function fitWindow(think: Think, deps: ThinkDeps): Think {
 }
 
 /** Tokens of the newest messages that are kept: so many that what comes finds room too, beside what no compaction makes smaller (tools, what is seen). */
-function roomForNewest(task: TaskState, pinnedTokens = 0): number {
+function roomForNewest(task: AgentState, pinnedTokens = 0): number {
   const messages = task.messages.reduce((sum, message) => sum + messageTokens(message), 0);
   const room = task.contextWindow * fullAt - (promptTokens(task) - messages) - pinnedTokens;
   return Math.min(task.contextWindow * keepShare, room / 2);
@@ -49,7 +49,7 @@ type Recorded = {
   readonly reply?: SpentCall;
 };
 
-async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Promise<boolean> {
+async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps): Promise<boolean> {
   const words = pinnable(task.messages, task.goal, task.contextWindow);
   const kept = newestWhole(task.messages, Math.min(keepTokens, roomForNewest(task, words.tokens)));
   const away = task.messages.slice(0, task.messages.length - kept);
@@ -58,7 +58,7 @@ async function compact(task: TaskState, keepTokens: number, deps: ThinkDeps): Pr
   const older = away.filter((message) => !staying.includes(message));
   // A summary alone does not get shorter by being summed up.
   if (older.every(({ role }) => role === "summary")) return false;
-  const recorded = await patientStep<Recorded>(task.run, "compact", waitingOf(task, deps), async (step) => {
+  const recorded = await retryingStep<Recorded>(task.run, "compact", waitingOf(task, deps), async (step) => {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
     const spill = (name: string, whole: string) => workspace.spill(name, whole);
     const text = await transcript(older, [...staying, ...task.messages.slice(-kept)], task.contextWindow, spill);
@@ -131,7 +131,7 @@ Leave a heading out where there is nothing to say. What a result tells the agent
 /** Undefined where the model refuses; one that is away for now is for the step to wait for. */
 async function askForSummary(
   { text }: Transcript,
-  task: TaskState,
+  task: AgentState,
   { model }: ThinkDeps,
   { emit, signal }: StepContext,
   tell: Parameters<typeof callModel>[3],

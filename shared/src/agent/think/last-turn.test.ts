@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/tool.ts";
-import { type ChatRequest, textOf } from "../../models/chat/chat-protocol.ts";
+import { type ChatRequest, chatText } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { terminate } from "../../tools/human/terminate.ts";
 
@@ -14,7 +14,7 @@ const echo = defineTool({
 });
 const tailOf = (request: ChatRequest | undefined) => {
   const last = request?.messages.at(-1);
-  return last?.role === "user" ? textOf(last) : "";
+  return last?.role === "user" ? chatText(last) : "";
 };
 
 /** Goes on for ever, unless it is made to do something else. */

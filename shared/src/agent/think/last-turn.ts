@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { ToolChoice } from "../../core/model.ts";
-import type { TaskState } from "../task/task-state.ts";
+import type { AgentState } from "../task/agent-state.ts";
 
 /** From this share of a task's turns on, the model is told which turn it is. */
 const noticeAt = 0.8;
@@ -9,7 +9,7 @@ const noticeAt = 0.8;
  * How the model may use its tools in this turn. The last one can only end the task: by the tool that does so, or by text where there is none. The
  * tools stay the same, as they stand at the front of the prompt, which providers cache.
  */
-export function toolChoiceNow(agent: AgentDefinition, task: Pick<TaskState, "step" | "limits">): ToolChoice {
+export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "step" | "limits">): ToolChoice {
   if (task.step < task.limits.steps) return agent.toolChoice;
   const name = endingTool(agent);
   return name === undefined ? "none" : { name };
@@ -18,7 +18,7 @@ export function toolChoiceNow(agent: AgentDefinition, task: Pick<TaskState, "ste
 /** What the model is told of its turns when few are left; undefined before. */
 export function turnNotice(
   agent: AgentDefinition,
-  { step, limits }: Pick<TaskState, "step" | "limits">,
+  { step, limits }: Pick<AgentState, "step" | "limits">,
 ): string | undefined {
   const { steps } = limits;
   if (step === steps) {

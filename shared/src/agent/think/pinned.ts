@@ -1,4 +1,4 @@
-import type { TaskMessage } from "../task/task-state.ts";
+import type { TaskMessage } from "../task/agent-state.ts";
 import { isUsers } from "../task/user-words.ts";
 import { messageTokens } from "./prompt-tokens.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TaskMessage } from "../task/task-state.ts";
+import type { TaskMessage } from "../task/agent-state.ts";
 import { pairSafe } from "./to-model-messages.ts";
 
 const user = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });

@@ -1,13 +1,13 @@
 import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
-import type { Sight } from "../../core/tool.ts";
+import type { Observation } from "../../core/tool.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
-import type { TaskMessage } from "../task/task-state.ts";
+import type { TaskMessage } from "../task/agent-state.ts";
 
 type Options = { readonly vision: boolean; readonly artifacts: ArtifactStore };
 
 /** What stands at the end of one prompt only. */
-type Tail = Options & { readonly hints: readonly string[]; readonly sight?: Sight | undefined };
+type Tail = Options & { readonly hints: readonly string[]; readonly observation?: Observation | undefined };
 
 /**
  * The conversation as a model reads it: every call followed by exactly one result, files named, images of the user inlined where the model sees
@@ -59,7 +59,7 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
 /** Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen in it has been said by then. */
-const turnsInSight = 5;
+const turnsShown = 5;
 
 /**
  * The end of one prompt, which is no part of its stable prefix: what is seen now, the hints, and of the images that tools made the newest, for some
@@ -68,12 +68,12 @@ const turnsInSight = 5;
 export async function tailMessage(messages: readonly TaskMessage[], options: Tail): Promise<ModelMessage | undefined> {
   const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
   const turnsSince = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
-  const newest = turnsSince < turnsInSight ? messages[at] : undefined;
+  const newest = turnsSince < turnsShown ? messages[at] : undefined;
   const files = newest?.role === "tool" ? (newest.images ?? []) : [];
   const images = (await Promise.all(files.map((file) => image(file, options)))).filter((part) => part !== undefined);
-  const { sight, vision } = options;
-  const parts: (TextPart | ImagePart)[] = sight === undefined ? [] : [{ type: "text", text: sight.text }];
-  if (vision) parts.push(...(sight?.images ?? []));
+  const { observation, vision } = options;
+  const parts: (TextPart | ImagePart)[] = observation === undefined ? [] : [{ type: "text", text: observation.text }];
+  if (vision) parts.push(...(observation?.images ?? []));
   parts.push(...options.hints.map((text) => ({ type: "text", text }) as const));
   if (images.length > 0)
     parts.push({ type: "text", text: `The newest image from ${newest?.role === "tool" ? newest.name : "a tool"}:` });

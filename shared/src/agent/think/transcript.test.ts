@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TaskMessage } from "../task/task-state.ts";
+import type { TaskMessage } from "../task/agent-state.ts";
 import { transcript } from "./transcript.ts";
 
 const window = 10_000;

@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { Workspace } from "../../core/workspace.ts";
 import { parseArguments } from "../../models/arguments.ts";
 import { estimateText } from "../../models/tokens.ts";
+import type { TaskMessage } from "../task/agent-state.ts";
 import { boundText } from "../task/bound-text.ts";
-import type { TaskMessage } from "../task/task-state.ts";
 import { isUsers } from "../task/user-words.ts";
 
 /** A conversation in words, for whoever sums it up, and where what was cut in it is whole. */

@@ -24,7 +24,7 @@ export function sharingCases(cases: Cases): void {
       const gate = Promise.withResolvers<null>();
       const engine = cases.working(async (run) => run.step("work", async () => "worked"), { concurrency: 1 });
       const watching = { kind: "watching", execute: (run: Run) => run.step("watch", () => gate.promise) };
-      engine.work([watching], { concurrency: 2, apart: true });
+      engine.work([watching], { concurrency: 2, dedicatedPool: true });
       const watchers = await Promise.all([1, 2, 3].map((input) => start(engine, { kind: "watching", input })));
       await until(engine, watchers[1]?.id ?? "", "running");
       expect((await until(engine, (await start(engine)).id, "completed")).output).toBe("worked");

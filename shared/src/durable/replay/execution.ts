@@ -7,8 +7,8 @@ import type { ExecutionOptions, Life } from "./life.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
-import { ProgressOrder, Trail } from "./trail.ts";
 import { Waiting } from "./waiting.ts";
+import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */
 export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
@@ -22,7 +22,7 @@ export class Execution implements Life {
   readonly root: Scope;
   readonly journal: Journal;
   readonly progress: ProgressOrder;
-  readonly trail = new Trail();
+  readonly buffer = new WriteBehindBuffer();
   /** Resolves once nothing of the run is left to write. */
   readonly done: Promise<Outcome>;
   readonly #waiting: Waiting;
@@ -98,7 +98,7 @@ export class Execution implements Life {
     if (this.#over) return never();
     const written = this.record(scope, row, events);
     this.progress.after(written);
-    await this.trail.add(written);
+    await this.buffer.add(written);
   }
 
   async write<T>(scope: Scope, write: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import type { Run, RunEvent } from "../../core/run.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
-import type { ProgressOrder, Trail } from "./trail.ts";
+import type { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /** What an execution is made with. */
 export type ExecutionOptions = {
@@ -25,7 +25,7 @@ export interface Life {
   readonly root: Scope;
   readonly journal: Journal;
   readonly progress: ProgressOrder;
-  readonly trail: Trail;
+  readonly buffer: WriteBehindBuffer;
   readonly isOver: boolean;
   readonly waiting: Waits;
   runFor(scope: Scope): Run;

@@ -34,7 +34,7 @@ export async function runStep(
   return execution.during(scope, async () => {
     // What this step does outside may follow from results the run was handed already: they are on disk first.
     if (effect === "once") await execution.record(scope, started);
-    else if (effect === "idempotent") await execution.trail.written();
+    else if (effect === "idempotent") await execution.buffer.written();
     await execution.assertHeld(scope);
     const { row: done, events, cause } = await attempt(execution, scope, started, fn);
     await execution.recordBehind(scope, done, events);

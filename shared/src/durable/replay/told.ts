@@ -1,7 +1,7 @@
 import type { JournalRow } from "./run-store.ts";
 
 /** What was emitted at one place: the types not asked for again yet, and how many rows are the place's own. */
-type Place = { readonly types: string[]; own: number };
+type TypeCount = { readonly types: string[]; own: number };
 
 /**
  * The events that a run emitted before, each at its place: behind the operation that came before it in its scope. Telling is no part of what
@@ -9,7 +9,7 @@ type Place = { readonly types: string[]; own: number };
  * that older versions wrote do, and are passed over where operations are counted.
  */
 export class Told {
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, TypeCount>();
   readonly #numbered = new Set<string>();
 
   /** Takes the rows of a journal: all of them, for an older emit's place follows from the operations around it. */
@@ -44,7 +44,7 @@ export class Told {
     return `${place}.${(this.#places.get(place)?.own ?? 0) + more}`;
   }
 
-  #add(path: string, type: string): Place {
+  #add(path: string, type: string): TypeCount {
     const place = this.#places.get(path) ?? { types: [], own: 0 };
     this.#places.set(path, place);
     place.types.push(type);

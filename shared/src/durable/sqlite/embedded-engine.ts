@@ -78,8 +78,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
         return tables.events.after(run, after, Number.MAX_SAFE_INTEGER);
       }),
     follow: (runId, { after = 0, signal }) => follow({ writer, live, watch }, runId, after, signal),
-    work: (definitions, { concurrency = defaultConcurrency, apart = false } = {}) =>
-      worker.add(definitions, { concurrency, apart }),
+    work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>
+      worker.add(definitions, { concurrency, dedicatedPool }),
     health: () => writer.health(),
     async close({ graceMs = defaultGraceMs } = {}) {
       await worker.close(graceMs);

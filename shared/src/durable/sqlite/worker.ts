@@ -25,7 +25,7 @@ export type WorkerOptions = {
 };
 
 /** Room for one run in this worker: begin it, once it is accepted as this owner's, then leave. */
-export type Place = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+export type Seat = { readonly owner: string; begin(row: RunRow): void; leave(): void };
 
 type Held = { readonly execution: Execution; readonly lease: Lease };
 
@@ -59,9 +59,12 @@ export class Worker {
   }
 
   /** Takes on these kinds, besides those it has; those taken on `apart` take no room from the others. */
-  add(definitions: readonly RunDefinition[], { concurrency, apart }: { concurrency: number; apart: boolean }): void {
+  add(
+    definitions: readonly RunDefinition[],
+    { concurrency, dedicatedPool }: { concurrency: number; dedicatedPool: boolean },
+  ): void {
     if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
-    const crew = apart ? this.#apart : this.#crew;
+    const crew = dedicatedPool ? this.#apart : this.#crew;
     for (const definition of definitions) {
       this.#definitions.set(definition.kind, definition);
       crew.kinds.add(definition.kind);
@@ -75,7 +78,7 @@ export class Worker {
   }
 
   /** A place for a run that is about to be accepted; none while there may be others to claim, or no room. */
-  reserve(kind: string): Place | undefined {
+  reserve(kind: string): Seat | undefined {
     const owner = this.#heartbeat.id;
     const crew = [this.#crew, this.#apart].find(({ kinds }) => kinds.has(kind));
     if (owner === undefined || crew === undefined || this.#draining || this.#claiming || roomOf(crew) <= 0) {

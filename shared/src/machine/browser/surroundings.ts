@@ -4,6 +4,7 @@ import type { RunningBrowser } from "../browser-process/running-browser.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import { within } from "../browser-process/within.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
+import { type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import { followLocalDownloads } from "./local-downloads.ts";
@@ -11,7 +12,6 @@ import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
 import { followRemoteDownloads } from "./remote-downloads.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
-import { firstHopOnly, throughProxy, type WayOut } from "./way-out.ts";
 
 /** A context with everything that watches over it. A conversation has one at a time. */
 export type Surroundings = {
@@ -90,7 +90,7 @@ async function followDownloads(page: Page, deps: SurroundingsDeps): Promise<Down
 function contextOptions(
   { browser, kind }: RunningBrowser,
   settings: BrowserSettings,
-  { proxy }: WayOut,
+  { proxy }: BrowserEgress,
 ): BrowserContextOptions {
   const { viewport, locale, disableSecurity } = settings;
   const major = browser.version().split(".")[0];

@@ -2,14 +2,14 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "../../core/errors.ts";
-import type { Answer } from "./connect.ts";
+import type { Connected } from "./connect.ts";
 
 /**
  * The body of an answer, decompressed. Rejects with `too_large` as soon as more than `maxBytes` have come out, so that a small compressed body
  * cannot grow without bound, and with `unavailable` for an encoding that was not asked for.
  */
 export async function readBody(
-  { headers, stream }: Answer,
+  { headers, stream }: Connected,
   { url, maxBytes, signal }: { readonly url: URL; readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

@@ -15,14 +15,14 @@ export type Hop = {
 };
 
 /** The head of an answer, and its body as it came over the wire. */
-export type Answer = {
+export type Connected = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: Readable;
 };
 
 /** Makes one hop. Refuses by the policy what only shows when the name is resolved. */
-export type Connect = (hop: Hop) => Promise<Answer>;
+export type Connect = (hop: Hop) => Promise<Connected>;
 
 /**
  * Connects to the very addresses that were checked: the name is resolved once, inside the connection's own look-up, so a name that changes its

@@ -32,7 +32,7 @@ export function createArtifactStore(
       const arriving = join(arrivals, crypto.randomUUID());
       try {
         const { sha256, size } = await receive(content, arriving, maxBytes);
-        await keep(arriving, placeOf(folder, sha256));
+        await keep(arriving, workspacePathOf(folder, sha256));
         const name = safeName(about.name);
         return { sha256, name, mediaType: about.mediaType ?? mediaTypeOf(name), size };
       } catch (error) {
@@ -45,7 +45,7 @@ export function createArtifactStore(
     },
     async get(sha256) {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
-      const file = Bun.file(placeOf(folder, sha256));
+      const file = Bun.file(workspacePathOf(folder, sha256));
       return (await file.exists()) ? file : undefined;
     },
   };
@@ -57,7 +57,7 @@ export async function storeFile(workspace: Workspace, store: ArtifactStore, path
   return await store.put(file.handle.readableWebStream(), { name: file.place.name });
 }
 
-function placeOf(folder: string, sha256: string): string {
+function workspacePathOf(folder: string, sha256: string): string {
   return join(folder, sha256.slice(0, 2), sha256);
 }
 

@@ -7,7 +7,7 @@ import { confinedPath } from "./confined-path.ts";
 import { giveTo, holdFolder, type Owner } from "./held-folder.ts";
 import { removeStale } from "./remove-stale.ts";
 import { putFile } from "./save-file.ts";
-import { ownerOf, placeOf } from "./workspace-file.ts";
+import { ownerOf, workspacePathOf } from "./workspace-file.ts";
 
 const outputFolders = [".manyhands", "output"];
 
@@ -83,7 +83,7 @@ function safeName(name: string): string {
 async function adoptInto(workspace: Workspace, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = await ownerOf(workspace);
-  const { folders, name } = await placeOf(workspace, path);
+  const { folders, name } = await workspacePathOf(workspace, path);
   await using folder = await holdFolder(workspace.root, folders);
   await adoptAt(folder.at(name), owner);
 }

@@ -5,7 +5,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import { holdFolder } from "./held-folder.ts";
 import { isProtected } from "./protected-names.ts";
 import { addStaged, replaceByStaged, stageFile } from "./staged-file.ts";
-import { ownerOf, type Place, placeOf } from "./workspace-file.ts";
+import { ownerOf, type WorkspacePath, workspacePathOf } from "./workspace-file.ts";
 
 /**
  * Puts a file into a workspace, whole or not at all, makes the folders that lead to it and gives it to the tools' user. Replaces what is there
@@ -18,7 +18,7 @@ export async function saveFile(
   content: Uint8Array | ReadableStream<Uint8Array>,
   options?: { readonly exclusive?: boolean },
 ): Promise<string> {
-  const place = await placeOf(workspace, path);
+  const place = await workspacePathOf(workspace, path);
   if (isProtected(place.relative))
     throw new AppError(
       "forbidden",
@@ -31,7 +31,7 @@ export async function saveFile(
 /** As `saveFile`, for a place that needs no check, with permission bits where they matter. */
 export async function putFile(
   workspace: Workspace,
-  { folders, name }: Place,
+  { folders, name }: WorkspacePath,
   content: Uint8Array | ReadableStream<Uint8Array>,
   exclusive: boolean,
   mode?: number,

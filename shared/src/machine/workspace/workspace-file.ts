@@ -6,17 +6,17 @@ import type { Workspace } from "../../core/workspace.ts";
 import { type HeldFolder, holdFolder, type Owner } from "./held-folder.ts";
 
 /** A path of a workspace taken apart: the folders that lead to it from the root, and its last name ("" for the root itself). */
-export type Place = { readonly folders: readonly string[]; readonly name: string; readonly relative: string };
+export type WorkspacePath = { readonly folders: readonly string[]; readonly name: string; readonly relative: string };
 
 /** A regular file of a workspace, open for reading. */
 export interface OpenFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly stats: Stats;
-  readonly place: Place;
+  readonly place: WorkspacePath;
 }
 
 /** Where `path` (of a model) is in the workspace; rejects as `Workspace.resolve` does. */
-export async function placeOf(workspace: Workspace, path: string): Promise<Place> {
+export async function workspacePathOf(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const inside = relative(workspace.root, await workspace.resolve(path));
   const names = inside.split(sep);
   return { folders: names.slice(0, -1), name: names.at(-1) ?? "", relative: inside };
@@ -39,7 +39,7 @@ export async function kindOf(workspace: Workspace, path: string): Promise<"file"
  * `not_found`; with `unsupported` for what is no regular file; with `forbidden` for a hard link to another user's file.
  */
 export async function openFile(workspace: Workspace, path: string): Promise<OpenFile> {
-  const place = await placeOf(workspace, path);
+  const place = await workspacePathOf(workspace, path);
   await using folder = await holdFolder(workspace.root, place.folders);
   const { handle, stats } = await openRegular(folder, place.name, path, await ownerOf(workspace));
   return { handle, stats, place, [Symbol.asyncDispose]: () => handle.close() };

@@ -2,12 +2,12 @@ import type { Tool as Definition } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import { failure, type Tool } from "../../core/tool.ts";
 import type { Connection } from "./connection/connection.ts";
-import type { HeldCalls } from "./held-calls.ts";
 import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
 import { getPromptTool, readResourceTool } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
+import type { SuspendedCalls } from "./suspended-calls.ts";
 
 /** A server's tools whose definition is the approved one. */
 export type ApprovedTools = {
@@ -28,7 +28,11 @@ type Deps = {
 };
 
 /** Nothing is known yet. */
-export function approvedTools(connection: Connection, held: HeldCalls, { pins, remembered, log }: Deps): ApprovedTools {
+export function approvedTools(
+  connection: Connection,
+  held: SuspendedCalls,
+  { pins, remembered, log }: Deps,
+): ApprovedTools {
   const { server } = connection;
   let known:
     | { readonly from: readonly Definition[]; readonly pinned: string; readonly tools: readonly Tool[] }

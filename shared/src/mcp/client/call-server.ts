@@ -6,15 +6,15 @@ import { pause } from "./connection/back-off.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { answerOf, questionOf } from "./elicitation.ts";
-import type { CallOutcome, HeldCalls } from "./held-calls.ts";
 import { sample } from "./sampling.ts";
+import type { CallOutcome, SuspendedCalls } from "./suspended-calls.ts";
 
 /** A call of a tool, as the server defines it, and where it is held while a person is asked. */
 export type ServerCall = {
   readonly connection: Connection;
   readonly definition: Definition;
   readonly arguments: Record<string, unknown>;
-  readonly held: HeldCalls;
+  readonly held: SuspendedCalls;
 };
 
 const params = z.custom<ElicitRequest["params"]>((value) => typeof value === "object" && value !== null);

@@ -1,6 +1,6 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { neutral, neutralLine } from "./connection/neutral-text.ts";
+import { sanitize, sanitizeLine } from "./connection/sanitize.ts";
 
 const field = z.looseObject({
   type: z.string().optional(),
@@ -26,10 +26,10 @@ const secret = /pass|secret|token|api.?key|credential|\bpin\b|cvv|cvc|card.?numb
  * looks like a secret is pointed out.
  */
 export function questionOf(server: string, params: ElicitRequest["params"]): string {
-  const message = neutral(params.message).slice(0, 4_000);
+  const message = sanitize(params.message).slice(0, 4_000);
   const head = `The MCP server "${server}" asks (these are its words, not mine):\n\n${quoted(message)}`;
   if (params.mode === "url")
-    return `${head}\n\nIt wants you to open this address and do something there:\n${neutralLine(params.url, 2_000)}\n\nLook whether you know and trust it. Answer "done" when you have done so, or "decline".`;
+    return `${head}\n\nIt wants you to open this address and do something there:\n${sanitizeLine(params.url, 2_000)}\n\nLook whether you know and trust it. Answer "done" when you have done so, or "decline".`;
   const { properties, required } = form.parse(params.requestedSchema);
   const names = Object.keys(properties);
   if (names.length === 0) return `${head}\n\nAnswer "accept" or "decline".`;
@@ -90,7 +90,7 @@ function fieldLine(
   const kind = choices === undefined ? (type ?? "text") + bounds : `one of ${choices.join(", ")}`;
   const about = [title, description].filter((part) => part !== undefined).join(": ");
   const left = otherwise === undefined ? (required ? "" : ", may be left out") : `, ${String(otherwise)} when left out`;
-  return neutralLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
+  return sanitizeLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
 }
 
 /** The values a person wrote: a JSON object, lines of `name: value`, or, where one is asked for, all of it. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ToldResult } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
-import { neutralLine } from "./connection/neutral-text.ts";
+import { sanitizeLine } from "./connection/sanitize.ts";
 
 /** The tool by which a model finds those it is not told of. */
 export const findToolsName = "find_tools";
@@ -23,7 +23,7 @@ export function findTools(tools: readonly Tool[]): Tool {
     run: async ({ query, count }) => {
       const found = search(tools, query).slice(0, count);
       if (found.length === 0) return `No tool fits ${JSON.stringify(query)}. Try other words, or do without.`;
-      return `From your next turn on you can call:\n${found.map(({ name, description }) => `- ${name}: ${neutralLine(description, 120)}`).join("\n")}`;
+      return `From your next turn on you can call:\n${found.map(({ name, description }) => `- ${name}: ${sanitizeLine(description, 120)}`).join("\n")}`;
     },
   });
 }

@@ -5,11 +5,11 @@ import type { Effect } from "../../core/run.ts";
 import { failure, type Tool } from "../../core/tool.ts";
 import { callServer } from "./call-server.ts";
 import type { Connection } from "./connection/connection.ts";
-import { neutral } from "./connection/neutral-text.ts";
-import type { HeldCalls } from "./held-calls.ts";
+import { sanitize } from "./connection/sanitize.ts";
 import { readResource } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { mountedName } from "./servers/tool-name.ts";
+import type { SuspendedCalls } from "./suspended-calls.ts";
 import { toResult } from "./to-result.ts";
 
 const longestDescription = 8_000;
@@ -19,14 +19,14 @@ const object = z.record(z.string(), z.unknown());
  * A server's tool as ours, under `server__tool`, with the schema exactly as the server gave it. What the server says of it decides what a
  * repetition would do and, by its entry, whether a person is asked; its description is told as the server's words.
  */
-export function mountTool(definition: Definition, connection: Connection, held: HeldCalls): Tool {
+export function mountTool(definition: Definition, connection: Connection, held: SuspendedCalls): Tool {
   const { server } = connection;
   const { inputSchema, annotations, description = definition.title ?? "" } = definition;
   const name = mountedName(server.name, definition.name);
   const risk = riskOf(server, definition.name, annotations);
   return {
     name,
-    description: `[MCP server ${server.name}] ${neutral(description).slice(0, longestDescription).toWellFormed()}`,
+    description: `[MCP server ${server.name}] ${sanitize(description).slice(0, longestDescription).toWellFormed()}`,
     inputSchema,
     effect: () => effectOf(annotations),
     reach: { opens: "named" },
@@ -60,7 +60,7 @@ function effectOf(annotations: ToolAnnotations | undefined): Effect {
 
 function riskOf(server: ServerConfig, tool: string, annotations: ToolAnnotations = {}): string | undefined {
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
-  const what = `This calls ${JSON.stringify(neutral(tool))} of the MCP server ${JSON.stringify(server.name)}`;
+  const what = `This calls ${JSON.stringify(sanitize(tool))} of the MCP server ${JSON.stringify(server.name)}`;
   const said = destructiveHint === true ? "may destroy or overwrite something" : "may change something";
   if (server.approve === "never") return undefined;
   if (server.approve === "always") return `${what}.`;

@@ -4,10 +4,10 @@ import { approvedTools } from "./approved-tools.ts";
 import type { ConnectDeps } from "./connection/connect.ts";
 import { createConnection } from "./connection/connection.ts";
 import type { ConnectionHealth } from "./connection/connection-life.ts";
-import { createHeldCalls } from "./held-calls.ts";
 import type { Pins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
+import { createSuspendedCalls } from "./suspended-calls.ts";
 
 /** How a server does, for people: what is started or reached, its connection, and its tools. */
 export type ServerHealth = ConnectionHealth & {
@@ -47,7 +47,7 @@ export type MountDeps = Omit<ConnectDeps, "refused"> & {
 /** Mounts one; nothing is started yet. */
 export function mountServer(server: ServerConfig, deps: MountDeps): MountedServer {
   const { pins, log } = deps;
-  const held = createHeldCalls();
+  const held = createSuspendedCalls();
   let refused: string | undefined;
   const connection = createConnection(server, {
     ...deps,

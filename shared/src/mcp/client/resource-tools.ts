@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
-import { neutralLine } from "./connection/neutral-text.ts";
+import { sanitizeLine } from "./connection/sanitize.ts";
 import { mountedName } from "./servers/tool-name.ts";
 import { type Contents, resourceInWords, toResult } from "./to-result.ts";
 
@@ -95,7 +95,7 @@ function listed(server: string, lines: readonly string[]): ToolResult {
 }
 
 function line(name: string, about: string): string {
-  return `- ${neutralLine(name, 300)}${about === "" ? "" : `: ${neutralLine(about, 300)}`}`;
+  return `- ${sanitizeLine(name, 300)}${about === "" ? "" : `: ${sanitizeLine(about, 300)}`}`;
 }
 
 /** Has a server read a resource of its own. Rejects with an AppError where it has none or fails, or with the signal's reason. */

@@ -78,7 +78,7 @@ const ownContext = "mcp";
 /** What comes with a call that is made for the first time. */
 const nothing: Given = { responses: {}, state: undefined };
 
-type Place = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
+type CallPlace = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
 type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
   readonly given: Given;
@@ -86,7 +86,7 @@ type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly takenIn: CallsTakenIn;
 };
 
-async function guarded(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
+async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Making): Promise<DirectOutcome> {
   const { deps, signal, given } = making;
   signal.throwIfAborted();
   const call = readCall({ id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) });
@@ -119,7 +119,7 @@ function ask(call: ToolCall, risk: string | undefined, code: string, { client }:
   );
 }
 
-async function made(tool: Tool, input: unknown, place: Place, making: Making): Promise<DirectOutcome> {
+async function made(tool: Tool, input: unknown, place: CallPlace, making: Making): Promise<DirectOutcome> {
   const { deps, spend } = making;
   const account = accountOf(deps.definition.limits, deps.model);
   const key = crypto.randomUUID();
@@ -140,7 +140,12 @@ type Performing = Making & {
   readonly ask: ReturnType<typeof answerInquiries>["ask"];
 };
 
-async function performed(tool: Tool, input: unknown, { workspace }: Place, making: Performing): Promise<ToolResult> {
+async function performed(
+  tool: Tool,
+  input: unknown,
+  { workspace }: CallPlace,
+  making: Performing,
+): Promise<ToolResult> {
   const { deps, progress, account, key } = making;
   const { limits } = deps.definition;
   const { signal, passed } = workDeadline(account, making.signal);
@@ -176,7 +181,7 @@ function accountOf(limits: Limits, { capabilities }: Model): Account {
 }
 
 /** What only this call of this caller has: an approval of another one does not fit it. */
-function codeOf(name: string, input: string, risk: string | undefined, { principal, contextId }: Place): string {
+function codeOf(name: string, input: string, risk: string | undefined, { principal, contextId }: CallPlace): string {
   const text = JSON.stringify([principal, contextId, name, input, risk ?? null]);
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -119,12 +119,12 @@ async function readFile(
     );
   const bytes = await file.bytes();
   const about = { uri, mimeType: mediaTypeOf(name) };
-  const text = textOf(bytes);
+  const text = decodedText(bytes);
   return [text === undefined ? { ...about, blob: Buffer.from(bytes).toString("base64") } : { ...about, text }];
 }
 
 /** The bytes as text; undefined for what is none. */
-function textOf(bytes: Uint8Array): string | undefined {
+function decodedText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

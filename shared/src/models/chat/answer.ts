@@ -46,7 +46,7 @@ export type ChunkUsage = z.infer<typeof usage>;
 type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
 
 /** What one stream of chunks amounts to, as the provider gave it. */
-export type Answer = {
+export type ModelAnswer = {
   readonly text: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
@@ -68,7 +68,7 @@ export function saysSomething(chunk: CompletionChunk): boolean {
 }
 
 /** Reads an answer to its end, telling each piece as it comes. */
-export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<Delta, Answer> {
+export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<Delta, ModelAnswer> {
   const splitter = createThinkSplitter();
   const collector = createCallCollector();
   let text = "";

@@ -6,7 +6,14 @@ import { imageRuleOf } from "../images.ts";
 import { ModelFailure } from "../model-failure.ts";
 import { costOf } from "../price.ts";
 import { estimateText, estimateTokens } from "../tokens.ts";
-import { type Answer, type ChunkUsage, type CompletionChunk, parseChunk, readAnswer, saysSomething } from "./answer.ts";
+import {
+  type ChunkUsage,
+  type CompletionChunk,
+  type ModelAnswer,
+  parseChunk,
+  readAnswer,
+  saysSomething,
+} from "./answer.ts";
 import { classify } from "./classify.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asPromptRequest, hideCalls } from "./prompt-tools.ts";
@@ -57,7 +64,7 @@ async function* parsed(
   }
 }
 
-function resultOf(answer: Answer, request: ModelRequest, config: ModelConfig): AttemptResult {
+function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfig): AttemptResult {
   const cut = answer.finish === undefined;
   if (cut && answer.text === "" && answer.toolCalls.length === 0) {
     throw new ModelFailure("unavailable", "the answer ended before it began");
@@ -76,7 +83,7 @@ function resultOf(answer: Answer, request: ModelRequest, config: ModelConfig): A
   return { reply, cut };
 }
 
-function finishOf({ finish, toolCalls }: Answer): ModelReply["finish"] {
+function finishOf({ finish, toolCalls }: ModelAnswer): ModelReply["finish"] {
   if (finish === undefined || finish === "length") return "length";
   if (finish === "content_filter") return "content-filter";
   // Not every server says `tool_calls` when there are some, and some say it when there are none.

@@ -28,7 +28,7 @@ export type ChatRequest = z.infer<typeof chatRequestSchema>;
 export type ChatMessage = ChatRequest["messages"][number];
 
 /** The text of a message, whichever of the protocol's two content shapes it has. */
-export function textOf({ content }: ChatMessage): string {
+export function chatText({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text ?? "").join("\n");
 }

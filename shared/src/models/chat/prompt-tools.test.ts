@@ -3,8 +3,8 @@ import type { ModelEvent, ModelRequest } from "../../core/model.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
 import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
-import type { Answer } from "./answer.ts";
-import { type ChatMessage, textOf } from "./chat-protocol.ts";
+import type { ModelAnswer } from "./answer.ts";
+import { type ChatMessage, chatText } from "./chat-protocol.ts";
 import { hideCalls, takeCalls } from "./prompt-tools.ts";
 
 let server: ScriptedModel | undefined;
@@ -51,7 +51,7 @@ test("tools, calls and results go to a model without function calling as plain t
   expect(body).not.toHaveProperty("tools");
   expect(body).not.toHaveProperty("tool_choice");
   expect(sent.map((message) => message.role)).toEqual(["system", "user", "assistant", "user"]);
-  const [system, , assistant, results] = sent.map(textOf);
+  const [system, , assistant, results] = sent.map(chatText);
   expect(system).toStartWith("You are Manus.");
   expect(system).toContain("## bash\nRuns a command.");
   expect(system).toContain("must call at least one tool");
@@ -138,9 +138,9 @@ test("several calls keep their order", () => {
 
 test("an answer of blanks is passed on in time that grows with its length", async () => {
   const blanks = " ".repeat(100_000);
-  async function* answer(): AsyncGenerator<Exclude<ModelEvent, { type: "retry" | "reply" }>, Answer> {
+  async function* answer(): AsyncGenerator<Exclude<ModelEvent, { type: "retry" | "reply" }>, ModelAnswer> {
     for (const text of [blanks, blanks, "x"]) yield { type: "text-delta", text };
-    return { text: `${blanks}${blanks}x`, toolCalls: [] } as unknown as Answer;
+    return { text: `${blanks}${blanks}x`, toolCalls: [] } as unknown as ModelAnswer;
   }
   const begun = performance.now();
   const told = await Array.fromAsync(hideCalls(answer(), []));

@@ -1,7 +1,7 @@
 import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
 import type { ModelEvent, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
-import type { Answer } from "./answer.ts";
+import type { ModelAnswer } from "./answer.ts";
 import { resultText } from "./wire.ts";
 
 /** The info string of the fenced blocks in which a model without function calling writes its calls. */
@@ -90,9 +90,9 @@ export function takeCalls(
 
 /** Passes an answer's deltas on, but tells the calls in its text as calls, at the end, instead of as text. */
 export async function* hideCalls(
-  deltas: AsyncGenerator<Delta, Answer>,
+  deltas: AsyncGenerator<Delta, ModelAnswer>,
   toolNames: readonly string[],
-): AsyncGenerator<Delta, Answer> {
+): AsyncGenerator<Delta, ModelAnswer> {
   let seen = "";
   let told = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-import { type ChatMessage, type ChatRequest, textOf } from "../chat/chat-protocol.ts";
+import { type ChatMessage, type ChatRequest, chatText } from "../chat/chat-protocol.ts";
 import type { Scene, Script, Turn } from "./script.ts";
 
 /**
@@ -12,7 +12,7 @@ export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn
   const opening = messages[start];
   const script = opening === undefined ? undefined : scriptFor(opening, able);
   if (opening === undefined || script === undefined) return undefined;
-  const performance = script.play({ ...sceneOf(request), text: textOf(opening) });
+  const performance = script.play({ ...sceneOf(request), text: chatText(opening) });
   const turns = turnsIn(messages.slice(start + 1));
   if ("say" in performance) return turns.length === 0 ? performance : undefined;
   let step = performance.next();
@@ -35,7 +35,7 @@ function decidedBy({ tool_choice }: ChatRequest): string | undefined {
 
 function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | undefined {
   if (message.role !== "user") return undefined;
-  const text = squeezed(textOf(message));
+  const text = squeezed(chatText(message));
   return scripts.find((script) => text.includes(squeezed(script.task)));
 }
 
@@ -43,7 +43,7 @@ function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | u
 function turnsIn(messages: readonly ChatMessage[]): readonly (readonly string[])[] {
   const texts = new Map<string, string>();
   for (const message of messages) {
-    if (message.role === "tool") texts.set(message.tool_call_id ?? "", textOf(message));
+    if (message.role === "tool") texts.set(message.tool_call_id ?? "", chatText(message));
   }
   return messages
     .filter((message) => message.role === "assistant")

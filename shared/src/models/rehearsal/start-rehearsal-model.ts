@@ -2,7 +2,7 @@ import type { ChatAnswer, ChatRequest } from "../chat/chat-protocol.ts";
 import { type ChatServer, type Delivery, startChatServer } from "../chat/chat-server.ts";
 import { type ModelConfig, modelConfigSchema } from "../config.ts";
 import { examples } from "./examples/examples.ts";
-import { handover } from "./handover/handover.ts";
+import { monthEnd } from "./month-end/month-end.ts";
 import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
 import { finish, type Scene, type Script, type Turn } from "./script.ts";
@@ -10,7 +10,7 @@ import { finish, type Scene, type Script, type Turn } from "./script.ts";
 /** The name under which the rehearsal model is asked, and shown wherever the model in use is named. */
 const rehearsalModelName = "rehearsal";
 
-const scripts: readonly Script[] = [ordersReport, ...handover, ...examples];
+const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
 /**
  * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo tasks over the real results of

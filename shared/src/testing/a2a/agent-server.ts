@@ -5,7 +5,7 @@ import { agentApp } from "../../a2a/server/agent-app.ts";
 import type { ApprovalPolicy } from "../../agent/act/plan-call.ts";
 import { agentRun } from "../../agent/agent-run.ts";
 import { defineAgent } from "../../agent/define-agent.ts";
-import type { ModelPauses } from "../../agent/model-call/patient-step.ts";
+import type { ModelPauses } from "../../agent/model-call/retrying-step.ts";
 import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Engine, RunRecord } from "../../core/engine.ts";

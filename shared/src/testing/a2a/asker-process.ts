@@ -2,8 +2,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { AskRequest } from "../../a2a/ask/ask.ts";
 import { askAgent } from "../../a2a/ask/ask-agent.ts";
+import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../../a2a/ask/cancel-children.ts";
 import { createPeers } from "../../a2a/ask/peers.ts";
-import { recalling, recallingEngine, recallRun } from "../../a2a/ask/recall.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import { messageSignal } from "../../core/message.ts";
@@ -34,8 +34,8 @@ async function main({ home, url, mode, crashAt }: z.output<typeof askerSettings>
       ? run.all(["one", "two"].map((text) => (branch: Run) => askAgent(branch, request(text), peers)))
       : askAgent(run, request("Do it."), peers);
   const asker = { kind: "asker", execute: async (run: Run) => (await body(run)) as Json };
-  own.work([recalling(asker, peers), recallRun("asker", peers)]);
-  const engine = recallingEngine(own, "asker");
+  own.work([cancellingChildren(asker, peers), cancelChildrenRun("asker", peers)]);
+  const engine = engineCancellingChildren(own, "asker");
   for (;;) {
     const { runs } = await engine.list({ statuses: ["queued", "running", "waiting"], limit: 10 });
     if (runs.length === 0) break;

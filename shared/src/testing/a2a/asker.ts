@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../../a2a/ask/cancel-children.ts";
 import { type AskBounds, createPeers, type PeerAddress, type Peers } from "../../a2a/ask/peers.ts";
-import { recalling, recallingEngine, recallRun } from "../../a2a/ask/recall.ts";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { type ReadEvent, readEvent } from "../../core/events.ts";
 import type { Json } from "../../core/json.ts";
@@ -45,8 +45,8 @@ export async function askerForTest(
     ...(retrySignal && { retrySignal }),
   });
   const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
-  own.work([recalling(definition, peers), recallRun("asker", peers)]);
-  const engine = recallingEngine(own, "asker");
+  own.work([cancellingChildren(definition, peers), cancelChildrenRun("asker", peers)]);
+  const engine = engineCancellingChildren(own, "asker");
   const watching = new AbortController();
   const progress: RunEvent[] = [];
   const watch = async (id: string) => {

@@ -1,12 +1,12 @@
 import { setDefaultTimeout } from "bun:test";
-import type { Sight, ToolResult } from "../../core/tool.ts";
+import type { Observation, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import type { BrowserSettings } from "../../machine/browser-process/settings.ts";
 import type { BrowserSearch } from "../../tools/browser/act/web-search.ts";
 import { browserTools } from "../../tools/browser/browser-tools.ts";
-import { createLookBook } from "../../tools/observation/looks.ts";
-import { sightOf } from "../../tools/observation/sight.ts";
+import { observe } from "../../tools/observation/observe.ts";
+import { createSnapshotStates } from "../../tools/observation/snapshot-state.ts";
 import { contextForTest } from "../tool-context.ts";
 import { type Handler, startSite } from "../web/site.ts";
 import { browsersForTest } from "./browsers.ts";
@@ -20,7 +20,7 @@ export type Desk = AsyncDisposable & {
   call(name: string, input?: Record<string, unknown>): Promise<ToolResult>;
   /** Opens a page of the site and looks at it. */
   open(path: string): Promise<string>;
-  see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Sight>;
+  see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Observation>;
 };
 
 /** A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search` finds. */
@@ -36,7 +36,7 @@ export async function startDesk(
   const site = startSite(Object.fromEntries(answers));
   const lab = await browsersForTest([site.host], changes);
   const workspace = await lab.workspace("desk");
-  const looks = createLookBook();
+  const looks = createSnapshotStates();
   const tools = browserTools({ browsers: lab.browsers, looks, search });
   const context = contextForTest(workspace);
   const browsing = () => {
@@ -50,7 +50,7 @@ export async function startDesk(
     return await tool.call(input, context);
   };
   const see: Desk["see"] = ({ vision = false, tokens = 4_000 } = {}) =>
-    sightOf(browsing(), { looks, vision, tokens, signal: context.signal });
+    observe(browsing(), { looks, vision, tokens, signal: context.signal });
   return {
     url: site.url,
     workspace,

@@ -4,7 +4,7 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { webSearchTool } from "../../tools/browser/act/web-search.ts";
 import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
-import { createLookBook } from "../../tools/observation/looks.ts";
+import { createSnapshotStates } from "../../tools/observation/snapshot-state.ts";
 import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";
 import { webSearch } from "../../tools/web/web-search.ts";
@@ -18,7 +18,7 @@ export function webToolsForTest(text: () => string = () => ""): readonly Tool[] 
   const tools = [
     webSearch({ ...page, engines: [], lang: "en", country: "us" }),
     webFetch(page),
-    webSearchTool({ browsers, looks: createLookBook() }, async () => []),
+    webSearchTool({ browsers, looks: createSnapshotStates() }, async () => []),
     cloneRepositoryTool({ egress, sandbox }),
   ];
   return tools.map((tool) => ({ ...tool, call: async () => ({ text: text(), isError: false }) }));

@@ -2,13 +2,17 @@ import { expect, test } from "bun:test";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { estimateText } from "../../models/tokens.ts";
-import { createLookBook } from "../observation/looks.ts";
+import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { browserTools } from "./browser-tools.ts";
 
 test("what a model is told of thirty tools costs each request less than 2,300 tokens, and a ref in it is a plain text", async () => {
   const policy = { allow: [], deny: [], only: [] };
   const browsers = createBrowsers({ ...browserDefaults, folder: "/nonexistent", policy });
-  const tools = browserTools({ browsers, looks: createLookBook(), search: () => Promise.reject(new Error("none")) });
+  const tools = browserTools({
+    browsers,
+    looks: createSnapshotStates(),
+    search: () => Promise.reject(new Error("none")),
+  });
   const told = tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }));
   expect(told.length).toBeGreaterThan(25);
   expect(told.reduce((sum, text) => sum + estimateText(text), 0)).toBeLessThan(2_300);

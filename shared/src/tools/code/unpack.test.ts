@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pack } from "tar-stream";
 import type { Workspace } from "../../core/workspace.ts";
-import { arrivalsOf } from "../../machine/workspace/pristine.ts";
+import { baselinesOf } from "../../machine/workspace/baseline.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { unpackTool } from "./unpack.ts";
 
@@ -77,9 +77,9 @@ test.each(kinds.filter(([, program]) => Bun.which(program)))(
       expect((await stat(join(folder, "run.sh"))).mode & 0o777).toBe(0o755);
     }
     expect((await stat(join(folder, "src/main.py"))).uid).toBe((await stat(workspace.root)).uid);
-    const [arrival] = await arrivalsOf(workspace);
-    expect(arrival?.root).toBe("proj");
-    expect(arrival?.files.map(({ path }) => path)).toContain("proj/src/main.py");
+    const [baseline] = await baselinesOf(workspace);
+    expect(baseline?.root).toBe("proj");
+    expect(baseline?.files.map(({ path }) => path)).toContain("proj/src/main.py");
   },
 );
 
@@ -159,7 +159,7 @@ test.each(hostile)("%s is refused, and nothing is written", async (_, entries, w
   expect(text).toStartWith("t.tar was not unpacked. ");
   expect(await readdir(workspace.root)).toEqual(["t.tar"]);
   expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
-  expect(await arrivalsOf(workspace)).toEqual([]);
+  expect(await baselinesOf(workspace)).toEqual([]);
 });
 
 const limits = { entries: 100, bytes: 4_000_000, ratio: 50, unremarkableBytes: 500_000 };

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { type HeldFolder, holdFolder } from "../../machine/workspace/held-folder.ts";
 import { addStaged, replaceByStaged } from "../../machine/workspace/staged-file.ts";
-import { openRegular, ownerOf, type Place } from "../../machine/workspace/workspace-file.ts";
+import { openRegular, ownerOf, type WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 
 /** The SHA-256 of a file's content; null for a file that is not there. */
 export type ContentHash = string | null;
@@ -14,7 +14,7 @@ export type ContentHash = string | null;
  */
 export async function applyStaged(
   workspace: Workspace,
-  place: Place,
+  place: WorkspacePath,
   staged: string,
   { from, to }: { readonly from: ContentHash; readonly to: ContentHash },
 ): Promise<boolean> {
@@ -33,7 +33,7 @@ export async function applyStaged(
 }
 
 /** The hash of what is at a place now; undefined when that is no regular file. */
-export async function currentHash(workspace: Workspace, place: Place): Promise<ContentHash | undefined> {
+export async function currentHash(workspace: Workspace, place: WorkspacePath): Promise<ContentHash | undefined> {
   try {
     await using folder = await holdFolder(workspace.root, place.folders);
     return await hashIn(folder, place.name, workspace);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { placeOf } from "../../machine/workspace/workspace-file.ts";
+import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { openEditHistory } from "./edit-history.ts";
 
@@ -12,7 +12,7 @@ async function setUp() {
   return {
     ...place,
     file: join(place.workspace.root, "a.txt"),
-    history: async () => openEditHistory(place.workspace, await placeOf(place.workspace, "a.txt")),
+    history: async () => openEditHistory(place.workspace, await workspacePathOf(place.workspace, "a.txt")),
     snapshots: async () => {
       const [folder = ""] = await readdir(join(place.workspace.metaRoot, "edits"));
       return (await readdir(join(place.workspace.metaRoot, "edits", folder))).filter((name) => name !== "history.json");

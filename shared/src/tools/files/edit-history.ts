@@ -5,7 +5,7 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { stageFile } from "../../machine/workspace/staged-file.ts";
-import { ownerOf, type Place } from "../../machine/workspace/workspace-file.ts";
+import { ownerOf, type WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 import { applyStaged, type ContentHash, currentHash, hashOf } from "./apply-staged.ts";
 
 const mostChanges = 100;
@@ -62,7 +62,7 @@ export interface EditHistory {
 }
 
 /** Opens the history of a file and finds out whether the edit during which a process was killed has been made. */
-export async function openEditHistory(workspace: Workspace, place: Place): Promise<EditHistory> {
+export async function openEditHistory(workspace: Workspace, place: WorkspacePath): Promise<EditHistory> {
   const folder = join(workspace.metaRoot, "edits", hashOf(new TextEncoder().encode(place.relative)).slice(0, 32));
   const file = join(folder, "history.json");
   const staged = (number: number) => join(folder, `${number}.after`);

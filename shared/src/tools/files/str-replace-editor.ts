@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { createKeyedQueue, type KeyedQueue } from "../../core/keyed-queue.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
-import { kindOf, openFile, type Place, placeOf } from "../../machine/workspace/workspace-file.ts";
+import { kindOf, openFile, type WorkspacePath, workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";
@@ -32,7 +32,7 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
     async run(given, context) {
       if (given.command === "view") return await view(given, context);
       const { workspace, signal } = context;
-      const place = await placeOf(workspace, given.path);
+      const place = await workspacePathOf(workspace, given.path);
       return await queue(join(workspace.root, place.relative), () => {
         signal.throwIfAborted();
         return edit(given, place, context);
@@ -51,7 +51,7 @@ async function view({ path, view_range: range }: EditorInput, { workspace, signa
   return { text: await viewFolder(workspace, path), isError: false };
 }
 
-async function edit(given: EditorInput, place: Place, { workspace, key }: ToolContext): Promise<ToolResult> {
+async function edit(given: EditorInput, place: WorkspacePath, { workspace, key }: ToolContext): Promise<ToolResult> {
   if (isProtected(place.relative)) {
     const message = `The path ${given.path} is protected: what is in it would take effect outside the sandbox.`;
     throw new AppError("forbidden", message);

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
-import { placeOf } from "../../machine/workspace/workspace-file.ts";
+import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { mostShown, numberLines } from "./numbered-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
@@ -124,7 +124,7 @@ const mostEntries = 500;
 
 /** The names in a folder and in its folders, without hidden ones. `path` is as the model gave it, and so are the paths in the list. */
 export async function viewFolder(workspace: Workspace, path: string): Promise<string> {
-  const { folders, name } = await placeOf(workspace, path);
+  const { folders, name } = await workspacePathOf(workspace, path);
   const shown = path.replace(/(?<=.)\/+$/, "") || ".";
   const lines = await pathsIn(workspace.root, name === "" ? [] : [...folders, name], shown, 2);
   const cut = lines.length > mostEntries ? `(${lines.length - mostEntries} more are not shown)\n` : "";

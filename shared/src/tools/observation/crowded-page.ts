@@ -3,8 +3,8 @@ import { squeezed } from "./aria-node.ts";
 import { findNearElements, type NearElement } from "./in-page/find-near-elements.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
 import { actsByRole, type Item } from "./item.ts";
-import type { Looks } from "./looks.ts";
-import { listOf } from "./looks.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
+import { listOf } from "./snapshot-state.ts";
 import { createHider, unseenTextOf } from "./unseen-text.ts";
 
 const mostItems = 200;
@@ -15,7 +15,7 @@ const mostItems = 200;
  */
 export async function crowdedItems(
   page: Page,
-  looks: Looks,
+  looks: SnapshotState,
   { tab, measure, text }: { readonly tab: number; readonly measure: PageMeasure; readonly text?: string },
 ): Promise<{ readonly items: Item[]; readonly unseen: number }> {
   const { origin, height } = measure;

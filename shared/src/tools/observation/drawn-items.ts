@@ -3,8 +3,8 @@ import { findClipped } from "./in-page/find-clipped.ts";
 import { type DrawnElement, findDrawnElements } from "./in-page/find-drawn-elements.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
 import type { Item } from "./item.ts";
-import type { Looks } from "./looks.ts";
-import { listOf } from "./looks.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
+import { listOf } from "./snapshot-state.ts";
 
 const mostDrawn = 90;
 
@@ -14,7 +14,7 @@ export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyM
 /** What is drawn in the window without a word that an outline would have: icons, handles, shapes. */
 export async function drawnItems(
   page: Page,
-  looks: Looks,
+  looks: SnapshotState,
   { tab, measure }: { readonly tab: number; readonly measure: PageMeasure },
 ): Promise<Drawn> {
   const list = await listOf(page, looks, `${tab} ${measure.origin}`);

@@ -5,8 +5,8 @@ import { markOf, nodeWith, outlinePage, squeezed } from "./aria-node.ts";
 import { followNow } from "./follow-redrawn.ts";
 import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
 import { listedElement } from "./in-page/element-list.ts";
-import type { Looks } from "./looks.ts";
 import type { SeenElement } from "./refs.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
 
 /** An element of the active page that a ref names, and what it is. */
 export type FoundElement = {
@@ -23,7 +23,12 @@ export type FoundElement = {
  * same. Rejects with `not_found` for a ref that
  * was never given and with `conflict` when the element is gone or is another now; never answers a different element.
  */
-export async function findElement(browsing: Browsing, looks: Looks, page: Page, ref: string): Promise<FoundElement> {
+export async function findElement(
+  browsing: Browsing,
+  looks: SnapshotState,
+  page: Page,
+  ref: string,
+): Promise<FoundElement> {
   const known = looks.refs.get(ref);
   if (known === undefined) {
     throw new AppError("not_found", looks.refs.isEmpty() ? closedSince(ref) : notGiven(ref));
@@ -56,7 +61,7 @@ async function stillThere(page: Page, seen: SeenElement): Promise<Present | unde
 }
 
 /** The element that took its place when its part of the page was drawn anew. Rejects when there is none, or a doubt. */
-async function drawnAnew(page: Page, looks: Looks, ref: string, seen: SeenElement): Promise<Present> {
+async function drawnAnew(page: Page, looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
   if (seen.where.by === "outline") {
     // On a page that cannot be outlined now there is nothing to find.
     await followNow(page, looks, seen.frame, outlineMs).catch(() => undefined);

@@ -2,8 +2,8 @@ import type { Frame, Page } from "playwright";
 import { type AriaNode, markOf, nodeWith, outlinePage } from "./aria-node.ts";
 import { type Document, readFrames } from "./documents.ts";
 import { measurePage } from "./in-page/measure-page.ts";
-import type { Looks } from "./looks.ts";
 import { type Branch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
 
 type Outlined = Pick<Document, "frame" | "measure">;
 
@@ -12,7 +12,7 @@ type Outlined = Pick<Document, "frame" | "measure">;
  * ref of their iframe. With `looked` the outline is the newest look's from now on.
  */
 export function followRedrawn(
-  looks: Looks,
+  looks: SnapshotState,
   nodes: readonly (string | AriaNode)[],
   { main, frames, looked }: { main: Outlined; frames: ReadonlyMap<string, Outlined>; looked: boolean },
 ): void {
@@ -29,7 +29,7 @@ export function followRedrawn(
 }
 
 /** The same right now, without a look. */
-export async function followNow(page: Page, looks: Looks, frame: Frame, timeoutMs: number): Promise<void> {
+export async function followNow(page: Page, looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
   const nodes = await outlinePage(page, timeoutMs);
   const measure = await page.evaluate(measurePage);
   const frames = frame === page.mainFrame() ? new Map<string, Document>() : await readFrames(page, nodes);

@@ -1,8 +1,8 @@
 import { estimateText } from "../../models/tokens.ts";
 import { asData } from "../page/as-data.ts";
 import type { Item } from "./item.ts";
-import type { Look } from "./look.ts";
-import type { Looks } from "./looks.ts";
+import type { PageLook } from "./look.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
 
 /** Tokens that a page may take in the conversation once it was left. */
 const digestTokens = 160;
@@ -13,7 +13,7 @@ const mostRows = 4;
 const mostKept = 2_000;
 
 /** Notes what a look read; `kept` when its text stays in the conversation, so that nothing of it has to be told again. */
-export function noteRead({ tab, url, title, items }: Look, looks: Looks, kept: boolean): void {
+export function noteRead({ tab, url, title, items }: PageLook, looks: SnapshotState, kept: boolean): void {
   const lines = factsOf(items);
   looks.read = { tab: tab.id, url, title, lines };
   if (kept) keep(looks, lines);
@@ -23,7 +23,7 @@ export function noteRead({ tab, url, title, items }: Look, looks: Looks, kept: b
  * What a result keeps of a page that an act has left: its first facts, which the model saw but the conversation does not have. A sight goes with its
  * turn. Empty where the page is still the same, or nothing of it is new.
  */
-export function digestOfLeft(looks: Looks, now: { readonly tab: number; readonly url: string }): string[] {
+export function digestOfLeft(looks: SnapshotState, now: { readonly tab: number; readonly url: string }): string[] {
   const { read } = looks;
   if (read === undefined || read.tab !== now.tab || withoutHash(read.url) === withoutHash(now.url)) return [];
   looks.read = undefined;
@@ -34,7 +34,7 @@ export function digestOfLeft(looks: Looks, now: { readonly tab: number; readonly
   return [`Of the page before, in short:\n${asData(read.url.slice(0, 300), [...title, ...fresh].join("\n"))}`];
 }
 
-function keep(looks: Looks, lines: readonly string[]): void {
+function keep(looks: SnapshotState, lines: readonly string[]): void {
   if (looks.keptLines.size > mostKept) looks.keptLines.clear();
   for (const line of lines) looks.keptLines.add(line);
 }

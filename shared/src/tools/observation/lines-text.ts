@@ -6,7 +6,7 @@ import { type Line, linesOf } from "./lines.ts";
 export type Novelty = "new" | "old" | "unmarked";
 
 /** From so many lines on a run of what has not changed is folded. */
-const leastFolded = 8;
+const leastCollapsed = 8;
 
 /** Lines as text: new ones with a star, a run of lines that are not shown as their number, and so, where wanted, a run of old ones. */
 export function linesText(
@@ -14,14 +14,14 @@ export function linesText(
   {
     shown,
     novelty,
-    foldOld,
-  }: { readonly shown: ReadonlySet<number>; readonly novelty: readonly Novelty[]; readonly foldOld: boolean },
+    collapseOld,
+  }: { readonly shown: ReadonlySet<number>; readonly novelty: readonly Novelty[]; readonly collapseOld: boolean },
 ): string {
   const texts: string[] = [];
   let old: string[] = [];
   let gap = 0;
   const flush = () => {
-    if (old.length >= leastFolded) texts.push(`… ${old.length} lines that you saw before, unchanged`);
+    if (old.length >= leastCollapsed) texts.push(`… ${old.length} lines that you saw before, unchanged`);
     else texts.push(...old);
     if (gap > 0) texts.push(`… ${gap} ${gap === 1 ? "line" : "lines"} left out`);
     old = [];
@@ -34,7 +34,7 @@ export function linesText(
     }
     const text = `${" ".repeat(line.depth)}${novelty[index] === "new" ? "*" : "-"} ${line.text}`;
     if (gap > 0) flush();
-    if (foldOld && novelty[index] === "old") {
+    if (collapseOld && novelty[index] === "old") {
       old.push(text);
       continue;
     }
@@ -101,7 +101,7 @@ export function findLines(lines: readonly Line[], text: string, tokens: number):
 
 /** All lines of items, with all refs and addresses, from a line on for as many tokens as there are; the rest by its number. */
 export function wholeText(items: readonly Item[], from: number, tokens: number): string {
-  const lines = linesOf(items, { allRefs: true, folds: false });
+  const lines = linesOf(items, { allRefs: true, projections: false });
   const shown: string[] = [];
   let left = tokens;
   for (const { depth, text } of lines.slice(from - 1)) {

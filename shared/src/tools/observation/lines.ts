@@ -17,7 +17,7 @@ export type Detail = {
   /** Refs also of what is not there to be acted on, and the addresses of links. */
   readonly allRefs: boolean;
   /** Whether rows and the like are shown once they are many and out of view. */
-  readonly folds: boolean;
+  readonly projections: boolean;
 };
 
 const longestName = 100;
@@ -35,7 +35,7 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
     if (row === undefined && !isDropdown(item)) addAll(item.children, depth + 1, lines.length - 1, item.ref);
   };
   const addAll = (children: readonly Item[], depth: number, parent: number, within: string | undefined) => {
-    const shown = detail.folds ? foldedRuns(children) : children.map((item) => ({ item, more: 0 }));
+    const shown = detail.projections ? collapsedRuns(children) : children.map((item) => ({ item, more: 0 }));
     for (const { item, more } of shown) {
       if (item !== undefined) add(item, depth, parent);
       if (more === 0) continue;
@@ -48,11 +48,11 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
   return lines;
 }
 
-const foldedAbove = 12;
+const collapsedAbove = 12;
 const shownBeyond = 3;
 
 /** Of many siblings of one role, those in view and the next few; the number of the others in their place. */
-function foldedRuns(items: readonly Item[]): { item?: Item; more: number }[] {
+function collapsedRuns(items: readonly Item[]): { item?: Item; more: number }[] {
   const shown: { item?: Item; more: number }[] = [];
   for (let start = 0; start < items.length; ) {
     let end = start + 1;
@@ -60,7 +60,7 @@ function foldedRuns(items: readonly Item[]): { item?: Item; more: number }[] {
     const run = items.slice(start, end);
     start = end;
     const beyond = run.filter(({ away }) => away > 0).toSorted((a, b) => a.away - b.away);
-    const kept = new Set(run.length < foldedAbove ? beyond : beyond.slice(0, shownBeyond));
+    const kept = new Set(run.length < collapsedAbove ? beyond : beyond.slice(0, shownBeyond));
     let more = 0;
     for (const item of run) {
       if (item.away > 0 && !kept.has(item)) {

@@ -4,16 +4,16 @@ import { asData } from "../page/as-data.ts";
 import { noteRead } from "./left-page.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { chooseLines, linesText, type Novelty } from "./lines-text.ts";
-import type { Look } from "./look.ts";
-import type { Looks } from "./looks.ts";
+import type { PageLook } from "./look.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
  * The outline of a look within a number of tokens, its new lines marked. A look whose text is `kept` in the conversation leaves out what was
  * told before and is as it was; one that is not kept is whole in itself.
  */
 export function bodyOf(
-  look: Look,
-  looks: Looks,
+  look: PageLook,
+  looks: SnapshotState,
   { tokens, kept }: { readonly tokens: number; readonly kept: boolean },
 ): string {
   noteRead(look, looks, kept);
@@ -26,7 +26,7 @@ export function bodyOf(
   const shown = chooseLines(lines, tokens);
   looks.newest = { document, lines: new Set(hashes) };
   if (kept) looks.told = { document, lines: new Set([...shown].flatMap((index) => hashes[index] ?? [])) };
-  const outline = linesText(lines, { shown, novelty, foldOld: kept });
+  const outline = linesText(lines, { shown, novelty, collapseOld: kept });
   const title = look.title === "" ? "" : `Title: ${look.title.replace(/\s+/g, " ").slice(0, 150)}\n`;
   const body = asData(look.url, `${title}${outline === "" ? "(nothing is on the page)" : outline}`);
   return [body, ...remarks(look, lines.length > shown.size, novelty.includes("new"))].join("\n");
@@ -35,14 +35,14 @@ export function bodyOf(
 const fewLines = 60;
 
 /** On a small page every element gets its ref; on others those that can be acted on, and many alike are folded. */
-function linesOfLook({ items }: Look, tokens: number): readonly Line[] {
-  const short = linesOf(items, { allRefs: false, folds: true });
+function linesOfLook({ items }: PageLook, tokens: number): readonly Line[] {
+  const short = linesOf(items, { allRefs: false, projections: true });
   if (short.length > fewLines) return short;
-  const rich = linesOf(items, { allRefs: true, folds: false });
+  const rich = linesOf(items, { allRefs: true, projections: false });
   return rich.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2 ? rich : short;
 }
 
-function remarks({ unseen, crowded, measure }: Look, cut: boolean, marked: boolean): string[] {
+function remarks({ unseen, crowded, measure }: PageLook, cut: boolean, marked: boolean): string[] {
   const said: string[] = [];
   if (marked) said.push("A star marks what is new since you last looked.");
   if (unseen > 0)
@@ -59,7 +59,7 @@ function remarks({ unseen, crowded, measure }: Look, cut: boolean, marked: boole
 }
 
 /** What stands above the outline: where this is, the tabs, what of the page the window shows, what happened by itself. */
-export function headerOf(browsing: Browsing, look: Look | undefined, notices: readonly string[]): string {
+export function headerOf(browsing: Browsing, look: PageLook | undefined, notices: readonly string[]): string {
   const lines: string[] = [];
   const active = browsing.active();
   lines.push(`Page: ${oneLine(active.page.url(), 300)}`);
@@ -82,7 +82,7 @@ function tabText({ id, page }: { id: number; page: { url(): string } }, active: 
   return `${id}${active ? " (active)" : ""} ${oneLine(page.url(), 80)}`;
 }
 
-function windowText({ measure }: Look): string {
+function windowText({ measure }: PageLook): string {
   const { width, height, above, below } = measure;
   const whole = above + height + below;
   const shown =

@@ -9,12 +9,12 @@ import { fieldFormats, findFields } from "./in-page/find-fields.ts";
 import { measurePage, type PageMeasure } from "./in-page/measure-page.ts";
 import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
 import type { Item } from "./item.ts";
-import type { Looks } from "./looks.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
 import { type Setting, toItems } from "./to-items.ts";
 import { createHider, unseenTextOf } from "./unseen-text.ts";
 
 /** What a look at the active page found. */
-export type Look = {
+export type PageLook = {
   readonly tab: Tab;
   readonly url: string;
   readonly title: string;
@@ -30,7 +30,11 @@ export type Look = {
 const mostElements = 10_000;
 
 /** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
-export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptions): Promise<Look | undefined> {
+export async function lookAt(
+  browsing: Browsing,
+  looks: SnapshotState,
+  options: ActOptions,
+): Promise<PageLook | undefined> {
   // An act would dismiss it.
   if (browsing.dialog() !== undefined) return undefined;
   const tab = browsing.active();
@@ -66,9 +70,9 @@ export async function lookAt(browsing: Browsing, looks: Looks, options: ActOptio
   }, options);
 }
 
-type Place = Document & {
+type PageDocument = Document & {
   readonly tab: Tab;
-  readonly looks: Looks;
+  readonly looks: SnapshotState;
   readonly frames: ReadonlyMap<string, Document>;
   readonly left: number;
   readonly top: number;
@@ -77,7 +81,7 @@ type Place = Document & {
   readonly drawn: Drawn["looks"];
 };
 
-function settingOf(place: Place): Setting {
+function settingOf(place: PageDocument): Setting {
   const { tab, looks, frame, measure, unseen, left, top, of } = place;
   const fields = new Map(place.fields.map((field) => [field.box, field]));
   return {
@@ -113,7 +117,7 @@ const quiet: QuietPage = { quietMs: 80, mostMs: 1_000 };
 const loadMs = 5_000;
 
 /** After something was done to a page: waits until it has loaded and stopped changing, some seconds at most. Never fails for a restless page. */
-export async function settle(browsing: Browsing, looks: Looks, signal: AbortSignal): Promise<void> {
+export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;
   looks.restless = false;
   await browsing.act(

@@ -1,8 +1,8 @@
 import type { Frame, JSHandle, Page } from "playwright";
 import type { ElementList } from "./in-page/element-list.ts";
-import { openEye } from "./in-page/eye.ts";
 import { findUnseenText } from "./in-page/find-unseen-text.ts";
 import { openPalette } from "./in-page/palette.ts";
+import { openVisibility } from "./in-page/visibility.ts";
 
 /** The texts of a document, or of some of its elements, that no person could see. */
 export async function unseenTextOf(
@@ -10,11 +10,11 @@ export async function unseenTextOf(
   among?: { readonly list: JSHandle<ElementList>; readonly numbers: readonly number[] },
 ): Promise<string[]> {
   const palette = await document.evaluateHandle(openPalette);
-  const eye = await palette.evaluateHandle(openEye);
+  const visibility = await palette.evaluateHandle(openVisibility);
   try {
-    return await eye.evaluate(findUnseenText, among);
+    return await visibility.evaluate(findUnseenText, among);
   } finally {
-    for (const handle of [eye, palette]) void handle.dispose().catch(() => undefined);
+    for (const handle of [visibility, palette]) void handle.dispose().catch(() => undefined);
   }
 }
 

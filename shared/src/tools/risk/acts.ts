@@ -1,28 +1,30 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
-import type { Looks } from "../observation/looks.ts";
+import type { SnapshotState } from "../observation/snapshot-state.ts";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import {
+  type ActionTarget,
   hostOf,
   isForeign,
   isSecret,
   judgeClick,
   judgeEnter,
   judgeTyping,
-  type Place,
   pricesOf,
   quoted,
   type ScopeToJudge,
   sayingOf,
   unnamed,
   type Words,
-} from "./judge-deed.ts";
+} from "./judge-action.ts";
 import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
 import { type Price, siteOf } from "./scope.ts";
 import type { SentBook } from "./sent-book.ts";
 
 /** What an act is judged by. `browsing` is undefined where no page is open. */
 export type Situation = {
-  readonly browsing: { readonly browsing: Browsing; readonly looks: Looks; readonly sent: SentBook } | undefined;
+  readonly browsing:
+    | { readonly browsing: Browsing; readonly looks: SnapshotState; readonly sent: SentBook }
+    | undefined;
   readonly scope: ScopeToJudge;
   readonly words: Words;
 };
@@ -31,7 +33,7 @@ export type Situation = {
 export type Judgement = {
   readonly risk?: string | undefined;
   readonly prices?: readonly Price[];
-  readonly pressed?: Place | undefined;
+  readonly pressed?: ActionTarget | undefined;
   /** The page that is given a secret. */
   readonly secretAt?: URL | undefined;
 };
@@ -67,7 +69,7 @@ export async function judgeClickAt(
   return place === undefined ? {} : judgePress(place, situation, pointBits);
 }
 
-function judgePress(place: Place, { scope, browsing }: Situation, leastBits = 0): Judgement {
+function judgePress(place: ActionTarget, { scope, browsing }: Situation, leastBits = 0): Judgement {
   const risk = judgeClick(place, scope, browsing?.sent.before(place));
   return { risk, prices: pricesOf(place, scope, leastBits), pressed: place };
 }
@@ -94,7 +96,9 @@ export async function judgeForm(
   const risks = places.map(
     (place, at) => place && judgeTyping(place, scope, { ...words, text: String(fields[at]?.value) }),
   );
-  const chosen = places.flatMap((place) => (place === undefined || place.deed.takesText ? [] : pricesOf(place, scope)));
+  const chosen = places.flatMap((place) =>
+    place === undefined || place.action.takesText ? [] : pricesOf(place, scope),
+  );
   const secretAt = places.find((place) => place !== undefined && isSecret(place))?.url;
   return {
     risk: [...new Set(risks.filter((risk) => risk !== undefined))].join("; ") || undefined,
@@ -162,7 +166,7 @@ export async function judgeKeys({ keys }: { readonly keys: string }, situation: 
 }
 
 /** Keys pressed where nothing takes text are heard by the page's scripts. */
-function judgeShortcut({ url }: Place, scope: ScopeToJudge): string | undefined {
+function judgeShortcut({ url }: ActionTarget, scope: ScopeToJudge): string | undefined {
   return isForeign(url, scope) ? `Press keys on ${hostOf(url)}${unnamed}` : undefined;
 }
 
@@ -191,6 +195,6 @@ function pageUrl({ browsing }: Situation): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-function placeOf(ref: string, { browsing }: Situation): Promise<Place | undefined> {
+function placeOf(ref: string, { browsing }: Situation): Promise<ActionTarget | undefined> {
   return browsing === undefined ? Promise.resolve(undefined) : placeOfRef(browsing.browsing, browsing.looks, ref);
 }

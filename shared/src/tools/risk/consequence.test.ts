@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
-import { quoted } from "./judge-deed.ts";
+import { quoted } from "./judge-action.ts";
 import { secretAskedFor } from "./secret-field.ts";
 
 const deeds =

@@ -34,18 +34,18 @@ const moving =
   /\b(?:next|prev|previous|back|forward|menu|hamburger|toggle|close|dismiss|open|expand|collapse|more|less|search|filter|sort|play|pause|mute|volume|zoom|arrow|chevron|caret|tab|tabs|page|pager|slide|slider|carousel|home|refresh|reload|help|info|calendar|date|dropdown|scroll|fullscreen|grid|accordion|theme|dark|light|hide|show|up|down|left|right|plus|minus|increase|decrease)\b/;
 
 /** A link whose text is longer tells of something, rather than doing it. */
-const longestDeed = 60;
+const longestAction = 60;
 
 /** Whether what an element is called says that pressing it has consequences outside the page. Errs on the side of asking. */
 export function hasConsequence(name: string): boolean {
-  return name.replaceAll(/\s+/g, " ").trim().length <= longestDeed && tellsConsequence(name);
+  return name.replaceAll(/\s+/g, " ").trim().length <= longestAction && tellsConsequence(name);
 }
 
 /** The same of a text of any length, such as a question that OK answers. */
 export function tellsConsequence(words: string): boolean {
   const text = words.replaceAll(/\s+/g, " ").trim().toLowerCase();
   const plain = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
-  return latin.some((deed) => deed.test(plain)) || others.some((deed) => deed.test(text));
+  return latin.some((action) => action.test(plain)) || others.some((action) => action.test(text));
 }
 
 /** What of the names a page gives its parts in code says that pressing one has consequences; undefined when nothing does. */

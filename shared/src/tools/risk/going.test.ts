@@ -6,12 +6,12 @@ import type { Workspace } from "../../core/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
-import { createLookBook } from "../observation/looks.ts";
+import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
 
 /** Tools under one guard, as a server has them; what their calls answer is said with each. */
 function guarded(workspace: Workspace) {
-  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
   let says = "";
   const known = webToolsForTest(() => says).map((tool) => guard.over(tool));
   const tool = (name: string) => known.find((one) => one.name === name) ?? guard.over(mountedTool(name));

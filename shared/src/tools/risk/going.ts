@@ -1,7 +1,7 @@
 import type { Reach } from "../../core/reach.ts";
 import type { Judgement } from "./acts.ts";
-import type { ScopeToJudge } from "./judge-deed.ts";
-import { quoted } from "./judge-deed.ts";
+import type { ScopeToJudge } from "./judge-action.ts";
+import { quoted } from "./judge-action.ts";
 import { linksIn } from "./links.ts";
 import { isAffordable, type Price, priceOf, priceOfQuery } from "./scope.ts";
 

@@ -9,10 +9,10 @@ import { contextForTest, riskContextForTest } from "../../testing/tool-context.t
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { browserTools } from "../browser/browser-tools.ts";
-import { createLookBook } from "../observation/looks.ts";
-import { sightOf } from "../observation/sight.ts";
+import { observe } from "../observation/observe.ts";
+import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
-import { judgeClick } from "./judge-deed.ts";
+import { judgeClick } from "./judge-action.ts";
 import type { JudgingDeps } from "./judging.ts";
 import { addressesNamedIn } from "./named-hosts.ts";
 
@@ -75,15 +75,15 @@ afterAll(async () => {
 /** A conversation with an open page, its tools under a guard. */
 async function conversation(name: string, path: string, deps: Partial<JudgingDeps> = {}) {
   const { browsers } = kept;
-  const looks = createLookBook();
+  const looks = createSnapshotStates();
   const guard = createGuard({ browsers, looks, scope: "task", trusted: [], ...deps });
   const workspace = await kept.workspace(name);
   const browsing = await kept.open(name);
   await browsing.active().page.goto(new URL(path, site.url).href);
   const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
   const look = async () => {
-    await guard.beforeSight(workspace);
-    return (await sightOf(browsing, { looks, vision: false, signal: AbortSignal.timeout(10_000) })).text;
+    await guard.beforeObservation(workspace);
+    return (await observe(browsing, { looks, vision: false, signal: AbortSignal.timeout(10_000) })).text;
   };
   const open: Opened = { browsing, workspace, tools, said: [`on ${site.url.origin}`], seen: await look() };
   return { ...open, look, guard };
@@ -172,9 +172,17 @@ test("a button that only those who cannot see are told the name of is judged by 
 });
 
 test("the name by which an element is seen is judged though its own words do not hold it", () => {
-  const deed = { tag: "div", type: "", autocomplete: "", takesText: false, words: ["x"], names: [], sends: undefined };
+  const action = {
+    tag: "div",
+    type: "",
+    autocomplete: "",
+    takesText: false,
+    words: ["x"],
+    names: [],
+    sends: undefined,
+  };
   const place = {
-    deed: { ...deed, marks: [], isPressed: true, leads: "", ways: 1 },
+    action: { ...action, marks: [], isPressed: true, leads: "", ways: 1 },
     url: new URL("http://shop.example/"),
   };
   expect(judgeClick({ ...place, name: "Delete account" }, undefined)).toBe("Click “Delete account” on shop.example");
@@ -359,8 +367,8 @@ test("that something was read outlives the process; a conversation that read not
   const open = await conversation("memory", "/");
   const url = `${other.url.origin}/?d=1`;
   const after = async (name: string) => {
-    const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
-    const [tool] = browserTools({ browsers: kept.browsers, looks: createLookBook() }).filter(
+    const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
+    const [tool] = browserTools({ browsers: kept.browsers, looks: createSnapshotStates() }).filter(
       (one) => one.name === "browser_go_to_url",
     );
     const workspace = await kept.workspace(name);
@@ -373,7 +381,7 @@ test("that something was read outlives the process; a conversation that read not
 
 test("a page that was opened and closed within one turn counts as read", async () => {
   const { browsers } = kept;
-  const looks = createLookBook();
+  const looks = createSnapshotStates();
   const guard = createGuard({ browsers, looks, scope: "task", trusted: [] });
   const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
   const workspace = await kept.workspace("closed");
@@ -385,7 +393,7 @@ test("a page that was opened and closed within one turn counts as read", async (
   expect(await risk(open, "browser_go_to_url", here)).toBeUndefined();
   await call("browser_go_to_url", here);
   await call("browser_close_tab", {});
-  await guard.beforeSight(workspace);
+  await guard.beforeObservation(workspace);
   expect(await next()).toContain("which you did not name");
 });
 
@@ -400,7 +408,7 @@ test("an open scope leaves only the acts to a person", async () => {
 test("another agent is not sent to a place that pages may have named, and to one of the user's it is", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
-  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
   const delegate = defineTool({
     name: "delegate",
     description: "",
@@ -422,7 +430,7 @@ test("another agent is not sent to a place that pages may have named, and to one
 test("a repository is cloned from where the user said or from a forge; what was sent may name any other host", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
-  const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: [] });
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
   const tools = webToolsForTest().map((tool) => guard.over(tool));
   const judge = (url: string, said: string[] = [], name = "clone_repository") =>
     tools.find((tool) => tool.name === name)?.risk?.({ url }, riskContextForTest(workspace, { said }));

@@ -12,7 +12,7 @@ export interface Guard {
   /** The tool, its calls judged where they reach outside or work on the open page. */
   over(tool: Tool): Tool;
   /** To be told before a model sees the open page: from then on pages may have led it. */
-  beforeSight(workspace: Workspace): Promise<void>;
+  beforeObservation(workspace: Workspace): Promise<void>;
 }
 
 /** A guard; the tools and sights of one server share it. `browsers` is undefined where there is no browser. */
@@ -56,7 +56,7 @@ export function createGuard(deps: JudgingDeps): Guard {
         call: (input, context) => call(tool, input, context),
       };
     },
-    async beforeSight(workspace) {
+    async beforeObservation(workspace) {
       const browsing = browsers?.peek(workspace);
       if (browsing === undefined || urlOfWeb(browsing.active().page.url()) === undefined) return;
       await book.read(workspace, browsing.dialog() === undefined ? await linksOn(browsing.active().page) : []);

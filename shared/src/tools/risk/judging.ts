@@ -2,7 +2,7 @@ import { holdsPrivate } from "../../core/taken-in.ts";
 import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
-import type { LookBook } from "../observation/looks.ts";
+import type { SnapshotStates } from "../observation/snapshot-state.ts";
 import type { Judgement } from "./acts.ts";
 import { addressesOf, judgeGoing, judgePrices } from "./going.ts";
 import { isPageTool } from "./page-tool.ts";
@@ -13,7 +13,7 @@ import { createSentBook, type SentBook } from "./sent-book.ts";
 /** What judging needs. `scope` `open` judges only what acts do, not where data goes. */
 export type JudgingDeps = {
   readonly browsers: Browsers | undefined;
-  readonly looks: LookBook;
+  readonly looks: SnapshotStates;
   readonly scope: "task" | "open";
   readonly trusted: readonly string[];
 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
-import { createLookBook } from "../observation/looks.ts";
+import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, withoutScheme } from "./links.ts";
 
@@ -33,7 +33,12 @@ test("what a search found may be fetched; what the query gave back, or anything 
   const home = await mkdtemp(join(tmpdir(), "manyhands-scope-"));
   try {
     const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
-    const guard = createGuard({ browsers: undefined, looks: createLookBook(), scope: "task", trusted: ["ok.example"] });
+    const guard = createGuard({
+      browsers: undefined,
+      looks: createSnapshotStates(),
+      scope: "task",
+      trusted: ["ok.example"],
+    });
     let says = "";
     const tools = webToolsForTest(() => says).map((tool) => guard.over(tool));
     const named = (name: string) => tools.find((tool) => tool.name === name);

@@ -2,17 +2,21 @@ import type { ElementHandle, Frame, JSHandle, Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { findElement } from "../observation/find-element.ts";
-import type { Looks } from "../observation/looks.ts";
-import type { Deed, Place } from "./judge-deed.ts";
-import { readDeed, readMarks } from "./read-deed.ts";
+import type { SnapshotState } from "../observation/snapshot-state.ts";
+import type { ActionTarget, PageAction } from "./judge-action.ts";
+import { readAction, readMarks } from "./read-action.ts";
 
 type Point = { readonly x: number; readonly y: number };
 
 /** The element of a ref; undefined where the ref is not good (any more), which the tool that is given it tells. */
-export async function placeOfRef(browsing: Browsing, looks: Looks, ref: string): Promise<Place | undefined> {
+export async function placeOfRef(
+  browsing: Browsing,
+  looks: SnapshotState,
+  ref: string,
+): Promise<ActionTarget | undefined> {
   try {
     const { handle, seen } = await findElement(browsing, looks, browsing.active().page, ref);
-    return { deed: await deedOf(handle), url: urlOf(seen.frame), name: seen.name };
+    return { action: await actionOf(handle), url: urlOf(seen.frame), name: seen.name };
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;
@@ -20,12 +24,12 @@ export async function placeOfRef(browsing: Browsing, looks: Looks, ref: string):
 }
 
 /** The element that has the focus, also within frames; undefined where none has. */
-export function focusedPlace(page: Page): Promise<Place | undefined> {
+export function focusedPlace(page: Page): Promise<ActionTarget | undefined> {
   return innermost(page.mainFrame(), (frame) => frame.evaluateHandle(readFocused));
 }
 
 /** The element at a point of the window, also within frames. */
-export function placeAt(page: Page, point: Point): Promise<Place | undefined> {
+export function placeAt(page: Page, point: Point): Promise<ActionTarget | undefined> {
   let at = point;
   return innermost(
     page.mainFrame(),
@@ -43,21 +47,21 @@ async function innermost(
   frame: Frame,
   pick: (frame: Frame) => Promise<JSHandle>,
   enter: (element: ElementHandle) => Promise<void> = async () => undefined,
-): Promise<Place | undefined> {
+): Promise<ActionTarget | undefined> {
   let within = frame;
   for (let depth = 0; depth < deepest; depth++) {
     const element = (await pick(within)).asElement() as ElementHandle | null;
     if (element === null) return undefined;
     const inner = await element.contentFrame();
-    if (inner === null) return { deed: await deedOf(element), url: urlOf(within) };
+    if (inner === null) return { action: await actionOf(element), url: urlOf(within) };
     await enter(element);
     within = inner;
   }
   throw new AppError("unsupported", "The page has frames within frames.");
 }
 
-async function deedOf(element: ElementHandle): Promise<Deed> {
-  const [read, marks] = await Promise.all([element.evaluate(readDeed), element.evaluate(readMarks)]);
+async function actionOf(element: ElementHandle): Promise<PageAction> {
+  const [read, marks] = await Promise.all([element.evaluate(readAction), element.evaluate(readMarks)]);
   return { ...read, ...marks };
 }
 

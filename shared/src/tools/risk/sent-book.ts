@@ -1,12 +1,12 @@
 import type { Page, Request } from "playwright";
-import type { Place, SentBefore } from "./judge-deed.ts";
+import type { ActionTarget, SentBefore } from "./judge-action.ts";
 
 /** What pages did when something on them was pressed, remembered for as long as a conversation's browsing lasts. */
 export interface SentBook {
   /** What it sent, when something like it was pressed before. */
-  before(place: Place): SentBefore | undefined;
+  before(place: ActionTarget): SentBefore | undefined;
   /** Does something that presses it, and notes what the page sends meanwhile. */
-  during<T>(page: Page, place: Place, press: () => Promise<T>): Promise<T>;
+  during<T>(page: Page, place: ActionTarget, press: () => Promise<T>): Promise<T>;
 }
 
 /** An empty book. */
@@ -40,8 +40,8 @@ function sends(request: Request): boolean {
 }
 
 /** The same for the buttons of all rows of a list. */
-function likenessOf({ deed, url, name = "" }: Place): string {
-  const called = [name, ...deed.words].join(" ").replaceAll(/\d+/g, "#").slice(0, 200);
-  const marks = deed.marks.join(" ").replaceAll(/\d+/g, "#").slice(0, 500);
-  return JSON.stringify([url?.host, deed.tag, deed.type, called, marks]);
+function likenessOf({ action, url, name = "" }: ActionTarget): string {
+  const called = [name, ...action.words].join(" ").replaceAll(/\d+/g, "#").slice(0, 200);
+  const marks = action.marks.join(" ").replaceAll(/\d+/g, "#").slice(0, 500);
+  return JSON.stringify([url?.host, action.tag, action.type, called, marks]);
 }

@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { decodeText } from "../page/decode.ts";
-import { extractApart } from "../page/extract-apart.ts";
+import { extractInWorker } from "../page/extract-in-worker.ts";
 import { mediaKind } from "../page/media-kind.ts";
 import { type Robots, userAgent } from "../page/robots.ts";
 import { type Page, type ReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
@@ -45,9 +45,9 @@ export async function readPage(
   const kind = mediaKind(answer.body, contentType);
   if (kind === "image" || kind === "binary") throw withoutText(kind, mediaType, answer.body.length);
   if (kind === "text") return { ...about, title: "", text: decodeText(answer.body, contentType) };
-  if (kind === "pdf") return { ...about, ...(await extractApart({ kind, bytes: answer.body }, timeoutMs, signal)) };
+  if (kind === "pdf") return { ...about, ...(await extractInWorker({ kind, bytes: answer.body }, timeoutMs, signal)) };
   const html = decodeText(answer.body, contentType);
-  const plain = { ...about, ...(await extractApart({ kind, html, url: about.url }, timeoutMs, signal)) };
+  const plain = { ...about, ...(await extractInWorker({ kind, html, url: about.url }, timeoutMs, signal)) };
   return wantsRendering(plain, html, options.render) ? await readRendered(plain, browser, options) : plain;
 }
 

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { copyVisible } from "../observation/in-page/copy-visible.ts";
 import { unseenTextOf } from "../observation/unseen-text.ts";
-import { extractApart } from "../page/extract-apart.ts";
+import { extractInWorker } from "../page/extract-in-worker.ts";
 
 /** A document of the web as a model can read it. */
 export type Page = {
@@ -46,7 +46,7 @@ export async function readRendered(
     return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
   try {
     const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read: readSeen });
-    const rendered = await extractApart({ kind: "html", html, url }, timeoutMs, signal);
+    const rendered = await extractInWorker({ kind: "html", html, url }, timeoutMs, signal);
     if (render !== true && rendered.text.length <= plain.text.length) return plain;
     return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
   } catch (error) {

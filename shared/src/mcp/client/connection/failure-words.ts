@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../core/release.ts";
-import { neutralLine } from "./neutral-text.ts";
+import { sanitizeLine } from "./sanitize.ts";
 
 /**
  * What went wrong with a server as an AppError in words for a model and a person; the server's own text is made harmless and cut. `ending` is why
@@ -23,7 +23,7 @@ export function serverFailure(name: string, error: unknown, ending: string | und
   if (error instanceof InsufficientScopeError)
     return told(
       "unauthorized",
-      `it wants you to sign in for more (${neutralLine(error.requiredScope ?? "no scope named", 200)}): \`${ownCommand} mcp login ${name}\`.`,
+      `it wants you to sign in for more (${sanitizeLine(error.requiredScope ?? "no scope named", 200)}): \`${ownCommand} mcp login ${name}\`.`,
     );
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && ending === undefined)
     return told(
@@ -41,5 +41,5 @@ function codeOf({ code }: AppError): "unavailable" | "timeout" | "unauthorized" 
 }
 
 function line(error: unknown): string {
-  return neutralLine(error instanceof Error ? error.message : String(error), 1_000);
+  return sanitizeLine(error instanceof Error ? error.message : String(error), 1_000);
 }

@@ -4,11 +4,11 @@ import { AppError } from "../../../core/errors.ts";
 import type { Sandbox, SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
 import type { ProgramServer } from "../servers/server-config.ts";
 import { serverId } from "../servers/tool-name.ts";
+import { openProgramEgress, type ProgramEgressDeps } from "./program-egress.ts";
 import { type KeptPaths, programView } from "./visible-paths.ts";
-import { openWayOut, type WayOutDeps } from "./way-out.ts";
 
 /** What programs are started with. */
-export type ProgramDeps = WayOutDeps & {
+export type ProgramDeps = ProgramEgressDeps & {
   /** Confines them. */
   readonly sandbox: Sandbox;
   /** Starts those that are trusted by name; limits and a built environment are all it holds them by. */
@@ -46,7 +46,7 @@ export async function startProgram(server: ProgramServer, deps: ProgramDeps): Pr
   };
   const network = networkOf(server);
   if (trusted || network.length === 0) return sandbox.spawn({ ...command, network: "none" });
-  const way = await openWayOut({ name: server.name, network }, sandbox.user, deps);
+  const way = await openProgramEgress({ name: server.name, network }, sandbox.user, deps);
   try {
     const started = await sandbox.spawn({ ...command, network: way.proxy });
     started.exited.then(way.close).catch((error: unknown) => {

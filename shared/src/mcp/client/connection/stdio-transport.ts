@@ -2,7 +2,7 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@model
 import { AppError } from "../../../core/errors.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
-import { neutral } from "./neutral-text.ts";
+import { sanitize } from "./sanitize.ts";
 
 /** A transport over the standard streams of a program, and what is known of its end. */
 export type StdioTransport = Transport & {
@@ -135,6 +135,6 @@ export function createTextTail(): TextTail {
     push(bytes) {
       kept = bytes.length >= keptBytes ? bytes.slice(-keptBytes) : Buffer.concat([kept, bytes]).subarray(-keptBytes);
     },
-    text: () => neutral(new TextDecoder().decode(kept)).trim(),
+    text: () => sanitize(new TextDecoder().decode(kept)).trim(),
   };
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../core/errors.ts";
-import { neutralLine } from "../connection/neutral-text.ts";
+import { sanitizeLine } from "../connection/sanitize.ts";
 
 /** What a browser brought back. */
 export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };
@@ -29,7 +29,7 @@ export function startCallback(): Callback {
       // Once: a code that comes again is somebody else's.
       expected = undefined;
       if (code === null) {
-        const why = neutralLine(searchParams.get("error") ?? "no code came back", 100);
+        const why = sanitizeLine(searchParams.get("error") ?? "no code came back", 100);
         answered.reject(new AppError("unauthorized", `signing in was refused (${why}).`));
         return page("Signing in was refused. You can close this page.", 200);
       }

@@ -5,15 +5,15 @@ import { openWeb } from "../../../core/taken-in.ts";
 import { defineTool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
 import { onInput } from "../../../core/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
-import type { LookBook, Looks } from "../../observation/looks.ts";
+import type { SnapshotState, SnapshotStates } from "../../observation/snapshot-state.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { PageTool } from "../../risk/page-tool.ts";
 
 /** What the browser's tools need. */
-export type BrowserDeps = { readonly browsers: Browsers; readonly looks: LookBook };
+export type BrowserDeps = { readonly browsers: Browsers; readonly looks: SnapshotStates };
 
 /** What one call works with: the conversation's browsing and what was seen of it. */
-export type Hand = { readonly browsing: Browsing; readonly looks: Looks; readonly context: ToolContext };
+export type BrowserCall = { readonly browsing: Browsing; readonly looks: SnapshotState; readonly context: ToolContext };
 
 /** A tool of the browser. It opens the conversation's browsing when there is none, and closes it when the task is canceled. */
 export function browserTool<Input extends z.ZodObject>(
@@ -27,7 +27,7 @@ export function browserTool<Input extends z.ZodObject>(
     /** As `OnPage.judge`, with the input as its schema lets it through. */
     readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
     readonly answersDialog?: boolean;
-    readonly run: (input: z.output<Input>, hand: Hand) => Promise<string | ToolResult>;
+    readonly run: (input: z.output<Input>, call: BrowserCall) => Promise<string | ToolResult>;
   },
 ): PageTool {
   const { judge, answersDialog = false, ...rest } = spec;

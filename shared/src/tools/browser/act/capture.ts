@@ -4,7 +4,7 @@ import type { Tool, ToolResult } from "../../../core/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { findElement } from "../../observation/find-element.ts";
 import { heldUp } from "../../observation/look.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 
 const captureMs = 20_000;
@@ -23,15 +23,15 @@ export function captureTools(deps: BrowserDeps): Tool[] {
         ref: refFor("the element to picture").optional(),
         path: path.describe('Where in the workspace; "screenshots/…png" unless given.'),
       }),
-      run: ({ full_page, ref, path }, hand) => screenshot(hand, { whole: full_page, ref, path }),
+      run: ({ full_page, ref, path }, call) => screenshot(call, { whole: full_page, ref, path }),
     }),
     browserTool(deps, {
       name: "browser_pdf",
       description: "Keeps the page as a PDF file.",
       input: z.strictObject({ path: path.describe('Where in the workspace; "page-….pdf" unless given.') }),
-      async run({ path }, hand) {
-        const bytes = await captured(hand, (page) => page.pdf({ printBackground: true, format: "A4" }));
-        const saved = await saveFile(hand.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));
+      async run({ path }, call) {
+        const bytes = await captured(call, (page) => page.pdf({ printBackground: true, format: "A4" }));
+        const saved = await saveFile(call.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));
         return `Kept the page as ${saved} (${bytes.length} bytes).`;
       },
     }),
@@ -41,9 +41,9 @@ export function captureTools(deps: BrowserDeps): Tool[] {
 type Shot = { readonly whole: boolean; readonly ref: string | undefined; readonly path: string | undefined };
 const mostShownBytes = 1_500_000;
 
-async function screenshot(hand: Hand, { whole, ref, path }: Shot): Promise<ToolResult> {
-  const { browsing, looks, context } = hand;
-  const bytes = await captured(hand, async (page) => {
+async function screenshot(call: BrowserCall, { whole, ref, path }: Shot): Promise<ToolResult> {
+  const { browsing, looks, context } = call;
+  const bytes = await captured(call, async (page) => {
     const options = { type: "png", scale: "css", timeout: captureMs } as const;
     if (ref !== undefined) return await (await findElement(browsing, looks, page, ref)).handle.screenshot(options);
     if (!whole) return await page.screenshot(options);
@@ -61,8 +61,11 @@ async function screenshot(hand: Hand, { whole, ref, path }: Shot): Promise<ToolR
   return { text, isError: false, images: [{ type: "image", mediaType: "image/png", data: bytes.toString("base64") }] };
 }
 
-async function captured(hand: Hand, take: (page: import("playwright").Page) => Promise<Buffer>): Promise<Buffer> {
-  const { browsing, context } = hand;
+async function captured(
+  call: BrowserCall,
+  take: (page: import("playwright").Page) => Promise<Buffer>,
+): Promise<Buffer> {
+  const { browsing, context } = call;
   if (browsing.dialog() !== undefined) throw heldUp(browsing);
   const bytes = await browsing.act(take, { signal: context.signal, timeoutMs: captureMs });
   if (bytes === undefined) throw heldUp(browsing);

@@ -15,15 +15,15 @@ export function dialogTool(deps: BrowserDeps): Tool {
     reach: { writes: ({ text = "" }) => text },
     judge: judgeDialog,
     answersDialog: true,
-    async run({ accept, text }, hand) {
-      const { browsing, looks } = hand;
+    async run({ accept, text }, call) {
+      const { browsing, looks } = call;
       const dialog = browsing.dialog();
       if (dialog === undefined) throw new AppError("conflict", "No dialog is open. Look at the page.");
       const before = placeOf(browsing);
       looks.restless = true;
       await dialog.answer(accept, text);
       const said = `${accept ? "Accepted" : "Dismissed"} the ${dialog.kind} dialog.`;
-      return [said, ...(await followUp(hand, before, undefined))].join(" ");
+      return [said, ...(await followUp(call, before, undefined))].join(" ");
     },
   });
 }

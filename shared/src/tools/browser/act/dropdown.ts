@@ -40,8 +40,8 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
         text: z.string().min(1).describe("The entry's text, as it is listed."),
       }),
       judge: judgePointing,
-      run: ({ ref, text }, hand) =>
-        perform(hand, { refs: [ref] }, async (_, [element], say) => {
+      run: ({ ref, text }, call) =>
+        perform(call, { refs: [ref] }, async (_, [element], say) => {
           if (element === undefined) return;
           const chosen =
             element.self.tag === "select" ? await chooseOption(element, text) : await chooseDrawn(element, text);

@@ -27,9 +27,9 @@ export function fileTools(deps: BrowserDeps): Tool[] {
         paths: z.array(z.string().min(1)).min(1).max(20).describe("Paths in the workspace."),
       }),
       judge: judgeUpload,
-      async run({ ref, paths }, hand) {
-        const files = await readFiles(hand.context.workspace, paths);
-        return await perform(hand, { refs: [ref], timeoutMs: transferMs }, async (page, [element], say) => {
+      async run({ ref, paths }, call) {
+        const files = await readFiles(call.context.workspace, paths);
+        return await perform(call, { refs: [ref], timeoutMs: transferMs }, async (page, [element], say) => {
           if (element === undefined) return;
           say(`Gave ${paths.join(", ")} to ${element.label}.`);
           if (element.self.tag === "input" && element.self.type === "file")
@@ -52,10 +52,10 @@ export function fileTools(deps: BrowserDeps): Tool[] {
         "Downloads what a link leads to, what a button gives, or an address, into the workspace, even where the browser would show it.",
       input: z.strictObject({ ref: refFor("the link or button").optional(), url: pageAddress.optional() }),
       reach: { opens: ({ url }) => (url === undefined ? [] : [url]) },
-      async run({ ref, url }, hand) {
+      async run({ ref, url }, call) {
         if ((ref === undefined) === (url === undefined)) throw new AppError("invalid_input", "Give either ref or url.");
         return await perform(
-          hand,
+          call,
           { refs: ref === undefined ? [] : [ref], timeoutMs: transferMs, watched: false },
           async (page, [element], say) => {
             const link = element === undefined ? url : await element.handle.evaluate(readLink);

@@ -1,23 +1,23 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
 import { digestOfLeft } from "../../observation/left-page.ts";
-import { tellNotices } from "../../observation/looks.ts";
+import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
-import type { Hand } from "./browser-tool.ts";
+import type { BrowserCall } from "./browser-tool.ts";
 
 /** Where a browsing is. */
-export type Place = { readonly tab: number; readonly url: string };
+export type TabAddress = { readonly tab: number; readonly url: string };
 
 /** The active tab and its address. */
-export function placeOf(browsing: Browsing): Place {
+export function placeOf(browsing: Browsing): TabAddress {
   const { id, page } = browsing.active();
   return { tab: id, url: page.url() };
 }
 
 /** What followed an act by itself, a sentence each. `changes` is undefined where none were watched for, or a dialog cut the act short. */
 export async function followUp(
-  { browsing, looks }: Hand,
-  before: Place,
+  { browsing, looks }: BrowserCall,
+  before: TabAddress,
   changes: Changes | undefined,
 ): Promise<readonly string[]> {
   const now = placeOf(browsing);

@@ -1,7 +1,7 @@
 import type { Page } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Hand } from "./browser-tool.ts";
+import type { BrowserCall } from "./browser-tool.ts";
 
 /** A ref as models give it: `e12`, with the brackets they see it in or without. */
 export const ref = z
@@ -44,7 +44,7 @@ export const point = z
 export const place = z.string().pipe(z.union([ref, point]));
 
 /** A point of the newest screenshot as a point of the window. */
-export function pointOn({ looks }: Hand, page: Page, { x, y }: Point): Point {
+export function pointOn({ looks }: BrowserCall, page: Page, { x, y }: Point): Point {
   const factor = looks.scale?.page === page ? looks.scale.factor : 1;
   const size = page.viewportSize();
   const at = { x: x * factor, y: y * factor };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 import { actMs, explainFailure, perform } from "./perform.ts";
 import { addText, setField, setText } from "./set-field.ts";
@@ -23,9 +23,9 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
       }),
       reach: { writes: ({ text }) => text },
       judge: judgeInput,
-      run: ({ ref, text, clear, submit }, hand) =>
+      run: ({ ref, text, clear, submit }, call) =>
         perform(
-          hand,
+          call,
           { refs: [ref], timeoutMs: actMs + text.length * 5, watched: false },
           async (_, [element], say) => {
             if (element === undefined) return;
@@ -50,7 +50,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
       }),
       reach: { writes: ({ fields }) => fields.map(({ value }) => String(value)).join("\n") },
       judge: judgeForm,
-      run: ({ fields }, hand) => fillForm(hand, fields),
+      run: ({ fields }, call) => fillForm(call, fields),
     }),
     browserTool(deps, {
       name: "browser_send_keys",
@@ -58,8 +58,8 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
         'Presses keys where the focus is: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several with blanks between them ("Tab Tab Enter").',
       input: z.strictObject({ keys: z.string().trim().min(1).max(500) }),
       judge: judgeKeys,
-      run: ({ keys }, hand) =>
-        perform(hand, {}, async (page, _, say) => {
+      run: ({ keys }, call) =>
+        perform(call, {}, async (page, _, say) => {
           const chords = keys.split(/\s+/);
           for (const [index, chord] of chords.entries()) {
             say(`Pressed ${chords.slice(0, index + 1).join(" ")}.`);
@@ -73,12 +73,12 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
 }
 
 function fillForm(
-  hand: Hand,
+  call: BrowserCall,
   fields: readonly { readonly ref: string; readonly value: string | boolean }[],
 ): Promise<string> {
   const done: string[] = [];
   const refs = fields.map(({ ref }) => ref);
-  return perform(hand, { refs, timeoutMs: actMs * fields.length, watched: false }, async (_, elements, say) => {
+  return perform(call, { refs, timeoutMs: actMs * fields.length, watched: false }, async (_, elements, say) => {
     for (const [index, { value }] of fields.entries()) {
       const element = elements[index];
       if (element === undefined) continue;

@@ -4,7 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { findWords } from "../../observation/in-page/find-words.ts";
 import { judgeClickAt, judgeClickOn, judgeDrag, judgePointing } from "../../risk/acts.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { type Point, place, point, pointOn, refFor } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { moveOnto, press } from "./press.ts";
@@ -36,8 +36,8 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .describe("Keys held down meanwhile: Control adds to what is chosen in a list."),
       }),
       judge: judgeClickOn,
-      run: ({ ref, text, clicks, button, holding }, hand) =>
-        perform(hand, { refs: [ref] }, async (page, [element], say) => {
+      run: ({ ref, text, clicks, button, holding }, call) =>
+        perform(call, { refs: [ref] }, async (page, [element], say) => {
           say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
           const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
           if (text !== undefined && position === undefined)
@@ -60,9 +60,9 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
         "Clicks at a point of the window, for what has no ref, such as a drawing or a map. The point is that of the newest screenshot.",
       input: z.strictObject({ x: pixel, y: pixel, clicks, button }),
       judge: judgeClickAt,
-      run: ({ x, y, clicks, button }, hand) =>
-        perform(hand, {}, async (page, _, say) => {
-          const at = pointOn(hand, page, { x, y });
+      run: ({ x, y, clicks, button }, call) =>
+        perform(call, {}, async (page, _, say) => {
+          const at = pointOn(call, page, { x, y });
           say(`Clicked at ${x},${y}.`);
           await page.mouse.click(at.x, at.y, { button, clickCount: clicks });
         }),
@@ -80,14 +80,14 @@ function hoverTool(deps: BrowserDeps): Tool {
       ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
     }),
     judge: judgePointing,
-    run: ({ ref }, hand) =>
-      perform(hand, { refs: typeof ref === "string" ? [ref] : [] }, async (page, [element], say) => {
+    run: ({ ref }, call) =>
+      perform(call, { refs: typeof ref === "string" ? [ref] : [] }, async (page, [element], say) => {
         if (typeof ref === "string") {
           say(`The mouse is on ${element?.label}.`);
           if (element !== undefined) await moveOnto(element.handle);
           return;
         }
-        const at = pointOn(hand, page, ref);
+        const at = pointOn(call, page, ref);
         say(`The mouse is at ${ref.x},${ref.y}.`);
         await page.mouse.move(at.x, at.y);
       }),
@@ -110,23 +110,23 @@ function dragTool(deps: BrowserDeps): Tool {
       to: place.describe("The same as from, for where it ends."),
     }),
     judge: judgeDrag,
-    run: (way, hand) => drag(hand, way),
+    run: (way, call) => drag(call, way),
   });
 }
 
 type Way = { readonly from: string | Point; readonly through: readonly Point[]; readonly to: string | Point };
 
-function drag(hand: Hand, { from, through, to }: Way): Promise<string> {
+function drag(call: BrowserCall, { from, through, to }: Way): Promise<string> {
   const refs = [from, to].filter((one) => typeof one === "string");
   const timeoutMs = actMs + through.length * 20;
-  return perform(hand, { refs, timeoutMs }, async (page, elements, say) => {
+  return perform(call, { refs, timeoutMs }, async (page, elements, say) => {
     const named = (one: string | Point) => elements.find((element) => element.ref === one);
     const nameOf = (one: string | Point) => named(one)?.label ?? (typeof one === "string" ? one : `${one.x},${one.y}`);
     const pointOf = (one: string | Point) =>
-      typeof one === "string" ? middleOf(named(one)?.handle) : pointOn(hand, page, one);
+      typeof one === "string" ? middleOf(named(one)?.handle) : pointOn(call, page, one);
     await named(from)?.handle.scrollIntoViewIfNeeded({ timeout: actMs });
     const start = await pointOf(from);
-    const between = through.map((one) => pointOn(hand, page, one));
+    const between = through.map((one) => pointOn(call, page, one));
     await page.mouse.move(start.x, start.y);
     await page.mouse.down();
     try {

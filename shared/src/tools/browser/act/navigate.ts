@@ -2,7 +2,7 @@ import type { Page, Response } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { followUp, placeOf, shortUrl } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
 
@@ -18,32 +18,32 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
       description: "Opens an address in the active tab.",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
-      run: ({ url }, hand) => goTo(hand, url),
+      run: ({ url }, call) => goTo(call, url),
     }),
     browserTool(deps, {
       name: "browser_go_back",
       description: "Goes back one page in the tab's history.",
       input: plain,
-      run: (_, hand) => travel(hand, (page) => page.goBack(options), "There is no page to go back to."),
+      run: (_, call) => travel(call, (page) => page.goBack(options), "There is no page to go back to."),
     }),
     browserTool(deps, {
       name: "browser_go_forward",
       description: "Goes forward one page in the tab's history.",
       input: plain,
-      run: (_, hand) => travel(hand, (page) => page.goForward(options), "There is no page to go forward to."),
+      run: (_, call) => travel(call, (page) => page.goForward(options), "There is no page to go forward to."),
     }),
     browserTool(deps, {
       name: "browser_refresh",
       description: "Loads the page of the active tab again. What was typed into it is lost.",
       input: plain,
-      run: (_, hand) => visit(hand, (page) => page.reload(options)),
+      run: (_, call) => visit(call, (page) => page.reload(options)),
     }),
   ];
 }
 
 /** Opens an address in the active tab and tells what came of it. */
-export function goTo(hand: Hand, url: string): Promise<string> {
-  return visit(hand, async (page) => {
+export function goTo(call: BrowserCall, url: string): Promise<string> {
+  return visit(call, async (page) => {
     const open = () => page.goto(url, { waitUntil: "domcontentloaded", timeout: loadMs });
     try {
       return await open();
@@ -56,14 +56,18 @@ export function goTo(hand: Hand, url: string): Promise<string> {
   });
 }
 
-async function travel(hand: Hand, go: (page: Page) => Promise<Response | null>, refusal: string): Promise<string> {
-  const { url } = placeOf(hand.browsing);
-  const said = await visit(hand, go);
-  return placeOf(hand.browsing).url === url && hand.browsing.dialog() === undefined ? refusal : said;
+async function travel(
+  call: BrowserCall,
+  go: (page: Page) => Promise<Response | null>,
+  refusal: string,
+): Promise<string> {
+  const { url } = placeOf(call.browsing);
+  const said = await visit(call, go);
+  return placeOf(call.browsing).url === url && call.browsing.dialog() === undefined ? refusal : said;
 }
 
-async function visit(hand: Hand, go: (page: Page) => Promise<Response | null>): Promise<string> {
-  const { browsing, looks, context } = hand;
+async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<string> {
+  const { browsing, looks, context } = call;
   looks.restless = true;
   let status: number | undefined;
   let title = "";
@@ -81,7 +85,7 @@ async function visit(hand: Hand, go: (page: Page) => Promise<Response | null>): 
     { signal: context.signal, timeoutMs: loadMs },
   );
   const now = placeOf(browsing);
-  const rest = await followUp(hand, now, undefined);
+  const rest = await followUp(call, now, undefined);
   if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");
   const failed = status !== undefined && status >= 400 ? ` The server answered ${status}.` : "";
   const called = title === "" ? "" : ` ${JSON.stringify(title.replace(/\s+/g, " ").slice(0, 100))}`;

@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import { type FoundElement, findElement } from "../../observation/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-element.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
-import type { Hand } from "./browser-tool.ts";
+import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
 /** How long one act on an element may take, in milliseconds: waiting until it can be acted on included. */
@@ -19,11 +19,11 @@ export type Say = (sentence: string) => void;
  * another address, a tab, a dialog, a download, or that nothing changed.
  */
 export async function perform(
-  hand: Hand,
+  call: BrowserCall,
   options: { readonly refs?: readonly string[]; readonly timeoutMs?: number; readonly watched?: boolean },
   work: (page: Page, elements: readonly FoundElement[], say: Say) => Promise<void>,
 ): Promise<string> {
-  const { browsing, looks, context } = hand;
+  const { browsing, looks, context } = call;
   const { refs = [], timeoutMs = actMs, watched = true } = options;
   const before = placeOf(browsing);
   let said = "";
@@ -32,7 +32,7 @@ export async function perform(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
       const watching = watched ? startWatch(frame) : undefined;
-      const elements = await findElements(hand, page, refs).catch((error: unknown) => {
+      const elements = await findElements(call, page, refs).catch((error: unknown) => {
         void watching?.then((stop) => stop?.());
         throw error;
       });
@@ -50,10 +50,14 @@ export async function perform(
     // The elements' own limit is the shorter one, so that the reason is known when it is hit.
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
   );
-  return [said, ...(await followUp(hand, before, changes))].join(" ");
+  return [said, ...(await followUp(call, before, changes))].join(" ");
 }
 
-async function findElements({ browsing, looks }: Hand, page: Page, refs: readonly string[]): Promise<FoundElement[]> {
+async function findElements(
+  { browsing, looks }: BrowserCall,
+  page: Page,
+  refs: readonly string[],
+): Promise<FoundElement[]> {
   const found: FoundElement[] = [];
   for (const ref of refs) found.push(await findElement(browsing, looks, page, ref));
   return found;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { type ScrollResult, scrollElement, scrollWindow } from "../../observation/in-page/scroll.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 import { perform } from "./perform.ts";
 
@@ -17,20 +17,20 @@ export function scrollTools(deps: BrowserDeps): Tool[] {
       name: "browser_scroll_down",
       description: "Scrolls down.",
       input,
-      run: ({ amount, ref }, hand) => scroll(hand, { amount, ref, sign: 1 }),
+      run: ({ amount, ref }, call) => scroll(call, { amount, ref, sign: 1 }),
     }),
     browserTool(deps, {
       name: "browser_scroll_up",
       description: "Scrolls up.",
       input,
-      run: ({ amount, ref }, hand) => scroll(hand, { amount, ref, sign: -1 }),
+      run: ({ amount, ref }, call) => scroll(call, { amount, ref, sign: -1 }),
     }),
     browserTool(deps, {
       name: "browser_scroll_to_text",
       description: "Scrolls to where a text stands on the page.",
       input: z.strictObject({ text: z.string().trim().min(1).max(500) }),
-      run: ({ text }, hand) =>
-        perform(hand, { watched: false }, async (page, _, say) => {
+      run: ({ text }, call) =>
+        perform(call, { watched: false }, async (page, _, say) => {
           for (const frame of page.frames()) {
             const found = frame.getByText(text).filter({ visible: true });
             const count = await found.count().catch(() => 0);
@@ -48,9 +48,9 @@ export function scrollTools(deps: BrowserDeps): Tool[] {
 
 type Scrolling = { readonly amount: number | undefined; readonly ref: string | undefined; readonly sign: 1 | -1 };
 
-function scroll(hand: Hand, { amount, ref, sign }: Scrolling): Promise<string> {
+function scroll(call: BrowserCall, { amount, ref, sign }: Scrolling): Promise<string> {
   const refs = ref === undefined ? [] : [ref];
-  return perform(hand, { refs, watched: false }, async (page, [element], say) => {
+  return perform(call, { refs, watched: false }, async (page, [element], say) => {
     const order = { amount, sign };
     const result =
       element === undefined

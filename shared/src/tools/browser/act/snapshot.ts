@@ -5,11 +5,11 @@ import { crowdedItems } from "../../observation/crowded-page.ts";
 import { itemWith } from "../../observation/item.ts";
 import { linesOf } from "../../observation/lines.ts";
 import { findLines, wholeText } from "../../observation/lines-text.ts";
-import { heldUp, type Look, lookAt, settle } from "../../observation/look.ts";
+import { heldUp, lookAt, type PageLook, settle } from "../../observation/look.ts";
 import { bodyOf, headerOf } from "../../observation/look-text.ts";
-import { tellNotices } from "../../observation/looks.ts";
+import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 
 /** A result of a tool is kept and cut when it is longer than this makes it. */
@@ -38,14 +38,14 @@ export function snapshotTool(deps: BrowserDeps): Tool {
         .describe("Shows everything from the top, also what has not changed since you last looked."),
       from: z.int().min(1).default(1).describe("With expand or full: the line to begin at, to read on."),
     }),
-    async run({ expand, find, full, from }, hand) {
-      const { browsing, looks, context } = hand;
+    async run({ expand, find, full, from }, call) {
+      const { browsing, looks, context } = call;
       await settle(browsing, looks, context.signal);
       const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
       if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
       const header = headerOf(browsing, look, tellNotices(browsing, looks));
       if (look === undefined) return header;
-      if (find !== undefined) return `${header}\n${await found(hand, look, find)}`;
+      if (find !== undefined) return `${header}\n${await found(call, look, find)}`;
       if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
       if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
       return `${header}\n${bodyOf(look, looks, { tokens: resultTokens, kept: true })}`;
@@ -53,7 +53,7 @@ export function snapshotTool(deps: BrowserDeps): Tool {
   });
 }
 
-function part({ items, url, crowded }: Look, wanted: string, from: number): string {
+function part({ items, url, crowded }: PageLook, wanted: string, from: number): string {
   const item = itemWith(items, wanted);
   if (item === undefined) {
     const how = crowded ? "The page is too large for that; use find." : "Look again and use the new refs.";
@@ -62,14 +62,14 @@ function part({ items, url, crowded }: Look, wanted: string, from: number): stri
   return asData(url, wholeText([item], from, resultTokens));
 }
 
-async function found(hand: Hand, look: Look, text: string): Promise<string> {
-  const { browsing, looks, context } = hand;
+async function found(call: BrowserCall, look: PageLook, text: string): Promise<string> {
+  const { browsing, looks, context } = call;
   const searched = look.crowded
     ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
         signal: context.signal,
         timeoutMs: lookMs,
       })
     : look;
-  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, folds: false }), text, resultTokens);
+  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, projections: false }), text, resultTokens);
   return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
 }

@@ -14,10 +14,10 @@ export function tabTools(deps: BrowserDeps): Tool[] {
       description: "Opens an address in a new tab, which becomes the active one.",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
-      async run({ url }, hand) {
-        const { id } = await hand.browsing.openTab();
-        await hand.browsing.activate(id);
-        return `Opened tab ${id}. ${await goTo(hand, url)}`;
+      async run({ url }, call) {
+        const { id } = await call.browsing.openTab();
+        await call.browsing.activate(id);
+        return `Opened tab ${id}. ${await goTo(call, url)}`;
       },
     }),
     browserTool(deps, {

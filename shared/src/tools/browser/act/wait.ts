@@ -2,7 +2,7 @@ import type { Page } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
-import { type BrowserDeps, browserTool, type Hand } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { perform } from "./perform.ts";
 
 const mostSeconds = 60;
@@ -20,16 +20,16 @@ export function waitTool(deps: BrowserDeps): Tool {
       gone: text.describe("Waits until this stands there no more."),
     }),
     effect: "pure",
-    async run({ seconds, text, gone }, hand) {
+    async run({ seconds, text, gone }, call) {
       const waited = text ?? gone;
-      if (waited === undefined) return await rest(hand, seconds ?? 3);
-      return await waitForText(hand, { waited, appears: text !== undefined, seconds: seconds ?? patience });
+      if (waited === undefined) return await rest(call, seconds ?? 3);
+      return await waitForText(call, { waited, appears: text !== undefined, seconds: seconds ?? patience });
     },
   });
 }
 
-function rest(hand: Hand, seconds: number): Promise<string> {
-  return perform(hand, { watched: false, timeoutMs: (seconds + 5) * 1000 }, async (page, _, say) => {
+function rest(call: BrowserCall, seconds: number): Promise<string> {
+  return perform(call, { watched: false, timeoutMs: (seconds + 5) * 1000 }, async (page, _, say) => {
     await page.waitForTimeout(seconds * 1000);
     say(`Waited ${seconds} s.`);
   });
@@ -37,9 +37,9 @@ function rest(hand: Hand, seconds: number): Promise<string> {
 
 const pollMs = 200;
 
-function waitForText(hand: Hand, order: { waited: string; appears: boolean; seconds: number }): Promise<string> {
+function waitForText(call: BrowserCall, order: { waited: string; appears: boolean; seconds: number }): Promise<string> {
   const { waited, appears, seconds } = order;
-  return perform(hand, { watched: false, timeoutMs: (seconds + 5) * 1000 }, async (page, _, say) => {
+  return perform(call, { watched: false, timeoutMs: (seconds + 5) * 1000 }, async (page, _, say) => {
     const begun = performance.now();
     while ((await stands(page, waited)) !== appears) {
       if (performance.now() - begun > seconds * 1000) {

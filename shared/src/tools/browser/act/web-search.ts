@@ -18,14 +18,14 @@ export function webSearchTool(deps: BrowserDeps, search: BrowserSearch): Tool {
     description: "Searches the web and opens the first result in the active tab. The other results are listed.",
     input: z.strictObject({ query: z.string().trim().min(1).max(1_000) }),
     reach: { asks: ({ query }) => query, writes: ({ query }) => query, finds: true },
-    async run({ query }, hand) {
-      const found = await search(query, hand.context.signal);
+    async run({ query }, call) {
+      const found = await search(query, call.context.signal);
       const [first] = found;
       if (first === undefined) throw new AppError("not_found", `No search engine gave results for '${query}'.`);
       const list = found
         .map(({ title, url, description }) => `- ${title}\n  ${url}\n  ${description.slice(0, 200)}`)
         .join("\n");
-      return `${await goTo(hand, first.url)}\n${asData("search results", list)}`;
+      return `${await goTo(call, first.url)}\n${asData("search results", list)}`;
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { Frame, Page } from "playwright";
 import { copyVisible, type VisibleCopy } from "../../observation/in-page/copy-visible.ts";
 import { unseenTextOf } from "../../observation/unseen-text.ts";
-import { extractApart } from "../../page/extract-apart.ts";
+import { extractInWorker } from "../../page/extract-in-worker.ts";
 
 /** The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into that. */
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };
@@ -46,7 +46,7 @@ async function readCopy(
 ): Promise<{ title: string; text: string }> {
   if (html.length > longestHtml) return { title: "", text };
   try {
-    const whole = await extractApart({ kind: "html", html, url, whole: true }, extractMs, signal);
+    const whole = await extractInWorker({ kind: "html", html, url, whole: true }, extractMs, signal);
     return whole.text.length >= text.length * enough ? whole : { title: whole.title, text };
   } catch {
     signal.throwIfAborted();

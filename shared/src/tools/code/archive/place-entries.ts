@@ -2,10 +2,10 @@ import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
+import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
-import { rememberArrival } from "../../../machine/workspace/pristine.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
-import { kindOf, ownerOf, placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { kindOf, ownerOf, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { forgetAside } from "../checkpoints/projects-aside.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type Extracted, extract } from "./extract.ts";
@@ -59,7 +59,7 @@ export async function placeEntries(placing: Placing): Promise<Unpacked> {
 async function moveIn(staging: string, extracted: Extracted, placing: Placing): Promise<Unpacked> {
   const { workspace, into, otherwise } = placing;
   const only = await onlyFolder(staging);
-  const place = await placeOf(workspace, into ?? only ?? otherwise);
+  const place = await workspacePathOf(workspace, into ?? only ?? otherwise);
   if (isProtected(place.relative)) throw new AppError("forbidden", `The name ${place.relative} is protected.`);
   const taken = new AppError(
     "conflict",
@@ -71,8 +71,8 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   const content = only === undefined ? staging : join(staging, only);
   // git does not take a patch that changes what is its own.
   const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
-  const arrival = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
-  await rememberArrival(workspace, arrival, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
+  const baseline = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
+  await recordBaseline(workspace, baseline, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
   await forgetAside(workspace, place.relative);
   await using parent = await holdFolder(workspace.root, place.folders, await ownerOf(workspace));
   await rename(content, parent.at(place.name)).catch((error: unknown) => {

@@ -21,7 +21,7 @@ export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry>
       kind,
       executable: (modeOf(entry) & 0o100) !== 0,
       content: kind === "file" ? open : nothing,
-      ...(kind === "symlink" && { target: await textOf(open()) }),
+      ...(kind === "symlink" && { target: await entryText(open()) }),
     };
   }
 }
@@ -38,7 +38,7 @@ function kindOf(entry: Entry): ArchiveEntry["kind"] {
   return type === 0 || type === 0o100000 ? "file" : "special";
 }
 
-async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+async function entryText(content: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of content) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../../core/workspace.ts";
-import { rememberArrival } from "../../../machine/workspace/pristine.ts";
+import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { type CodePlace, openCodePlace } from "../../../testing/code/code-place.ts";
 import { hashOf } from "../../files/apply-staged.ts";
 import { changesPatches } from "./changes-patch.ts";
@@ -16,10 +16,10 @@ afterAll(() => place.close());
 async function arrived(workspace: Workspace, files: Record<string, string>, root?: string) {
   const all = Object.entries(files).map(([path, text]) => ({ path, sha256: hashOf(Buffer.from(text)) }));
   const content = (path: string) => new Blob([files[path] ?? ""]);
-  for (const arrival of root === undefined
+  for (const baseline of root === undefined
     ? all.map((file) => ({ root: file.path, files: [file] }))
     : [{ root, files: all }])
-    await rememberArrival(workspace, arrival, content);
+    await recordBaseline(workspace, baseline, content);
 }
 
 async function applied(before: Record<string, string>, patch: string | undefined) {

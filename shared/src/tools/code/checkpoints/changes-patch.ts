@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
+import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
-import { type Arrival, arrivalsOf } from "../../../machine/workspace/pristine.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 import { hashOf } from "../../files/apply-staged.ts";
 import { fileDiff } from "./file-diff.ts";
@@ -25,19 +25,19 @@ export async function changesPatches(
   only: (path: string) => boolean = () => true,
 ): Promise<ChangesPatch[]> {
   const there = (await listWork(workspace)).files.map(({ path }) => path).filter(only);
-  const arrivals = (await arrivalsOf(workspace)).map(({ root, files }) => ({
+  const baselines = (await baselinesOf(workspace)).map(({ root, files }) => ({
     root,
     loose: files.length === 1 && files[0]?.path === root,
     files: files.filter(({ path }) => only(path)),
   }));
-  const projects = arrivals.filter(({ loose }) => !loose);
+  const projects = baselines.filter(({ loose }) => !loose);
   const patches: ChangesPatch[] = [];
   for (const project of projects) {
     if ((await kindOf(workspace, project.root)) !== "folder") continue;
     const inside = there.filter((path) => path.startsWith(`${project.root}/`));
     patches.push(await patchOf(workspace, project.root, project.files, inside));
   }
-  const loose = arrivals.filter(({ loose }) => loose).flatMap(({ files }) => files);
+  const loose = baselines.filter(({ loose }) => loose).flatMap(({ files }) => files);
   patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? there : []));
   return patches.filter(({ patch }) => patch !== "");
 }
@@ -45,7 +45,7 @@ export async function changesPatches(
 async function patchOf(
   workspace: Workspace,
   folder: string,
-  files: Arrival["files"],
+  files: Baseline["files"],
   there: readonly string[],
 ): Promise<ChangesPatch> {
   const arrived = new Set(files.map(({ path }) => path));

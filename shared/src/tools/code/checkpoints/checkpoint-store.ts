@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { errnoOf } from "../../../core/errors.ts";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
+import { baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { readJson, writeJson } from "../../../machine/workspace/json-file.ts";
 import { keepOnly } from "../../../machine/workspace/kept-content.ts";
-import { arrivalsOf } from "../../../machine/workspace/pristine.ts";
 import { type Checkpoint, checkpointSchema, differences } from "./checkpoint.ts";
 import { scanWorkspace } from "./scan-workspace.ts";
 
@@ -77,7 +77,7 @@ async function prune(workspace: Workspace, ids: readonly number[]): Promise<void
     for (const { sha256 } of files) named.add(sha256);
   };
   for await (const checkpoint of all(workspace)) add(checkpoint);
-  for (const arrival of await arrivalsOf(workspace)) add(arrival);
+  for (const baseline of await baselinesOf(workspace)) add(baseline);
   await keepOnly(workspace, named, started);
 }
 

@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
-import { placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { changesPatches } from "./changes-patch.ts";
 import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";
 import type { Checkpoints } from "./checkpoint-store.ts";
@@ -33,8 +33,8 @@ export function checkpointsTool(checkpoints: Checkpoints): Tool {
     async run({ command, id, path }, context) {
       const { workspace } = context;
       if (command === "list") return await list(checkpoints.all(workspace), await checkpoints.now(workspace));
-      const within = path === undefined ? "" : (await placeOf(workspace, path)).relative;
-      if (command === "diff" && id === undefined) return sinceArrival(workspace, within);
+      const within = path === undefined ? "" : (await workspacePathOf(workspace, path)).relative;
+      if (command === "diff" && id === undefined) return sinceBaseline(workspace, within);
       const state = await stateOf(checkpoints, workspace, id);
       if (command === "restore") await checkpoints.take(workspace, occasion(context, id));
       const changes = differences(state.files, await checkpoints.now(workspace)).filter((each) =>
@@ -91,7 +91,7 @@ async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: numbe
   return state;
 }
 
-async function sinceArrival(workspace: Workspace, within: string): Promise<string> {
+async function sinceBaseline(workspace: Workspace, within: string): Promise<string> {
   const patches = await changesPatches(workspace, (path) => lies(path, within));
   const parts = patches.map(({ folder, patch }) => (folder === "" ? patch : `[paths from ${folder}/]\n${patch}`));
   return parts.join("\n") || "Nothing differs from what was sent.";

@@ -14,7 +14,7 @@ export async function fileDiff(
   after: Uint8Array | undefined,
   executable = false,
 ): Promise<string> {
-  const [old, now] = [textOf(before), textOf(after)];
+  const [old, now] = [decodedText(before), decodedText(after)];
   if (old === undefined || now === undefined) return "";
   const head = `diff --git a/${path} b/${path}\n${mode(before, after, executable)}`;
   if (old === now) return before === undefined || after === undefined ? head : "";
@@ -27,7 +27,7 @@ export async function fileDiff(
 }
 
 /** The text of a file, empty for none; undefined for what is too large or no UTF-8. The byte order mark stays. */
-function textOf(bytes: Uint8Array | undefined): string | undefined {
+function decodedText(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return "";
   if (bytes.length > largest || isBinary(bytes)) return undefined;
   try {

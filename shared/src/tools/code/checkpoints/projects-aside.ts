@@ -1,9 +1,9 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../../core/workspace.ts";
+import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
-import { type Arrival, arrivalsOf } from "../../../machine/workspace/pristine.ts";
-import { kindOf, placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { kindOf, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 type State = Pick<Checkpoint, "at" | "files">;
@@ -20,7 +20,7 @@ export async function putBackProjects(workspace: Workspace, { files }: State): P
       (await kindOf(workspace, root)) !== "missing"
     )
       continue;
-    const { folders, name } = await placeOf(workspace, root);
+    const { folders, name } = await workspacePathOf(workspace, root);
     await using parent = await holdFolder(workspace.root, folders);
     await rename(asideOf(workspace, root), parent.at(name));
   }
@@ -30,7 +30,7 @@ export async function putBackProjects(workspace: Workspace, { files }: State): P
 export async function setAsideProjects(workspace: Workspace, { at, files }: State): Promise<void> {
   for (const { root, arrivedAt } of await projectsOf(workspace)) {
     if (arrivedAt < at || holds(files, root) || (await kindOf(workspace, root)) !== "folder") continue;
-    const { folders, name } = await placeOf(workspace, root);
+    const { folders, name } = await workspacePathOf(workspace, root);
     await forgetAside(workspace, root);
     await mkdir(join(workspace.metaRoot, "aside"), { recursive: true, mode: 0o700 });
     await using parent = await holdFolder(workspace.root, folders);
@@ -47,8 +47,8 @@ function holds(files: State["files"], root: string): boolean {
   return files.some(({ path }) => path.startsWith(`${root}/`));
 }
 
-async function projectsOf(workspace: Workspace): Promise<Arrival[]> {
-  return (await arrivalsOf(workspace)).filter(({ root, files }) => files.length !== 1 || files[0]?.path !== root);
+async function projectsOf(workspace: Workspace): Promise<Baseline[]> {
+  return (await baselinesOf(workspace)).filter(({ root, files }) => files.length !== 1 || files[0]?.path !== root);
 }
 
 function asideOf({ metaRoot }: Workspace, root: string): string {

@@ -4,7 +4,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { putFile } from "../../../machine/workspace/save-file.ts";
-import { type Place, placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { type WorkspacePath, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Difference, SavedFile } from "./checkpoint.ts";
 
 /**
@@ -51,8 +51,8 @@ async function removed(
   }
 }
 
-async function checkedPlace(workspace: Workspace, path: string): Promise<Place> {
-  const place = await placeOf(workspace, path);
+async function checkedPlace(workspace: Workspace, path: string): Promise<WorkspacePath> {
+  const place = await workspacePathOf(workspace, path);
   if (place.relative === path) return place;
   throw new AppError("conflict", `${path} is reached through a link now, so it is not restored.`);
 }

@@ -21,7 +21,7 @@ export function withDiagnostics(
     ...tool,
     async call(input, context) {
       const paths = tool.effect(input) === "pure" ? [] : [...new Set(edited(input))].slice(0, mostFiles);
-      const before = await Promise.all(paths.map((path) => textOf(path, context)));
+      const before = await Promise.all(paths.map((path) => fileText(path, context)));
       const result = await tool.call(input, context);
       if (result.isError) return result;
       const notes = await Promise.all(paths.map((path, index) => noteOn(path, before[index], sandbox, context)));
@@ -31,7 +31,7 @@ export function withDiagnostics(
 }
 
 async function noteOn(path: string, before: string | undefined, sandbox: Sandbox, context: ToolContext) {
-  const text = await textOf(path, context);
+  const text = await fileText(path, context);
   if (text === undefined || text === before) return "";
   const checked = { path, sandbox, workspace: context.workspace, signal: context.signal };
   const now = await findProblems({ ...checked, text });
@@ -58,7 +58,7 @@ function shortened(line: string): string {
 }
 
 /** The text of a file; undefined for one that is not there, too large, or no text. */
-async function textOf(path: string, { workspace }: ToolContext): Promise<string | undefined> {
+async function fileText(path: string, { workspace }: ToolContext): Promise<string | undefined> {
   try {
     await using file = await openFile(workspace, path);
     if (file.stats.size > largest) return undefined;

@@ -72,7 +72,7 @@ function checkAdvertisement({ status, headers, body, url }: EgressResponse, addr
   if (status !== 200) throw new AppError("unavailable", `${address} answered with status ${status}.`);
   const isGit = headers["content-type"]?.startsWith("application/x-git-upload-pack-advertisement");
   if (!isGit || !url.href.endsWith(advertisement)) throw none;
-  const lines = [...packetsOf(body)].flatMap((packet) => (typeof packet === "string" ? [] : textOf(packet)));
+  const lines = [...packetsOf(body)].flatMap((packet) => (typeof packet === "string" ? [] : packetText(packet)));
   const fetches = lines.find((line) => line === "fetch" || line.startsWith("fetch="));
   if (!lines.includes("version 2") || !fetches?.includes("shallow"))
     throw new AppError("unsupported", `${address} does not speak version 2 of git's protocol.`);
@@ -83,7 +83,7 @@ function checkAdvertisement({ status, headers, body, url }: EgressResponse, addr
 function readRefs(answer: Uint8Array): RemoteRef[] {
   return [...packetsOf(answer)].flatMap((packet) => {
     if (typeof packet === "string") return [];
-    const [oid = "", name = "", ...attributes] = textOf(packet).split(" ");
+    const [oid = "", name = "", ...attributes] = packetText(packet).split(" ");
     if (!/^[0-9a-f]{40}$/.test(oid)) return [];
     const branch = attributes
       .map((each) => /^symref-target:(refs\/heads\/[\p{L}\p{N}._/+@#-]+)$/u.exec(each)?.[1])
@@ -103,10 +103,10 @@ function readPack(answer: Uint8Array): FetchedPack {
     if (typeof packet === "string") continue;
     if (inPack && packet[0] === packStream) chunks.push(packet.subarray(1));
     else if (inPack && packet[0] === errorStream)
-      throw new AppError("unavailable", `The server says: ${textOf(packet.subarray(1)).slice(0, 300)}`);
+      throw new AppError("unavailable", `The server says: ${packetText(packet.subarray(1)).slice(0, 300)}`);
     else if (!inPack) {
-      inPack = textOf(packet) === "packfile";
-      const commit = /^shallow ([0-9a-f]{40})$/.exec(textOf(packet))?.[1];
+      inPack = packetText(packet) === "packfile";
+      const commit = /^shallow ([0-9a-f]{40})$/.exec(packetText(packet))?.[1];
       if (commit !== undefined) shallow.push(commit);
     }
   }
@@ -160,14 +160,14 @@ function* packetsOf(bytes: Uint8Array): Generator<Packet> {
     if (!(length >= headBytes) || packet.length !== length - headBytes)
       throw new AppError("unavailable", "The server's answer is cut off, or is not git's.");
     at += length;
-    if (textOf(packet).startsWith("ERR "))
-      throw new AppError("unavailable", `The server says: ${textOf(packet).slice(4, 304)}`);
+    if (packetText(packet).startsWith("ERR "))
+      throw new AppError("unavailable", `The server says: ${packetText(packet).slice(4, 304)}`);
     yield packet;
   }
 }
 
 /** A packet's text in one line, without its end; of a long one its beginning. */
-function textOf(packet: Uint8Array): string {
+function packetText(packet: Uint8Array): string {
   return Buffer.from(packet.subarray(0, 2000))
     .toString("utf8")
     .replace(/\n$/, "")

@@ -4,7 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { KeyedQueue } from "../../../core/keyed-queue.ts";
 import { defineTool, type Tool, type ToolContext } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
-import type { Place } from "../../../machine/workspace/workspace-file.ts";
+import type { WorkspacePath } from "../../../machine/workspace/workspace-file.ts";
 import { type Edit, type EditHistory, openEditHistory } from "../../files/edit-history.ts";
 import { readForEdit } from "../../files/read-for-edit.ts";
 import { parsePatch } from "./parse-patch.ts";
@@ -58,7 +58,10 @@ function heldAll<T>(queue: KeyedQueue, keys: readonly string[], work: () => Prom
 
 type Change = { readonly planned: PlannedFile; readonly history: EditHistory };
 
-async function apply(files: readonly [Place, FilePatch[]][], { workspace, key, signal }: ToolContext): Promise<string> {
+async function apply(
+  files: readonly [WorkspacePath, FilePatch[]][],
+  { workspace, key, signal }: ToolContext,
+): Promise<string> {
   signal.throwIfAborted();
   const made: Made[] = [];
   const changes: Change[] = [];
@@ -85,7 +88,7 @@ async function apply(files: readonly [Place, FilePatch[]][], { workspace, key, s
 }
 
 /** A file that this call has changed, now or in an attempt that was cut off. `stats` are those it had before, where they are known. */
-type Made = { readonly place: Place; readonly history: EditHistory; readonly stats?: Edit["stats"] };
+type Made = { readonly place: WorkspacePath; readonly history: EditHistory; readonly stats?: Edit["stats"] };
 
 async function takeBack(workspace: Workspace, { place, history, stats }: Made, key: string): Promise<void> {
   const last = await history.lastChange();

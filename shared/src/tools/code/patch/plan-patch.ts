@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
-import { kindOf, type Place, placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { kindOf, type WorkspacePath, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Edit } from "../../files/edit-history.ts";
 import { readForEdit } from "../../files/read-for-edit.ts";
 import { decodeExactly, splitMark } from "../../files/text-content.ts";
@@ -11,15 +11,18 @@ import { createdText, patchText } from "./patch-text.ts";
 
 /** What a patch is going to do to one file. */
 export type PlannedFile = Pick<Edit, "before" | "after" | "stats"> & {
-  readonly place: Place;
+  readonly place: WorkspacePath;
   readonly notes: readonly string[];
 };
 
 /** The parts of a patch by the file they are about, each at its place. Rejects paths outside and protected names. */
-export async function placesOf(workspace: Workspace, patch: string): Promise<Map<string, [Place, FilePatch[]]>> {
-  const files = new Map<string, [Place, FilePatch[]]>();
+export async function placesOf(
+  workspace: Workspace,
+  patch: string,
+): Promise<Map<string, [WorkspacePath, FilePatch[]]>> {
+  const files = new Map<string, [WorkspacePath, FilePatch[]]>();
   for (const file of parsePatch(patch)) {
-    const place = await placeOf(workspace, file.path);
+    const place = await workspacePathOf(workspace, file.path);
     if (isProtected(place.relative)) {
       const message = `The path ${file.path} is protected: what is in it would take effect outside the sandbox.`;
       throw new AppError("forbidden", message);
@@ -31,7 +34,11 @@ export async function placesOf(workspace: Workspace, patch: string): Promise<Map
 }
 
 /** Works out what the parts of a patch make of a file, without touching it. Throws in words for the model when one does not fit. */
-export async function planFile(workspace: Workspace, place: Place, parts: readonly FilePatch[]): Promise<PlannedFile> {
+export async function planFile(
+  workspace: Workspace,
+  place: WorkspacePath,
+  parts: readonly FilePatch[],
+): Promise<PlannedFile> {
   const path = place.relative;
   const kind = await kindOf(workspace, path);
   if (kind !== "file" && kind !== "missing")

@@ -52,7 +52,7 @@ async function readAll(paths: readonly string[], { workspace, signal }: ToolCont
   let left = mostCharacters;
   for (const path of paths.slice(0, mostFiles)) {
     signal.throwIfAborted();
-    const text = await textOf(path, workspace);
+    const text = await fileText(path, workspace);
     if (text === undefined) continue;
     left -= text.length;
     if (left < 0) return { files, all: false };
@@ -61,7 +61,7 @@ async function readAll(paths: readonly string[], { workspace, signal }: ToolCont
   return { files, all: paths.length <= mostFiles };
 }
 
-async function textOf(path: string, workspace: ToolContext["workspace"]): Promise<string | undefined> {
+async function fileText(path: string, workspace: ToolContext["workspace"]): Promise<string | undefined> {
   try {
     await using file = await openFile(workspace, path);
     return file.stats.size > largestFile ? undefined : await file.handle.readFile("utf8");

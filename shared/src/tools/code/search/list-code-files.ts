@@ -4,7 +4,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { placeholdersAmong } from "../../../machine/sandbox/guarded-names.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
-import { kindOf, placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { kindOf, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 
 /** `complete` is false when a bound cut the list short. Paths are relative to the workspace. */
 export type CodeFiles = { readonly paths: readonly string[]; readonly complete: boolean };
@@ -55,7 +55,7 @@ export function fitsGlob(pattern: string): (path: string) => boolean {
 
 /** A path of a model as commands in the workspace take it: relative, `.` for the root. Rejects what is outside or not there. */
 export async function relativePath(workspace: Workspace, path: string): Promise<string> {
-  const { relative } = await placeOf(workspace, path);
+  const { relative } = await workspacePathOf(workspace, path);
   const kind = await kindOf(workspace, path);
   if (kind === "missing") throw new AppError("not_found", `The path ${path} does not exist.`);
   return relative === "" ? "." : `./${relative}`;

@@ -116,7 +116,8 @@ async function detectTests(
   if (await has("go.mod")) return "go test -v ./...";
   if (await has("package.json")) {
     const bun = (await has("bun.lock")) || (await has("bunfig.toml"));
-    if (/"test"\s*:/.test(await textOf(workspace, `${folder}/package.json`))) return bun ? "bun run test" : "npm test";
+    if (/"test"\s*:/.test(await fileText(workspace, `${folder}/package.json`)))
+      return bun ? "bun run test" : "npm test";
     return bun ? "bun test" : "node --test";
   }
   const tests = paths
@@ -134,7 +135,7 @@ async function pythonTests(tests: readonly string[], has: (name: string) => Prom
   return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo 'pytest is not installed here: only tests written for unittest are run.'; ${unittest}; fi`;
 }
 
-async function textOf(workspace: Workspace, path: string): Promise<string> {
+async function fileText(workspace: Workspace, path: string): Promise<string> {
   await using file = await openFile(workspace, path);
   return file.stats.size > 1_000_000 ? "" : await file.handle.readFile("utf8");
 }

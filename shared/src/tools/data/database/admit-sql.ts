@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
-import { placeOf } from "../../../machine/workspace/workspace-file.ts";
+import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 
 /** What statements begin with that work on data. */
 const dataWork = new Set(
@@ -94,7 +94,7 @@ async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | u
 
 /** Where a path leads inside the workspace; the path itself where it leads outside, which the database refuses. */
 async function realName(workspace: Workspace, path: string): Promise<string> {
-  const place = await placeOf(workspace, path).catch((error: unknown) => {
+  const place = await workspacePathOf(workspace, path).catch((error: unknown) => {
     if (error instanceof AppError) return undefined;
     throw error;
   });

@@ -76,7 +76,7 @@ function keepingOf(rows: ForeignTable["rows"], index: number): Keeping {
   if (only("day", "moment", "time"))
     return { type: TIMESTAMP, keep: (value) => new DuckDBTimestampValue(BigInt((value as Date).getTime()) * 1000n) };
   if (only("blob")) return { type: BLOB, keep: (value) => new DuckDBBlobValue(value as Uint8Array) };
-  return { type: VARCHAR, keep: textOf };
+  return { type: VARCHAR, keep: cellText };
 }
 
 function kindOf(value: NonNullable<ForeignValue>): string {
@@ -95,7 +95,7 @@ function timeOfDay(value: Date): number {
   return ((value.getTime() % dayMs) + dayMs) % dayMs;
 }
 
-function textOf(value: NonNullable<ForeignValue>): string {
+function cellText(value: NonNullable<ForeignValue>): string {
   if (value instanceof Date)
     return value
       .toISOString()

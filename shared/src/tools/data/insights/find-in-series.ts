@@ -1,5 +1,5 @@
 import { type Finding, labelsAt, type Series } from "./finding.ts";
-import { abnormal, flattened, localOutliers, standsApart, statisticsAbnormal } from "./outliers.ts";
+import { abnormal, flattened, isOutlier, localOutliers, statisticsAbnormal } from "./outliers.ts";
 import { pageHinkley } from "./page-hinkley.ts";
 import { mean, median } from "./statistics.ts";
 import { trend } from "./trend.ts";
@@ -74,7 +74,7 @@ function outliersOf({ name, labels, values, ordered }: Series): Finding[] {
   const told = new Set<number>();
   return (["abnormal_value", "statistics_abnormal", "lof_outlier"] as const).flatMap((type): Finding[] => {
     const places = outlierTests[type](flat);
-    const strength = type === "lof_outlier" ? ofLocal : standsApart(flat, places);
+    const strength = type === "lof_outlier" ? ofLocal : isOutlier(flat, places);
     if (strength === 0 || places.every((at) => told.has(at))) return [];
     for (const at of places) told.add(at);
     return [{ type, series: name, at: labelsAt({ labels }, places), figures: { count: places.length }, strength }];

@@ -1,6 +1,6 @@
 import type { PageDocument, PageElement, PageNode } from "./dom.ts";
 import type { ElementList } from "./element-list.ts";
-import type { Eye } from "./eye.ts";
+import type { Visibility } from "./visibility.ts";
 
 declare const document: PageDocument;
 
@@ -11,7 +11,7 @@ export type SomeElements = { readonly list: ElementList; readonly numbers: reado
  * Runs in the page, on an eye: the texts that are in the document, or in some elements, and that no person could see there. A text that can be
  * seen anywhere among them is not told. Bounded.
  */
-export function findUnseenText(eye: Eye, among?: SomeElements): string[] {
+export function findUnseenText(visibility: Visibility, among?: SomeElements): string[] {
   const seen = new Set<string>();
   const unseen = new Set<string>();
   const all: readonly (PageNode | null | undefined)[] =
@@ -24,7 +24,7 @@ export function findUnseenText(eye: Eye, among?: SomeElements): string[] {
       nodeType === 3 ? [(nodeValue ?? "").replace(/[\s\u200b]+/g, " ").trim()] : [],
     );
     if (texts.some((text) => text !== "")) {
-      const found = node.nodeType === 1 && !eye.sees(element) ? unseen : seen;
+      const found = node.nodeType === 1 && !visibility.sees(element) ? unseen : seen;
       for (const text of texts) if (text !== "") found.add(text);
     }
     for (const child of Array.from(node.childNodes)) if (child.nodeType === 1) waiting.push(child);

@@ -5,22 +5,22 @@ import { htmlEngine } from "./html-engines.ts";
 import { brave, exa, googleCse, searxng, serper, tavily } from "./json-engines.ts";
 
 type Access = { readonly api_key?: string | undefined; readonly url?: string | undefined };
-type Place = { readonly url?: string | undefined };
+type OpenedPage = { readonly url?: string | undefined };
 
 /** How the engines are reached: those with a key only when it is here, SearXNG only with its address. */
 export type EngineSettings = {
   readonly engine?: EngineName | undefined;
   readonly fallback_engines: readonly EngineName[];
-  readonly searxng: Place;
+  readonly searxng: OpenedPage;
   readonly brave: Access;
   readonly tavily: Access;
   readonly exa: Access;
   readonly serper: Access;
   readonly google_cse: Access & { readonly cx?: string | undefined };
-  readonly duckduckgo: Place;
-  readonly bing: Place;
-  readonly baidu: Place;
-  readonly google: Place;
+  readonly duckduckgo: OpenedPage;
+  readonly bing: OpenedPage;
+  readonly baidu: OpenedPage;
+  readonly google: OpenedPage;
 };
 
 /** How requests leave: the policy, and a proxy where there is one. */

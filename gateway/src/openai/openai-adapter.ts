@@ -1,0 +1,142 @@
+import { type Context, Hono } from "hono";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
+import { settingsMetadata } from "manyhands/internal/core/task";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { parseJsonBytes } from "manyhands/internal/http/json-text";
+import { limitedBody } from "manyhands/internal/http/request-body";
+import { sseResponse } from "manyhands/internal/http/sse";
+import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
+import { chatParts } from "./chat-parts.ts";
+import { type ChatRequest, chatRequest, outputSchemaOf } from "./chat-request.ts";
+import { chunks } from "./chunks.ts";
+import { completion } from "./completion.ts";
+import { chatMetadata, runOfChat } from "./conversation.ts";
+
+/** What the OpenAI-compatible face needs. */
+export type OpenAiAdapterDeps = {
+  readonly runs: Runs;
+  readonly runnables: Runnables;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly heartbeatMs: number;
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly report: (bug: unknown) => void;
+};
+
+const longestRunMs = 3_600_000;
+
+/**
+ * `/v1/models` and `/v1/chat/completions`: every flow and agent as a model, for any chat front end. A chat that goes on where a run asked
+ * something answers it; one that goes on after an answer stays in the run's conversation. Who goes away cancels the run, as the stop button
+ * of a front end means it.
+ */
+export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
+  const app = new Hono({ strict: false });
+  app.onError((error) => failure(error, deps.report));
+  app.get("/models", async (c) => {
+    await deps.identify(c.req.raw);
+    return c.json({ object: "list", data: deps.runnables.all().map(({ name }) => model(name)) });
+  });
+  app.get("/models/:name", async (c) => {
+    await deps.identify(c.req.raw);
+    return c.json(model(findRunnable(deps.runnables, c.req.param("name")).name));
+  });
+  app.post("/chat/completions", limitedBody(), async (c) => {
+    const principal = await deps.identify(c.req.raw);
+    const request = await requestOf(c);
+    const run = await begin(request, principal, deps);
+    return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);
+  });
+  app.all("/*", () => {
+    throw new AppError("not_found", "This API has /v1/models and /v1/chat/completions.");
+  });
+  return app;
+}
+
+function model(name: string) {
+  return { id: name, object: "model", created: 0, owned_by: "manyhands" };
+}
+
+async function requestOf(c: Context): Promise<ChatRequest> {
+  let body: unknown;
+  try {
+    body = parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
+  } catch (error) {
+    throw new AppError("invalid_input", error instanceof Error ? error.message : "The body is no JSON.");
+  }
+  const checked = chatRequest.safeParse(body);
+  if (checked.success) return checked.data;
+  const faults = checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "body"}: ${message}`);
+  throw new AppError("invalid_input", faults.join("; ").slice(0, 1000));
+}
+
+/** The run that answers this chat: the one it was asking in, or a new one, in its conversation where there is one. */
+async function begin(request: ChatRequest, principal: string, deps: OpenAiAdapterDeps): Promise<RunRecord> {
+  const { model, messages } = request;
+  const { runs, runnables, artifacts } = deps;
+  const runnable = findRunnable(runnables, model);
+  const former = await runOfChat(messages, runnable, runs, principal);
+  const parts = await chatParts(messages, former !== undefined && runnable.type === "agent", artifacts);
+  const messageId = crypto.randomUUID();
+  if (former !== undefined && (await runs.view(former)).question !== undefined) {
+    return runs.answer(former.id, { messageId, parts: await chatParts(messages, true, artifacts) }, principal);
+  }
+  const { team } = runnable;
+  const metadata = { ...chatMetadata(messages), ...settingsMetadata(team === undefined ? {} : { agents: team }) };
+  const message = { messageId, parts, metadata };
+  const outputSchema = outputSchemaOf(request);
+  const form = outputSchema === undefined ? {} : { outputSchema };
+  return runs.start(runnable, { message, contextId: former?.contextId, ...form }, principal);
+}
+
+async function whole(run: RunRecord, request: ChatRequest, c: Context, { runs }: OpenAiAdapterDeps): Promise<Response> {
+  const gone = c.req.raw.signal;
+  const settled = await runs.settled(run, AbortSignal.any([gone, AbortSignal.timeout(longestRunMs)]));
+  if (gone.aborted) await giveUp(run, runs);
+  const json = outputSchemaOf(request) !== undefined;
+  return c.json(completion(await runs.view(settled), request.model, { json }));
+}
+
+function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAiAdapterDeps): Promise<Response> {
+  const over = new AbortController();
+  const gone = c.req.raw.signal;
+  const options = {
+    model: request.model,
+    json: outputSchemaOf(request) !== undefined,
+    includeUsage: request.stream_options?.include_usage === true,
+    signal: AbortSignal.any([gone, over.signal]),
+  };
+  return sseResponse(chunks(run, deps, options), {
+    heartbeatMs: deps.heartbeatMs,
+    release() {
+      over.abort();
+      giveUp(run, deps.runs).catch(deps.report);
+    },
+    // Where the client is gone the stream fails for that, and nobody hears of it.
+    failure: (error) => ({ data: { error: errorBody(error, gone.aborted ? () => undefined : deps.report) } }),
+    headers: {},
+  });
+}
+
+/** Ends a run that nobody waits for any more; one that has ended, or asks, stays as it is. */
+async function giveUp({ id, principal }: RunRecord, runs: Runs): Promise<void> {
+  const { status, question } = await runs.view(await runs.own(id, principal));
+  if (["completed", "failed", "canceled"].includes(status) || question !== undefined) return;
+  await runs.cancel(id, principal, AbortSignal.timeout(10_000));
+}
+
+function failure(error: unknown, report: (bug: unknown) => void): Response {
+  const body = errorBody(error, report);
+  return Response.json({ error: body }, { status: errorCodes[body.code].status });
+}
+
+/** An error as clients of this API read it. */
+function errorBody(error: unknown, report: (bug: unknown) => void) {
+  if (!(error instanceof AppError)) report(error);
+  const { code, message } = publicError(error);
+  const { status } = errorCodes[code];
+  const type = status === 401 ? "authentication_error" : status < 500 ? "invalid_request_error" : "api_error";
+  return { message, type, param: null, code };
+}

@@ -1,0 +1,88 @@
+import { type Context, Hono } from "hono";
+import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
+import type { Engine } from "manyhands/internal/core/engine";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
+
+/** What the A2A face needs. */
+export type A2aAdapterDeps = {
+  readonly runnables: Runnables;
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly publicUrl: string;
+  readonly hostname: string;
+  /** The way to receivers of notifications; none are taken when left out. */
+  readonly webhooks?: Webhooks;
+  readonly heartbeatMs: number;
+  /** What the card of a runnable tells beside itself. */
+  facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
+  readonly cardStyle?: CardStyle | undefined;
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly report: (bug: unknown) => void;
+};
+
+type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
+
+/**
+ * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. At
+ * `/.well-known/` is the card of the first agent, for clients that are told the gateway's address alone; where there is none, the first flow's.
+ */
+export function a2aAdapter(deps: A2aAdapterDeps): Hono {
+  const servers = new Map<string, Server>();
+  const answer = (c: Context, runnable: Runnable, path: string) => {
+    let server = servers.get(runnable.name);
+    if (server === undefined || !Bun.deepEquals(server.runnable, runnable)) {
+      server = { runnable, app: serverOf(runnable, deps) };
+      servers.set(runnable.name, server);
+    }
+    const url = new URL(c.req.url);
+    url.pathname = path;
+    return server.app.fetch(new Request(url.href, c.req.raw));
+  };
+  const app = new Hono();
+  app.all("/a2a/*", (c) => {
+    const [, , name = "", ...rest] = new URL(c.req.url).pathname.split("/");
+    return answer(c, findRunnable(deps.runnables, decodedName(name)), `/${rest.join("/")}`);
+  });
+  app.get("/.well-known/:card{agent(?:-card)?\\.json}", (c, next) => {
+    const all = deps.runnables.all();
+    const first = all.find(({ type }) => type === "agent") ?? all[0];
+    return first === undefined ? next() : answer(c, first, c.req.path);
+  });
+  return app;
+}
+
+/** A name as it was meant; as it was sent where it is no encoding of anything. */
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** Where a flow or an agent is reached over A2A. */
+export function adapterUrl(publicUrl: string, name: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`;
+}
+
+function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, identify, report } = deps;
+  const publicUrl = adapterUrl(deps.publicUrl, runnable.name);
+  return agentApp({
+    definition: runnable,
+    kind: runnable.kind,
+    facts: { ...deps.facts(runnable), publicUrl },
+    cardStyle,
+    admit: (message) => runnable.admit(message),
+    engine,
+    artifacts,
+    ...(webhooks && { webhooks }),
+    identify,
+    report,
+    hostname,
+    heartbeatMs,
+  });
+}

@@ -1,0 +1,134 @@
+import { AppError } from "manyhands/internal/core/errors";
+import { type EventOf, writtenEvent } from "manyhands/internal/core/events";
+import { ownCommand } from "manyhands/internal/core/release";
+import type { AgentClient } from "../tasks/agent-client.ts";
+import type { ShownState, TaskItem } from "../tasks/task-item.ts";
+import { onInterrupt } from "./interrupts.ts";
+import { newView, render, type View } from "./render.ts";
+import { safeJson, safeText } from "./safe-text.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How a stream of a task ended: where the task stands and what it made. */
+export type TaskOutcome = {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly state: ShownState;
+  /** The answer, a question, or the cause of a failure. */
+  readonly text: string;
+  readonly artifacts: readonly EventOf<"artifact-added">[];
+  readonly view: View;
+};
+
+/** What a conducted stream is shown on, and how. */
+type RenderTaskOptions = {
+  /** Who is asked to cancel the task at Ctrl-C; without one, Ctrl-C only stops watching. */
+  readonly client: Pick<AgentClient, "cancel"> | undefined;
+  readonly terminal: Terminal;
+  /** Items as JSON lines instead of text. */
+  readonly json?: boolean | undefined;
+  /** What the terminal shows already, when this goes on with a task. */
+  readonly view?: View;
+};
+
+const cancelTimeoutMs = 20_000;
+
+/**
+ * Shows a task until it ends, waits or is paused. The first Ctrl-C asks the agent to cancel it and goes on showing; the second leaves. Rejects
+ * with an AppError when the agent cannot be talked to.
+ */
+export async function renderTask(
+  open: (signal: AbortSignal) => AsyncIterable<TaskItem>,
+  options: RenderTaskOptions,
+): Promise<TaskOutcome> {
+  const leave = new AbortController();
+  const stop = new AbortController();
+  const seen: Seen = {
+    taskId: "",
+    contextId: "",
+    state: "submitted",
+    text: "",
+    artifacts: [],
+    view: options.view ?? newView,
+  };
+  const interrupts = onInterrupt(
+    () => void cancel(seen, options, leave),
+    () => leave.abort(),
+  );
+  try {
+    const items = open(AbortSignal.any([leave.signal, stop.signal]))[Symbol.asyncIterator]();
+    for (let item = await items.next(); item.done !== true; item = await nextOf(items, seen)) {
+      note(seen, item.value, options);
+    }
+  } catch (error) {
+    if (!leave.signal.aborted) throw whereItIs(error, seen);
+  } finally {
+    stop.abort();
+    interrupts.dispose();
+  }
+  if (leave.signal.aborted && options.client !== undefined) seen.state = "canceled";
+  return { ...seen };
+}
+
+/** What was told before a pause comes at once; when nothing does, the pause is not over. */
+const quietMs = 500;
+
+/** The next item; of a paused task only one that is there already. */
+async function nextOf(items: AsyncIterator<TaskItem>, { state }: Seen): Promise<IteratorResult<TaskItem>> {
+  const next = items.next();
+  if (state !== "paused") return next;
+  const quiet = Promise.withResolvers<IteratorResult<TaskItem>>();
+  const timer = setTimeout(() => quiet.resolve({ done: true, value: undefined }), quietMs);
+  try {
+    return await Promise.race([next, quiet.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Whoever reads no more is not told how it ended.
+    next.catch(() => undefined);
+  }
+}
+
+/** A task that was begun goes on without its watcher, who is told where to find it. */
+function whereItIs(error: unknown, { taskId }: Seen): unknown {
+  if (!(error instanceof AppError) || taskId === "") return error;
+  const how = `The run goes on where it is: ${ownCommand} runs watch ${taskId}`;
+  return new AppError(error.code, `${error.message.replace(/\.$/, "")}. ${how}`, { cause: error });
+}
+
+type Seen = { -readonly [Key in keyof TaskOutcome]: TaskOutcome[Key] };
+
+function note(seen: Seen, item: TaskItem, { json, terminal }: RenderTaskOptions): void {
+  if (item.kind === "state") {
+    seen.taskId = item.taskId;
+    seen.contextId = item.contextId;
+    seen.state = item.state;
+    if (item.text !== undefined) seen.text = item.text;
+  }
+  if (item.kind === "event" && item.event.type === "run-paused") {
+    seen.state = "paused";
+    seen.text = item.event.error?.message ?? "It needs a person.";
+  }
+  if (item.kind === "event" && item.event.type === "run-resumed") seen.state = "working";
+  if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
+  const rendered = render(seen.view, item, terminal.style);
+  seen.view = rendered.view;
+  terminal.out(json ? `${safeJson(written(item))}\n` : rendered.text);
+}
+
+/** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
+async function cancel(seen: Seen, { client, terminal }: RenderTaskOptions, leave: AbortController): Promise<void> {
+  if (client === undefined || seen.taskId === "") return leave.abort();
+  terminal.say("\nCanceling … (Ctrl-C again to leave at once)");
+  setTimeout(() => leave.abort(), cancelTimeoutMs).unref();
+  try {
+    await client.cancel(seen.taskId, { signal: leave.signal });
+  } catch (error) {
+    if (error instanceof AppError && !leave.signal.aborted)
+      terminal.say(`It could not be canceled: ${safeText(error.message)}`);
+    leave.abort();
+  }
+}
+
+/** An item as programs read it: events in the form in which they are stored. */
+function written(item: TaskItem): object {
+  return item.kind === "event" ? { ...item, event: writtenEvent(item.event) } : item;
+}

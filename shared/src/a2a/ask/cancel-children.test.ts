@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { until } from "../../testing/durable/until.ts";
+import { cancelChildrenRun, engineCancellingChildren } from "./cancel-children.ts";
+import { createPeers } from "./peers.ts";
+
+test("an agent that cannot be told now is tried again after longer and longer pauses, until it has been told", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const tries: number[] = [];
+  const away = new AppError("unavailable", "It is away.");
+  const peers = createPeers({
+    engine,
+    artifacts: createArtifactStore(join(home, "artifacts")),
+    async connect() {
+      tries.push(performance.now());
+      // It is back, and knows nothing of the task.
+      throw tries.length < 5 ? away : new AppError("not_found", "There is no such task.");
+    },
+  });
+  const owner = { principal: "alice", contextId: "c1" };
+  const agent = { askId: "a/0", agent: "helper", url: "http://127.0.0.1:9/", text: "", parts: [], hops: 1 };
+  const { run: asker } = await engine.start({
+    kind: "asker",
+    input: null,
+    ...owner,
+    events: [{ type: "agent-asked", ...agent }],
+  });
+  await engine.cancel(asker.id);
+  engine.work([cancelChildrenRun("asker", peers)]);
+  const input = { runId: asker.id, why: "canceled" };
+  const { run } = await engine.start({ kind: "asker/recall", input, ...owner });
+  await until(async () => (await engine.get(run.id))?.status === "completed");
+  const pauses = tries.slice(1).map((at, n) => at - (tries[n] ?? 0));
+  expect(tries).toHaveLength(5);
+  for (const [n, least] of [50, 100, 200, 400].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 5);
+  await engine.close();
+  await rm(home, { recursive: true });
+});
+
+test("what a canceled run had asked is recalled also where the process died before the run itself was canceled", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const died = new Error("The process died.");
+  const dying = engineCancellingChildren({ ...engine, cancel: () => Promise.reject(died) }, "asker");
+  const { run } = await engine.start({ kind: "asker", input: null, principal: "alice", contextId: "c1" });
+  expect(await dying.cancel(run.id).catch((error: unknown) => error)).toBe(died);
+  const peers = createPeers({ engine, artifacts: createArtifactStore(join(home, "artifacts")) });
+  engine.work([cancelChildrenRun("asker", peers)]);
+  await until(async () => (await engine.get(run.id))?.status === "canceled");
+  await engine.close();
+  await rm(home, { recursive: true });
+});

@@ -1,0 +1,61 @@
+import type { EventOf } from "../core/events.ts";
+import { messageSignal, type Part, type UserMessage } from "../core/message.ts";
+import { askPerson } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { sourcesIn } from "../core/taken-in.ts";
+import type { FlowState } from "./flow-state.ts";
+
+/** What the caller has said to the working flow since the last look. */
+export async function receiveCallerMessages(run: Run, state: FlowState): Promise<readonly string[]> {
+  await collect(run, state);
+  return state.inbox.splice(0);
+}
+
+/**
+ * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said before the question is no answer to it, and
+ * stays to be heard.
+ */
+export async function askCaller(
+  run: Run,
+  state: FlowState,
+  question: Omit<EventOf<"question-asked">, "type">,
+): Promise<string> {
+  await collect(run, state);
+  const askedAt = await clock(run);
+  const answer = await askPerson(run, question);
+  state.pausedMs += (await clock(run)) - askedAt;
+  if (answer === undefined) return "";
+  state.added.push(...filesOf(answer));
+  takeIn(state, answer);
+  if (state.hops === 0) state.said.push(messageText(answer));
+  return messageText(answer);
+}
+
+function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
+  for (const source of sourcesIn(parts)) takenIn.add(source);
+}
+
+async function collect(run: Run, state: FlowState): Promise<void> {
+  const { inbox, hops, said, added } = state;
+  for (const message of await run.poll<UserMessage>(messageSignal)) {
+    run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
+    inbox.push(messageText(message));
+    added.push(...filesOf(message));
+    takeIn(state, message);
+    if (hops === 0) said.push(messageText(message));
+  }
+}
+
+function clock(run: Run): Promise<number> {
+  return run.step("clock", async ({ now }) => now(), { effect: "pure" });
+}
+
+function filesOf({ parts }: UserMessage): Part[] {
+  return parts.filter(({ type }) => type === "file" || type === "url");
+}
+
+function messageText({ parts }: UserMessage): string {
+  return parts
+    .flatMap((part) => (part.type === "text" ? [part.text] : part.type === "data" ? [JSON.stringify(part.data)] : []))
+    .join("\n");
+}

@@ -1,0 +1,63 @@
+import { AppError } from "../core/errors.ts";
+import type { Run, StepContext } from "../core/run.ts";
+import type { AgentInput } from "../core/task.ts";
+import { type FlowState, type Share, workedMs } from "./flow-state.ts";
+
+/** What one ask may use: its budget, and the time after which it is given up. */
+export type Reservation = { readonly budget: NonNullable<AgentInput["budget"]>; readonly deadlineMs: number };
+
+/**
+ * Sets aside, for one ask, its share of what is left of the flow's budget. Recorded, because what is left depends on which branch came first.
+ * Rejects with the error of a bound that is reached. `settle` gives back what was set aside.
+ */
+export async function reserve(run: Run, state: FlowState, deadlineMs: number | undefined): Promise<Reservation> {
+  const parts = Math.max(1, state.expected, state.branches - state.underWay) + (state.ownCalls ? 1 : 0);
+  state.expected = Math.max(0, state.expected - 1);
+  state.asks++;
+  const reservation = await run.step("allot", async (step) => shareOf(state, step, parts, deadlineMs), {
+    effect: "pure",
+  });
+  const { tokens = 0, usd = 0 } = reservation.budget;
+  state.reserved = { tokens: state.reserved.tokens + tokens, usd: state.reserved.usd + usd };
+  state.underWay++;
+  return reservation;
+}
+
+/** Gives back what was set aside. */
+export function release(state: FlowState, { budget: { tokens = 0, usd = 0 } }: Reservation): void {
+  state.reserved = { tokens: state.reserved.tokens - tokens, usd: state.reserved.usd - usd };
+  state.underWay--;
+}
+
+/** What is neither spent nor set aside. For within a step only. */
+export function remaining({ begun: { limits }, spent, reserved }: FlowState): Share {
+  return {
+    tokens: Math.max(0, limits.tokens - spent.tokens - reserved.tokens),
+    usd: Math.max(0, limits.usd - spent.usd - reserved.usd),
+  };
+}
+
+function shareOf(
+  state: FlowState,
+  step: StepContext,
+  parts: number,
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Reservation {
+  const { limits } = state.begun;
+  const left = remaining(state);
+  const leftMs = Math.ceil(limits.wallMs - workedMs(state, step));
+  const tokens = Math.floor(left.tokens / parts);
+  if (state.asks > limits.asks) throw over("step_limit", `${limits.asks} asks of agents`);
+  if (tokens < 1) throw over("token_limit", `${limits.tokens} tokens`);
+  if (left.usd === 0 && limits.usd > 0) throw over("cost_limit", `$${limits.usd}`);
+  if (leftMs <= 0) throw over("time_limit", `${Math.round(limits.wallMs / 1000)} seconds`);
+  const steps = state.stepsPerTask;
+  return {
+    budget: { ...(steps !== undefined && { steps }), tokens, usd: left.usd / parts, wallMs: leftMs },
+    deadlineMs: Math.min(deadlineMs, leftMs),
+  };
+}
+
+function over(code: "step_limit" | "token_limit" | "cost_limit" | "time_limit", bound: string): AppError {
+  return new AppError(code, `This flow's bound of ${bound} is reached.`);
+}

@@ -1,0 +1,99 @@
+import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/client";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { ToolContext } from "../../core/tool.ts";
+
+/** What came of a call: the server's result, or a question for the person, after whose answer it goes on. */
+export type CallOutcome =
+  | { readonly type: "result"; readonly result: CallToolResult }
+  | { readonly type: "asks"; readonly question: string; readonly state: Json };
+
+/** A call as the work on it sees it: it outlives the step that began it when it asks. */
+export type SuspendedCall = {
+  /** Aborts when the step it is in does, or when nobody will go on with it. */
+  readonly signal: AbortSignal;
+  /** The context of the step it is in now. */
+  context(): ToolContext;
+  /** Ends the step with this outcome and resolves with the answer that a later step brings. */
+  ask(outcome: (id: string) => CallOutcome): Promise<ElicitResult>;
+};
+
+type Resume = (answer: ElicitResult, context: ToolContext) => Promise<CallOutcome>;
+
+/** Calls that wait for a person's answer between two steps, in this process only. */
+export type SuspendedCalls = {
+  /** Does work that may ask. Resolves with its first question, or with what it comes to. */
+  hold(context: ToolContext, work: (call: SuspendedCall) => Promise<CallOutcome>): Promise<CallOutcome>;
+  /** The way to go on with a call; undefined when it is gone. */
+  take(id: string): Resume | undefined;
+  /** Ends those of a conversation, by its workspace's root, or all. */
+  release(root?: string): void;
+};
+
+const longestMs = 24 * 60 * 60 * 1000;
+
+/** Makes a place to hold calls. */
+export function createSuspendedCalls(): SuspendedCalls {
+  const waiting = new Map<string, { readonly root: string; readonly resume: Resume; end(): void }>();
+  const begin: SuspendedCalls["hold"] = (first, work) => {
+    const life = new AbortController();
+    let context = first;
+    let step = Promise.withResolvers<CallOutcome>();
+    let stopWatching = watch(first.signal, life);
+    const call: SuspendedCall = {
+      signal: life.signal,
+      context: () => context,
+      ask(outcome) {
+        const id = crypto.randomUUID();
+        const answered = Promise.withResolvers<ElicitResult>();
+        const timer = setTimeout(() => life.abort(gone()), longestMs);
+        life.signal.addEventListener("abort", () => answered.reject(life.signal.reason), { once: true });
+        stopWatching();
+        const end = () => life.abort(gone());
+        const resume: Resume = (answer, next) => {
+          clearTimeout(timer);
+          context = next;
+          step = Promise.withResolvers();
+          stopWatching = watch(next.signal, life);
+          answered.resolve(answer);
+          return step.promise;
+        };
+        waiting.set(id, { root: context.workspace.root, resume, end });
+        step.resolve(outcome(id));
+        return answered.promise.finally(() => {
+          clearTimeout(timer);
+          waiting.delete(id);
+        });
+      },
+    };
+    work(call)
+      .then(
+        (outcome) => step.resolve(outcome),
+        (error) => step.reject(error),
+      )
+      .finally(() => {
+        stopWatching();
+        // Nothing is left that could hear an answer.
+        life.abort(gone());
+      });
+    return step.promise;
+  };
+  return {
+    hold: begin,
+    take: (id) => waiting.get(id)?.resume,
+    release(root) {
+      for (const each of [...waiting.values()]) if (root === undefined || each.root === root) each.end();
+    },
+  };
+}
+
+function gone(): AppError {
+  return new AppError("unavailable", "nobody answered what it asked.");
+}
+
+function watch(signal: AbortSignal, life: AbortController): () => void {
+  const abort = () => life.abort(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  return () => signal.removeEventListener("abort", abort);
+}

@@ -1,0 +1,127 @@
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  ProtocolError,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import { AppError } from "../../core/errors.ts";
+import { refuseBrokenOff } from "../../http/request-body.ts";
+import { contextNamed } from "./call-run.ts";
+import { mcpServer } from "./mcp-server.ts";
+import { listTools } from "./serve-tools.ts";
+import { type McpServerDeps, promptsOf } from "./serving.ts";
+import { createSessions, type SessionsDeps } from "./sessions.ts";
+
+/** What the MCP face needs. */
+export type McpAdapterDeps = McpServerDeps & {
+  readonly identify: (request: Request) => Promise<string> | string;
+  readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
+  /** Milliseconds between two looks at whether the lists changed that clients were told. */
+  readonly listMs?: number;
+};
+
+/** Answers a request. Rejects as `identify` does, and with `invalid_input`. */
+export type McpAdapter = (request: Request, body?: unknown) => Promise<Response>;
+
+const largestBody = 10 * 1024 * 1024;
+
+/**
+ * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have sessions. A caller may name its conversation by
+ * the header `Manyhands-Context`. `body` is the request's, parsed, where it has been read already.
+ */
+export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
+  const { report } = deps;
+  // Agents come and go while clients are connected.
+  const served = { ...deps, listChanged: true };
+  const bus = new InMemoryServerEventBus(report);
+  const handler = createMcpHandler(({ era, authInfo }) => mcpServer(served, era, authInfo?.clientId ?? ""), {
+    maxRequestBodySize: largestBody,
+    bus,
+    onerror: (error) => isClients(error) || report(error),
+  });
+  const serverFor = (principal: string) => mcpServer(served, "legacy", principal);
+  const sessions = createSessions({ serverFor, report, ...deps.sessions });
+  const lists = createListWatch({
+    lists: () => [listTools(deps), promptsOf(deps).list()],
+    isHeard: () => bus.listenerCount + sessions.size() > 0,
+    changed() {
+      handler.notify.toolsChanged();
+      handler.notify.promptsChanged();
+      sessions.listsChanged();
+    },
+    everyMs: deps.listMs ?? 2_000,
+  });
+  return async (given, already) => {
+    const principal = await deps.identify(given);
+    contextNamed(given);
+    lists.wake();
+    const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
+    if (await isLegacyRequest(request, body)) {
+      const answer = sessions.answer(request, body, principal);
+      if (answer !== undefined) return answer;
+    }
+    const parsed = body === undefined ? {} : { parsedBody: body };
+    return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [] }, ...parsed });
+  };
+}
+
+/** What a client did wrong is told to the client, and no bug. */
+function isClients(error: Error): boolean {
+  return error instanceof ProtocolError || error.message.startsWith("Rejected inbound request");
+}
+
+/** Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the client. */
+async function read(request: Request): Promise<{ request: Request; body: unknown }> {
+  if (request.method !== "POST") return { request, body: undefined };
+  const read = await readRequestBody(request, largestBody).catch((error: unknown) => {
+    refuseBrokenOff(error);
+    throw error;
+  });
+  if (read.tooLarge) throw new AppError("too_large", `A request has at most ${largestBody} bytes.`);
+  try {
+    return { request, body: JSON.parse(read.text) };
+  } catch {
+    return { request: new Request(request, { body: read.text }), body: undefined };
+  }
+}
+
+/** Notices when what is listed is other than it was, for as long as somebody is there to be told. */
+export interface ListWatch {
+  /** Begins to look, where it does not yet. */
+  wake(): void;
+}
+
+type ListWatchDeps = {
+  /** What there is to list now. */
+  lists(): unknown;
+  /** Whether somebody would hear of a change. */
+  isHeard(): boolean;
+  changed(): void;
+  readonly everyMs: number;
+};
+
+/** Makes one that sleeps. */
+function createListWatch({ lists, isHeard, changed, everyMs }: ListWatchDeps): ListWatch {
+  let known = "";
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    if (!isHeard()) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    const now = JSON.stringify(lists());
+    if (now === known) return;
+    known = now;
+    changed();
+  };
+  return {
+    wake() {
+      if (timer !== undefined) return;
+      known = JSON.stringify(lists());
+      timer = setInterval(look, everyMs);
+      timer.unref();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { PageElement, PageStyle, PageWindow } from "./dom.ts";
+import type { Colour, Palette } from "./palette.ts";
+
+declare const window: PageWindow;
+/** What an element stands in. */
+type Surroundings = {
+  readonly clipped: boolean;
+  readonly scrolled: boolean;
+  readonly opacity: number;
+  /** Whether its letters are cut out of a picture. */
+  readonly cutOut: boolean;
+  /** The colour it stands on; undefined over a picture. */
+  readonly behind: Colour | undefined;
+};
+
+/** Tells which texts a person could see. Lives in the page, for one look. */
+export type Visibility = { sees(element: PageElement): boolean };
+
+/** Runs in the page, on a palette: an eye for its texts. They are unseen when transparent, tiny, clipped away, outside the page, or of the colour they stand on. */
+export function openVisibility({ read, over }: Palette): Visibility {
+  const clippedAway = (style: PageStyle, element: PageElement) => {
+    if (/rect\((?:[01](?:px)?,? ?){4}\)/.test(style.clip)) return true;
+    if (/inset\((?:50|100)%|(?:circle|ellipse)\(0(?:px|%)?[ )]/.test(style.clipPath)) return true;
+    return style.overflow !== "visible" && (element.clientWidth < 3 || element.clientHeight < 3);
+  };
+  const known = new Map<PageElement, Surroundings>();
+  const surroundings = (element: PageElement): Surroundings => {
+    const cached = known.get(element);
+    if (cached !== undefined) return cached;
+    const parent = element.parentElement;
+    const white: Colour = [255, 255, 255, 1];
+    const outer =
+      parent === null
+        ? { clipped: false, scrolled: false, opacity: 1, cutOut: false, behind: white }
+        : surroundings(parent);
+    const style = window.getComputedStyle(element);
+    const picture = style.backgroundImage !== "none";
+    const letters = style.backgroundClip === "text";
+    const own = read(style.backgroundColor);
+    const plain = outer.behind === undefined ? (own[3] < 1 ? undefined : own) : over(own, outer.behind);
+    const filtered = Number(/opacity\(([\d.]+)\)/.exec(style.filter)?.[1] ?? 1);
+    const found: Surroundings = {
+      clipped: outer.clipped || (!/^(?:inline|contents)$/.test(style.display) && clippedAway(style, element)),
+      scrolled: outer.scrolled || (parent !== null && (element.scrollTop > 0 || element.scrollLeft > 0)),
+      opacity: outer.opacity * Number(style.opacity) * filtered,
+      cutOut: outer.cutOut || (letters && picture),
+      behind: letters ? outer.behind : picture ? undefined : plain,
+    };
+    known.set(element, found);
+    return found;
+  };
+  /** Whether a colour is told from what it is on. */
+  const stands = (text: string, { opacity, behind }: Surroundings) => {
+    const [red, green, blue, own] = read(text);
+    const alpha = own * opacity;
+    if (behind === undefined) return alpha > 0.05;
+    return over([red, green, blue, alpha], behind).some((part, index) => Math.abs(part - (behind[index] ?? 0)) > 11);
+  };
+  /** The element that an element's text is laid out in: one that has a box. */
+  const boxOf = (element: PageElement, style: PageStyle): PageElement => {
+    const parent = element.parentElement;
+    return style.display === "contents" && parent !== null ? boxOf(parent, window.getComputedStyle(parent)) : element;
+  };
+  return {
+    sees(element) {
+      const style = window.getComputedStyle(element);
+      const boxed = boxOf(element, style);
+      if (!boxed.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+      if (style.visibility !== "visible" || style.contentVisibility === "hidden") return false;
+      if (Number.parseFloat(style.fontSize) < 2 || Number.parseFloat(style.textIndent) < -900) return false;
+      const box = boxed.getBoundingClientRect();
+      const around = surroundings(element);
+      if (around.clipped || (box.width < 1 && box.height < 1)) return false;
+      if (!around.scrolled && (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0)) return false;
+      // A drawing's text has its colour elsewhere, and stands on what is drawn.
+      if (element.closest("svg") !== null || around.cutOut) return around.opacity > 0.05;
+      const shadow = /^[a-z]+\([^)]*\)/.exec(style.textShadow)?.[0];
+      const inked = [style.webkitTextFillColor, ...(shadow === undefined ? [] : [shadow])];
+      if (Number.parseFloat(style.webkitTextStrokeWidth) > 0) inked.push(style.webkitTextStrokeColor);
+      return inked.some((colour) => stands(colour, around));
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Page } from "playwright";
+import type { ImagePart } from "../../core/model.ts";
+import type { Observation } from "../../core/tool.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { lookAt, settle } from "./look.ts";
+import { bodyOf, headerOf } from "./look-text.ts";
+import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
+
+/** How a sight is made: whether the model sees images, and for how many tokens there is room. */
+export type ObservationOptions = {
+  readonly looks: SnapshotStates;
+  readonly vision: boolean;
+  readonly tokens?: number;
+  readonly signal: AbortSignal;
+};
+
+/** Tokens of a sight unless told otherwise. */
+const observationTokens = 4_000;
+const lookMs = 10_000;
+/** What the words around an outline may take. */
+const aroundTokens = 350;
+
+/**
+ * The active page as a model sees it before it acts: whole in itself, because it is not kept. What is new since the look before is marked, never
+ * what is old left out. Rejects as `Browsing.act` does.
+ */
+export async function observe(
+  browsing: Browsing,
+  { looks: book, vision, tokens = observationTokens, signal }: ObservationOptions,
+): Promise<Observation> {
+  const looks = book.of(browsing);
+  await settle(browsing, looks, signal);
+  const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs });
+  const header = headerOf(browsing, look, untoldNotices(browsing, looks));
+  if (look === undefined) return { text: header };
+  const body = bodyOf(look, looks, { tokens: tokens - aroundTokens, kept: false });
+  const image = vision ? await photograph(browsing, looks, signal) : undefined;
+  const images: ImagePart[] = image === undefined ? [] : [image];
+  return { text: `${header}\n${body}`, images };
+}
+
+/** The longest side of an image for a model, in pixels. */
+const mostPixels = 1_280;
+const quality = 50;
+const photographMs = 8_000;
+
+/**
+ * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel where the window is not larger. Undefined when a dialog
+ * holds the page up or the page does not let itself be drawn in time: a look without an image is still a look.
+ */
+async function photograph(
+  browsing: Browsing,
+  looks: SnapshotState,
+  signal: AbortSignal,
+): Promise<ImagePart | undefined> {
+  const data = await browsing.act((page) => windowJpeg(page, looks).catch(() => undefined), {
+    signal,
+    timeoutMs: photographMs + 2_000,
+  });
+  return data === undefined ? undefined : { type: "image", mediaType: "image/jpeg", data };
+}
+
+async function windowJpeg(page: Page, looks: SnapshotState): Promise<string> {
+  const size = page.viewportSize() ?? { width: mostPixels, height: 720 };
+  const scale = Math.min(1, mostPixels / Math.max(size.width, size.height));
+  looks.scale = { page, factor: 1 / scale };
+  if (scale === 1) {
+    const bytes = await page.screenshot({ type: "jpeg", quality, scale: "css", timeout: photographMs });
+    return bytes.toString("base64");
+  }
+  return smallerJpeg(page, size, scale);
+}
+
+/** Playwright draws no smaller than the window is; Chromium itself can. */
+async function smallerJpeg(page: Page, size: { width: number; height: number }, scale: number): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { cssVisualViewport } = await session.send("Page.getLayoutMetrics");
+    const clip = { x: cssVisualViewport.pageX, y: cssVisualViewport.pageY, ...size, scale };
+    return (await session.send("Page.captureScreenshot", { format: "jpeg", quality, clip })).data;
+  } finally {
+    await session.detach().catch(() => undefined);
+  }
+}

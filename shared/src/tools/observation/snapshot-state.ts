@@ -1,0 +1,109 @@
+import type { Frame, JSHandle, Page } from "playwright";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import type { AriaNode } from "./aria-node.ts";
+import { type ElementList, newElementList } from "./in-page/element-list.ts";
+import { createRefs, type Refs } from "./refs.ts";
+
+/** Lines of a document's outline, by their hash. */
+export type SeenLines = { readonly document: string; readonly lines: ReadonlySet<number | bigint> };
+
+/** A document's outline as it was when it was looked at. */
+export type SeenOutline = {
+  readonly origin: number;
+  readonly url: string;
+  readonly nodes: readonly (string | AriaNode)[];
+};
+
+/** What was read on the page that was looked at last: its facts, not what can be done there. */
+export type ReadPage = {
+  readonly tab: number;
+  readonly url: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+};
+
+/** What is remembered of one conversation's looks at its pages. */
+export type SnapshotState = {
+  readonly refs: Refs;
+  /** The lines of the newest look. */
+  newest: SeenLines | undefined;
+  /** The lines told in results, which the conversation keeps. */
+  told: SeenLines | undefined;
+  /** What was read at the newest look and, of all pages, the lines of it that results have told and the conversation keeps. */
+  read: ReadPage | undefined;
+  readonly keptLines: Set<string>;
+  /** What happened by itself and no tool result has told of yet. */
+  untold: readonly string[];
+  /** Whether something was done to the page after the newest look, so that it may still be about to change. */
+  restless: boolean;
+  /** Lists of elements that no outline has, one for each document. */
+  readonly lists: Map<string, JSHandle<ElementList>>;
+  /** The newest outline of each document. */
+  readonly outlines: WeakMap<Frame, SeenOutline>;
+  /** CSS pixels for each pixel of the newest screenshot. */
+  scale: { readonly page: Page; readonly factor: number } | undefined;
+};
+
+/** The looks of every conversation's browsing, forgotten with it. The tools and the sight have to share one. */
+export interface SnapshotStates {
+  of(browsing: Browsing): SnapshotState;
+}
+
+/** An empty look book. */
+export function createSnapshotStates(): SnapshotStates {
+  const books = new WeakMap<Browsing, SnapshotState>();
+  return {
+    of(browsing) {
+      const known = books.get(browsing);
+      if (known !== undefined) return known;
+      const looks: SnapshotState = {
+        refs: createRefs(),
+        newest: undefined,
+        told: undefined,
+        read: undefined,
+        keptLines: new Set(),
+        untold: [],
+        lists: new Map(),
+        outlines: new WeakMap(),
+        restless: false,
+        scale: undefined,
+      };
+      books.set(browsing, looks);
+      return looks;
+    },
+  };
+}
+
+const mostUntold = 20;
+
+/** What happened by itself and was not told in a tool result. It stays untold: a sight is not kept. */
+export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
+  looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
+  return looks.untold;
+}
+
+/** The same for a tool result, which the conversation keeps: they are told now. */
+export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
+  const notices = untoldNotices(browsing, looks);
+  looks.untold = [];
+  return notices;
+}
+
+const mostLists = 20;
+
+/** The list of a page's newest document, made when it has none. */
+export async function listOf(page: Page, looks: SnapshotState, document: string): Promise<JSHandle<ElementList>> {
+  const known = looks.lists.get(document);
+  if (known !== undefined) return known;
+  const list = await page.evaluateHandle(newElementList);
+  looks.lists.set(document, list);
+  const [oldest] = looks.lists.keys();
+  if (looks.lists.size > mostLists && oldest !== undefined) {
+    void looks.lists
+      .get(oldest)
+      ?.dispose()
+      .catch(() => undefined);
+    looks.lists.delete(oldest);
+  }
+  return list;
+}

@@ -1,0 +1,168 @@
+import { consequenceInCode, hasConsequence, movesInCode } from "./consequence.ts";
+import type { Marks, ReadAction } from "./read-action.ts";
+import { isInScope, isNamed, type Price, type Scope, siteOf } from "./scope.ts";
+import { secretAskedFor } from "./secret-field.ts";
+
+/** What an element is and does, as a page's words and its code tell. */
+export type PageAction = ReadAction & Marks;
+
+/** An element of a page, and the address of the document it is in; undefined where that has none, such as an empty page. */
+export type ActionTarget = { readonly action: PageAction; readonly url: URL | undefined; readonly name?: string };
+
+/** What scope is judged by; undefined when it is not judged. */
+export type ScopeToJudge = Scope | undefined;
+
+/** What the user said, and the hosts of the configuration. */
+export type Words = Pick<Scope, "said" | "trusted">;
+
+/** A text that is typed. */
+export type Given = Words & { readonly text: string };
+
+/** What a page did when something like this was pressed before: the method and path of a request that was no reading. */
+export type SentBefore = { readonly method: string; readonly path: string };
+
+/**
+ * A click: on something that says that it has consequences, in words or in code; on something that says nothing at all; on something that sent
+ * something when it was clicked before; or one that sends a form to a host out of scope.
+ */
+export function judgeClick(place: ActionTarget, scope: ScopeToJudge, sent?: SentBefore): string | undefined {
+  const { action, url, name = "" } = place;
+  const words = [name, ...action.words];
+  const on = hostOf(url);
+  const said = words.find(hasConsequence);
+  if (said !== undefined) return `Click ${quoted(said)} on ${on}`;
+  const called = quoted(words.find((word) => word !== "") ?? action.tag);
+  if (sent !== undefined && (sent.method === "DELETE" || !isWorded(place)))
+    return `Click ${called} on ${on}, which sent something when it was clicked before: ${sent.method} ${quoted(sent.path)}`;
+  if (action.takesText) return undefined;
+  if (action.leads === "" || !isWorded(place)) {
+    const mark = consequenceInCode(action.marks);
+    if (mark !== undefined) return `Click ${called} on ${on}, which the page calls ${quoted(mark)}`;
+  }
+  if (action.sends?.method === "post" && words.every((word) => word === "" || bareYes.test(word)))
+    return `Click ${called} on ${on}, which sends a form and does not say what for`;
+  if (isNameless(place)) return `Click something without a name on ${on}; what it does cannot be told`;
+  return judgeSending(place, scope);
+}
+
+const bareYes = /^(?:ok(?:ay)?|yes|ja|oui|s[ií]|да|是|はい|예|✓|✔|→|➜|»|>)[.!]?$/iu;
+
+/** Whether it is called something that a person can read. */
+function isWorded({ action, name = "" }: ActionTarget): boolean {
+  return [name, ...action.words].some((word) => /\p{L}{2}/u.test(word));
+}
+
+/** Whether something is to be pressed of which neither words nor code say what it is. A link says where it leads. */
+function isNameless(place: ActionTarget): boolean {
+  const { action } = place;
+  if (!action.isPressed || action.leads !== "" || silent.test(action.tag) || chosen.test(action.type)) return false;
+  return !isWorded(place) && !movesInCode(action.marks) && [place.name ?? "", ...action.words].every(isDrawn);
+}
+
+/** Drawings are clicked for what is drawn there, and choices are made by their sight. */
+const silent = /^(?:canvas|video|select|option|html|body)$/;
+const chosen = /^(?:checkbox|radio|range|color|file)$/;
+
+/** Whether a text is no more than a sign; a number or letter says enough. */
+function isDrawn(word: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(word) && !/^[×✕✖<>‹›«»←→↑↓▲▼◀▶+\-−–—…⋮⋯☰≡]+$/u.test(word);
+}
+
+/**
+ * Writing into a field: one for secrets, or any on a host out of scope. A password that the user gave may be written where the user said. Fields that
+ * take no text are clicked.
+ */
+export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Given): string | undefined {
+  const { action, url } = place;
+  if (!action.takesText) return undefined;
+  const called = quoted(wordsOf(place)[0] ?? action.names.find((one) => one !== "") ?? "a field");
+  const secret = secretOf(place);
+  const foreign = isForeign(url, scope);
+  if (secret === undefined && !foreign) return undefined;
+  if (secret === "password" && isGivenFor(url, given)) return undefined;
+  const field = secret === undefined ? called : `the ${secret} field ${called}`;
+  return `Type into ${field} on ${hostOf(url)}${foreign ? unnamed : ""}`;
+}
+
+const shortestPassword = 4;
+
+/** Whether the user themself gave this password, word for word, and named the site it is typed into. */
+function isGivenFor(url: URL | undefined, given: Given | undefined): boolean {
+  if (url === undefined || given === undefined || given.text.length < shortestPassword) return false;
+  return isNamed(url, given) && given.said.some((words) => isIn(words, given.text));
+}
+
+/** Whether an element is a field for a secret. */
+export function isSecret(place: ActionTarget): boolean {
+  return place.action.takesText && secretOf(place) !== undefined;
+}
+
+function secretOf(place: ActionTarget): ReturnType<typeof secretAskedFor> {
+  return secretAskedFor({ ...place.action, words: [...wordsOf(place), ...place.action.names] });
+}
+
+function wordsOf({ action, name = "" }: ActionTarget): string[] {
+  return [name, ...action.words].filter((word) => word !== "");
+}
+
+/** What of an element says that using it has consequences, in words or in code. */
+export function sayingOf(place: ActionTarget): string | undefined {
+  return wordsOf(place).find(hasConsequence) ?? consequenceInCode(place.action.marks);
+}
+
+/** Whether a text stands in words by itself, not as a part of a longer one. */
+function isIn(words: string, text: string): boolean {
+  const letter = /[\p{L}\p{N}]/u;
+  for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, at + 1))
+    if (!letter.test(words[at - 1] ?? "") && !letter.test(words[at + text.length] ?? "")) return true;
+  return false;
+}
+
+/** Enter: in a field it presses its form's button, on anything else it is a click. */
+export function judgeEnter(place: ActionTarget, scope: ScopeToJudge): string | undefined {
+  const { action, url } = place;
+  if (!action.takesText) return judgeClick(place, scope);
+  const said = action.sends?.button.find(hasConsequence) ?? (action.sends && consequenceInCode(action.marks));
+  if (said !== undefined) return `Press Enter, which clicks ${quoted(said)} on ${hostOf(url)}`;
+  return judgeSending(place, scope);
+}
+
+/** What acting on an element tells the host it acts on, where nobody named that: which one of so many it was. */
+export function pricesOf({ action, url }: ActionTarget, scope: ScopeToJudge, leastBits = 0): Price[] {
+  const goal = action.leads === "" ? url : (URL.parse(action.leads) ?? url);
+  if (scope === undefined || goal === undefined || !isForeign(goal, scope)) return [];
+  return [{ site: siteOf(goal), bits: Math.max(leastBits, Math.log2(action.ways + 1)) }];
+}
+
+/** Words after a host that nobody has vouched for. */
+export const unnamed = ", a host you did not name";
+
+/** A form that goes elsewhere than to the page's own host. */
+function judgeSending({ action, url }: ActionTarget, scope: ScopeToJudge): string | undefined {
+  if (action.sends === undefined || scope === undefined || url === undefined) return undefined;
+  const goal = URL.parse(action.sends.action, url.href);
+  if (goal === null || goal.host === url.host || goal.protocol === "javascript:") return undefined;
+  return isForeign(goal, scope) ? `Send a form of ${hostOf(url)} to ${hostOf(goal)}${unnamed}` : undefined;
+}
+
+/** Whether an address is out of the scope that is judged. */
+export function isForeign(url: URL | undefined, scope: ScopeToJudge): boolean {
+  return scope !== undefined && url !== undefined && !isInScope(url, scope);
+}
+
+/** A document's host in a sentence. */
+export function hostOf(url: URL | undefined): string {
+  return url === undefined || url.host === "" ? "an empty page" : url.host;
+}
+
+const longest = 80;
+
+/** A page's or a model's words as they may stand in a sentence a person decides by: one line, nothing invisible, cut, in marks they cannot close. */
+export function quoted(text: string): string {
+  const visible = text
+    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
+    .replaceAll(/[“”]/g, '"')
+    .trim();
+  const short = visible.length <= longest ? visible : `${visible.slice(0, longest - 1).toWellFormed()}…`;
+  return `“${short}”`;
+}
