@@ -85,7 +85,10 @@ test("planted faults are found", () => {
   expect(manifestFaults(broken)).toEqual(["gateway must not depend on agents/manus"]);
 });
 
-/** Who needs the clock that people set: for what they show or compare with a date, never for how long something takes. */
+/**
+ * Who needs the clock that people set: for what they show or compare with a date, never for how
+ * long something takes.
+ */
 const readsWall = [
   "gateway/src/registry/card-policy.ts",
   "gateway/src/registry/known-agent.ts",

@@ -3,15 +3,18 @@ import { dirname, join, relative, resolve } from "node:path";
 /** The folder of the workspace. */
 const root = resolve(import.meta.dir, "..");
 
-/** A source file: its path relative to the workspace, what it imports, and whether it reads the clock that people set. */
+/**
+ * A source file: its path relative to the workspace, what it imports, and whether it reads the
+ * clock that people set.
+ */
 export type SourceFile = { readonly path: string; readonly imports: readonly string[]; readonly readsWall?: boolean };
 
 /** A package of the workspace: its folder and the names its manifest depends on. */
 export type Package = { readonly folder: string; readonly name: string; readonly dependencies: readonly string[] };
 
 /**
- * For each room of `shared/src`, the other rooms it may import from. A room within a room is named by its path; contracts import nothing, and
- * files beside the rooms don't exist.
+ * For each room of `shared/src`, the other rooms it may import from. A room within a room is named
+ * by its path; contracts import nothing, and files beside the rooms don't exist.
  */
 const productRooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -105,13 +108,19 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Doubles, fixtures and processes that tests start stand above every room; only the public entries may pass some of them on. */
+/**
+ * Doubles, fixtures and processes that tests start stand above every room; only the public entries
+ * may pass some of them on.
+ */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   ...productRooms,
   testing: Object.keys(productRooms).filter((room) => room !== "public"),
 };
 
-/** For each package, the packages of the workspace it may depend on. The pattern that fits first holds. */
+/**
+ * For each package, the packages of the workspace it may depend on. The pattern that fits first
+ * holds.
+ */
 const packageRules: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^$/, []],
   [/^shared$/, []],
@@ -149,8 +158,8 @@ const sourcePatterns = [
 ];
 
 /**
- * Every source file of the packages but tests, and what serves those of flows and gateway alone, which may reach across; what serves those of `shared` is a
- * room of it.
+ * Every source file of the packages but tests, and what serves those of flows and gateway alone,
+ * which may reach across; what serves those of `shared` is a room of it.
  */
 export async function readSources(): Promise<SourceFile[]> {
   const sources: SourceFile[] = [];
@@ -190,7 +199,10 @@ export function manifestFaults(packages: readonly Package[]): string[] {
 /** Where our own code is written as anybody's: with the public entries of the package. */
 const usesPublicEntriesOnly = /^(?:agents|flows|docs)\//;
 
-/** Imports that leave their package by path, name an agent, pass by the public entries, or go up between the rooms of shared. */
+/**
+ * Imports that leave their package by path, name an agent, pass by the public entries, or go up
+ * between the rooms of shared.
+ */
 export function importFaults(sources: readonly SourceFile[], packages: readonly Package[]): string[] {
   const agents = packages.filter(({ folder }) => folder.startsWith("agents/")).map(({ name }) => name);
   return sources.flatMap(({ path, imports }) => {

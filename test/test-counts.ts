@@ -2,8 +2,9 @@
 export type TestCounts = { readonly passed: number; readonly failed: number };
 
 /**
- * Reads the last summary `bun test` printed. The exit code has the last word: a runner that ended badly without counting a failure
- * (a crash, a file that did not load, no test found) is one failure.
+ * Reads the last summary `bun test` printed. The exit code has the last word: a runner that ended
+ * badly without counting a failure (a crash, a file that did not load, no test found) is one
+ * failure.
  */
 export function testCounts(output: string, exitCode: number | null): TestCounts {
   const plain = Bun.stripANSI(output);

@@ -21,7 +21,7 @@ export const trip = defineFlow({
   },
 });
 
-/** The answer of an agent that completed its task; the flow fails with the reason of one that did not. */
+/** What a completed agent answered. Any other outcome fails the flow with its reason. */
 function answered(outcome: AskOutcome): string {
   if (outcome.state !== "completed") throw new AppError("task_failed", outcomeText(outcome));
   return outcome.answer;

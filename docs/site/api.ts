@@ -23,7 +23,9 @@ const folder = join(root, "shared/src/public");
 /** In the order in which a reader needs them. */
 const entries = ["manyhands", "tools", "flows", "testing", "a2a", "mcp", "models", "durable"];
 
-/** An export of a public entry: its doc sentences and its declaration as TypeScript, without bodies. */
+/**
+ * An export of a public entry: its doc sentences and its declaration as TypeScript, without bodies.
+ */
 export type Export = { readonly name: string; readonly doc: string; readonly declaration: string; readonly id: string };
 
 /** A public entry: its name in an import, what it is for, and its exports. */
@@ -53,7 +55,8 @@ async function readEntry(name: string, project: Project): Promise<Entry> {
   const module = file && (await checker.getSymbolAtLocation(file));
   if (file === undefined || module === undefined) throw new Error(`The compiler does not know ${name}.ts.`);
   const exported = await checker.getExportsOfModule(module);
-  const about = /^\/\*\* ([\s\S]*?)\*\//.exec(file.text)?.[1]?.trim() ?? "";
+  const comment = /^\/\*\*([\s\S]*?)\*\//.exec(file.text)?.[1] ?? "";
+  const about = comment.replaceAll(/\s*\n \* ?/g, " ").trim();
   const exports: Export[] = [];
   for (const symbol of exported.toSorted((one, other) => one.name.localeCompare(other.name)))
     exports.push(await readExport(symbol, checker));
@@ -74,7 +77,10 @@ async function readExport(symbol: TsSymbol, checker: Checker): Promise<Export> {
   };
 }
 
-/** The declaration as it is written, without bodies. What is computed from a value or a schema is shown as what it comes to. */
+/**
+ * The declaration as it is written, without bodies. What is computed from a value or a schema is
+ * shown as what it comes to.
+ */
 async function declarationOf(node: Node, symbol: TsSymbol, checker: Checker): Promise<string> {
   const text = node.getText().replace(/^export (?:async )?/, "");
   if (isVariableDeclaration(node)) {

@@ -5,7 +5,10 @@ const folder = join(import.meta.dir, "..");
 /** A page: its address on the site, its title, and its first sentences. */
 export type Page = { readonly path: string; readonly title: string; readonly about: string };
 
-/** A part of the documentation, with the pages that come first in their order and the others by name. */
+/**
+ * A part of the documentation, with the pages that come first in their order and the others by
+ * name.
+ */
 export type Part = { readonly title: string; readonly folder: string; readonly first: readonly [string, ...string[]] };
 
 /** The parts, in the order in which a reader needs them. */

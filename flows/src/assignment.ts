@@ -7,7 +7,10 @@ export const deadline = z
   .min(100)
   .max(24 * 60 * 60 * 1000);
 
-/** The fields by which a caller gives an agent something to do: a part of the options of several flows. */
+/**
+ * The fields by which a caller gives an agent something to do: a part of the options of several
+ * flows.
+ */
 export const assignment = {
   agent: z
     .string()

@@ -4,7 +4,10 @@ import { type AskMessage, type AskOutcome, type Flow, outcomeText } from "manyha
 /** How one of several branches came out. `canceled`: it was not needed any more, begun or not. */
 type BranchOutcome = "completed" | "failed" | "canceled";
 
-/** One branch: which agent is asked what. `item` is what it is for, where the branches are for a list of items. */
+/**
+ * One branch: which agent is asked what. `item` is what it is for, where the branches are for a
+ * list of items.
+ */
 export type Branch = {
   /** Its number or name. */
   readonly name: string;
@@ -31,7 +34,10 @@ export type BranchResult = {
   readonly isBound: boolean;
 };
 
-/** Does a branch's work. That a bound of the flow is reached is the branch's failure: others had their share before. */
+/**
+ * Does a branch's work. That a bound of the flow is reached is the branch's failure: others had
+ * their share before.
+ */
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
   const { name, agent, item, message, deadlineMs, isAnswer = false } = branch;
   const about = item === undefined ? "" : ` with ${item}`;

@@ -34,7 +34,10 @@ type Case = {
   readonly asks?: number | Readonly<Record<string, number>>;
   /** Agents whose task is one at most, for it may not be needed any more. */
   readonly perhaps?: readonly string[];
-  /** Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some minutes. */
+  /**
+   * Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some
+   * minutes.
+   */
   readonly stride: number;
 };
 

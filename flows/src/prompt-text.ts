@@ -6,7 +6,10 @@ export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): st
   return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
 }
 
-/** The template with its `{name}`s replaced, in one pass: what is put in is never read for names. Unknown names stay as they are. */
+/**
+ * The template with its `{name}`s replaced, in one pass: what is put in is never read for names.
+ * Unknown names stay as they are.
+ */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
@@ -14,8 +17,8 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
 }
 
 /**
- * A text that others wrote, between marks of this name, for a model to read as what it is. The same marks within it are made harmless, so that it cannot
- * end itself or begin another.
+ * A text that others wrote, between marks of this name, for a model to read as what it is. The same
+ * marks within it are made harmless, so that it cannot end itself or begin another.
  */
 export function marked(mark: string, text: string, about: Readonly<Record<string, string | number>> = {}): string {
   const facts = Object.entries(about).map(
@@ -28,8 +31,9 @@ export function marked(mark: string, text: string, about: Readonly<Record<string
 const longestReport = 16_000;
 
 /**
- * What an agent made, for a model to judge: its answer between `<report>` marks, the beginnings of its files between `<file>` marks and of those it had
- * been `given`, where they are still as they came, between `<given>` marks.
+ * What an agent made, for a model to judge: its answer between `<report>` marks, the beginnings of
+ * its files between `<file>` marks and of those it had been `given`, where they are still as they
+ * came, between `<given>` marks.
  */
 export async function shownWork(
   flow: Flow,

@@ -11,7 +11,10 @@ export function carriedFiles(results: readonly (readonly StoredFile[])[]): Part[
   return newestFiles(results).map((file) => ({ type: "file", ...file }));
 }
 
-/** Hands on what several branches made. Of two different files by the same name the later one is put under its branch's name. */
+/**
+ * Hands on what several branches made. Of two different files by the same name the later one is put
+ * under its branch's name.
+ */
 export function handOnBranches(
   flow: Flow,
   branches: readonly { readonly name: string; readonly files: readonly StoredFile[] }[],

@@ -1,4 +1,7 @@
-/** The promise's value, or the signal's reason if that comes first: other branches of an aborted `all` never come to an end. */
+/**
+ * The promise's value, or the signal's reason if that comes first: other branches of an aborted
+ * `all` never come to an end.
+ */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

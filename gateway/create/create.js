@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Makes a project of the template beside this file: `npm create manyhands NAME`, or `bun create manyhands NAME`. */
+/**
+ * Makes a project of the template beside this file: `npm create manyhands NAME`, or
+ * `bun create manyhands NAME`.
+ */
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 

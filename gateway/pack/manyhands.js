@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The installed command: the system runs on Bun, which is a dependency of the package, so that Node with npm is all that has to be there. */
+/**
+ * The installed command: the system runs on Bun, which is a dependency of the package, so that Node
+ * with npm is all that has to be there.
+ */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,7 +25,8 @@ child.on("error", ({ message }) => {
   process.stderr.write(`Bun cannot be started: ${message}\n`);
   process.exit(1);
 });
-// What a terminal sends on Ctrl-C reaches the child by itself; once more would mean a second Ctrl-C.
+// What a terminal sends on Ctrl-C reaches the child by itself; once more would mean a second
+// Ctrl-C.
 const byTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.on(signal, () => {
@@ -30,7 +34,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   });
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 
-/** Bun's own place for it where its set-up script ran, else the package with the binary for this machine. */
+/**
+ * Bun's own place for it where its set-up script ran, else the package with the binary for this
+ * machine.
+ */
 function installedBun() {
   const manifest = createRequire(import.meta.url).resolve("bun/package.json");
   const own = join(dirname(manifest), "bin/bun.exe");

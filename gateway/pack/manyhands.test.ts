@@ -8,7 +8,10 @@ const node = Bun.which("node");
 if (node === null) console.warn("The installed command is not tried: it needs Node.");
 const commandLine = resolve(import.meta.dir, "../src/cli/main.ts");
 
-/** The installed command in a folder as npm lays it out, with Bun beside it and this checkout's command line behind it. */
+/**
+ * The installed command in a folder as npm lays it out, with Bun beside it and this checkout's
+ * command line behind it.
+ */
 async function install(root: string): Promise<string> {
   const command = join(root, "node_modules/manyhands/bin/manyhands.js");
   await cp(join(import.meta.dir, "manyhands.js"), command);

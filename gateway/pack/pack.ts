@@ -1,6 +1,6 @@
 /**
- * Packs what is published into a folder, `dist` when none is named: `manyhands.tgz`, the workspace as one package, and `create-manyhands.tgz`, which makes
- * a project of it.
+ * Packs what is published into a folder, `dist` when none is named: `manyhands.tgz`, the workspace
+ * as one package, and `create-manyhands.tgz`, which makes a project of it.
  */
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -2,7 +2,10 @@ import { chmod, cp, mkdir, rm } from "node:fs/promises";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import * as z from "zod";
 
-/** The folders whose modules are the package, where they lie as in the workspace: what one finds beside itself, it finds there too. */
+/**
+ * The folders whose modules are the package, where they lie as in the workspace: what one finds
+ * beside itself, it finds there too.
+ */
 const sources = ["shared/src", "flows/src", "agents/*/src", "gateway/src"];
 const assets = [...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`), "gateway/demo/**/*"];
 
@@ -14,8 +17,8 @@ const manifestShape = z.looseObject({
 });
 
 /**
- * Writes the package `manyhands` into a folder: every module of the workspace without its types, what lies beside them, and the declarations that
- * the public entries lead to.
+ * Writes the package `manyhands` into a folder: every module of the workspace without its types,
+ * what lies beside them, and the declarations that the public entries lead to.
  */
 export async function writePackage(root: string, folder: string, version: string): Promise<void> {
   await compile(root, folder);
@@ -81,7 +84,10 @@ const entryOf = (source: string) => ({ types: `./${declarationOf(source)}`, defa
 
 const imported = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
 
-/** Has an entry's declarations bring the types of Node that they, and those of the libraries they name, take to be there. */
+/**
+ * Has an entry's declarations bring the types of Node that they, and those of the libraries they
+ * name, take to be there.
+ */
 async function referToNode(path: string): Promise<void> {
   await Bun.write(path, `/// <reference types="node" />\n${await Bun.file(path).text()}`);
 }
@@ -102,8 +108,9 @@ async function keepDeclarations(folder: string, entries: readonly string[]): Pro
 }
 
 /**
- * Points each module at the others where they lie in the package. Besides what is imported, that is every name of a source file in quotes: of a
- * worker, of a script for another process, of a server's entry.
+ * Points each module at the others where they lie in the package. Besides what is imported, that is
+ * every name of a source file in quotes: of a worker, of a script for another process, of a
+ * server's entry.
  */
 async function rewriteModules(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
   const written = [...new Bun.Glob("**/*.{js,d.ts}").scanSync({ cwd: folder })];
@@ -123,7 +130,10 @@ async function rewriteModules(folder: string, exports: Readonly<Record<string, s
   }
 }
 
-/** The source file that a package of the workspace is imported by this name; undefined for what is not ours. */
+/**
+ * The source file that a package of the workspace is imported by this name; undefined for what is
+ * not ours.
+ */
 function sourceOf(specifier: string, exports: Readonly<Record<string, string>>): string | undefined {
   const [name, ...rest] = specifier.split("/");
   if (specifier.startsWith("@manyhands/flows/")) return `flows/src/${rest.slice(1).join("/")}.ts`;

@@ -1,6 +1,7 @@
 /**
- * The entry of every root script, and of the package's command. In a checkout it runs before any dependency is installed, so it imports nothing
- * but set-up, which uses Bun alone; then it becomes the command-line interface, in this same process.
+ * The entry of every root script, and of the package's command. In a checkout it runs before any
+ * dependency is installed, so it imports nothing but set-up, which uses Bun alone; then it becomes
+ * the command-line interface, in this same process.
  */
 import { resolve } from "node:path";
 import { installationIn } from "./setup/installation.ts";
@@ -12,7 +13,8 @@ const root = resolve(import.meta.dir, "../..");
 const args = process.argv.slice(2);
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-// Made into one executable, this would start itself for each process it needs, and that one itself, without end.
+// Made into one executable, this would start itself for each process it needs, and that one itself,
+// without end.
 const installation = installationIn(root);
 if (installation === undefined) {
   say(
@@ -30,7 +32,8 @@ if (asked) {
     process.exit(refused.exitCode);
   }
 }
-// What the package needs came with it: there, only what starts the whole system looks at the machine.
+// What the package needs came with it: there, only what starts the whole system looks at the
+// machine.
 if (installation === "checkout" || system) {
   const browser = asked && !args.includes("--quiet");
   const outcome = await setUp({ root, workspace: installation === "checkout", system, browser, say });

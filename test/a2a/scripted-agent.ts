@@ -9,8 +9,10 @@ import type { AgentInput } from "manyhands/internal/core/task";
 export const agentName = "scripted";
 
 /**
- * An agent that does what the first word of its message says and tells it in the events a real one would: `answer TEXT`,
- * `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`, `quiet MS` (which tells nothing until its answer), `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
+ * An agent that does what the first word of its message says and tells it in the events a real one
+ * would: `answer TEXT`, `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`,
+ * `quiet MS` (which tells nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
+ * `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,

@@ -4,7 +4,10 @@ type ScriptFunction = Extract<Parameters<typeof startScriptedModel>[0], (...argu
 type ChatRequest = Parameters<ScriptFunction>[0];
 type Reply = ReturnType<ScriptFunction>;
 
-/** One move of a play: a call, a text, or either made of what the model sees now and the newest result. */
+/**
+ * One move of a play: a call, a text, or either made of what the model sees now and the newest
+ * result.
+ */
 export type Move = Reply | ((seen: string, result: string) => Reply);
 
 /** A call, as a move's reply. */
@@ -25,8 +28,8 @@ export const on =
     call(name, { ref: refOf(seen, line), ...args });
 
 /**
- * A model that plays for each task the moves that stand under a word of its goal, one a turn, and ends when they are over. `prompts` are what it
- * was shown at the tails.
+ * A model that plays for each task the moves that stand under a word of its goal, one a turn, and
+ * ends when they are over. `prompts` are what it was shown at the tails.
  */
 export async function startPlays(plays: Readonly<Record<string, readonly Move[]>>) {
   const faults: string[] = [];

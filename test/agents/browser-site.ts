@@ -34,7 +34,10 @@ export function startSite(answer: (request: SeenRequest, signal: AbortSignal) =>
   return { origin: `http://${host}`, host, requests, stop: () => server.stop(true) };
 }
 
-/** A form over three pages: who, the file, then a last look; `receipt` is a file to download. Cookies carry the name. */
+/**
+ * A form over three pages: who, the file, then a last look; `receipt` is a file to download.
+ * Cookies carry the name.
+ */
 export function startFormSite(): Site {
   return startSite(({ url, body, cookie }) => {
     switch (url.pathname) {

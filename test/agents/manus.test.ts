@@ -12,7 +12,10 @@ let home: string;
 let model: ScriptedModel;
 let manus: AgentServer;
 
-/** Writes a file with the shell, reads it with Python, and ends; what it says comes from the real results. */
+/**
+ * Writes a file with the shell, reads it with Python, and ends; what it says comes from the real
+ * results.
+ */
 const script: Parameters<typeof startScriptedModel>[0] = (request) => {
   const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const task = JSON.stringify(request.messages.findLast(({ role }) => role === "user")?.content);

@@ -94,7 +94,10 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Has Manus do a task, over A2A: its answer, which is what the servers' tools said, and the names of the files it hands over. */
+/**
+ * Has Manus do a task, over A2A: its answer, which is what the servers' tools said, and the names
+ * of the files it hands over.
+ */
 async function doneBy(text: string): Promise<{ answer: string; files: string[] }> {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const { body } = await rpc(manus.url, "SendMessage", { message });

@@ -28,7 +28,10 @@ type Call = { readonly name: string; readonly args: Record<string, unknown> };
 const patchFor = (folder: string) =>
   `--- a/${folder}sums.py\n+++ b/${folder}sums.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    result = 1\n+    result = 0\n     for item in items:\n`;
 
-/** The turns of each task, by a word in its text. The project is in a folder of that name, or in none. */
+/**
+ * The turns of each task, by a word in its text. The project is in a folder of that name, or in
+ * none.
+ */
 function turnsFor(text: string): readonly (readonly Call[])[] {
   if (text.includes("Why")) return [];
   if (text.includes("obey")) return attack();
@@ -140,7 +143,10 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A server of git with a certificate of its own, which has the archive too; undefined where none can be made. */
+/**
+ * A server of git with a certificate of its own, which has the archive too; undefined where none
+ * can be made.
+ */
 async function openSite(): Promise<GitServer | undefined> {
   if (Bun.which("openssl") === null || Bun.which("git") === null) return undefined;
   const files = ["-keyout", "key.pem", "-out", "cert.pem"];

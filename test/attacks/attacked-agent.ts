@@ -9,7 +9,9 @@ import { type AgentServer, freePort, startAgent } from "../servers/manus-server.
 export type AttackedAgent = AsyncDisposable & {
   readonly server: AgentServer;
   readonly url: string;
-  /** Gives it a task and answers every question, until it ends; answers what was asked and the task. */
+  /**
+   * Gives it a task and answers every question, until it ends; answers what was asked and the task.
+   */
   task(parts: readonly object[], options?: TaskOptions): Promise<{ asked: string[]; task: Wire }>;
   /** Ends it by kill -9 and starts it on the same home. */
   kill(): Promise<void>;

@@ -26,8 +26,8 @@ const attributes = (path: string) => {
 };
 
 /**
- * Not what no program does: naming files by what leads on in /proc, changing the names there themselves, and calling what is held by its name only as
- * if it had been opened.
+ * Not what no program does: naming files by what leads on in /proc, changing the names there
+ * themselves, and calling what is held by its name only as if it had been opened.
  */
 const programsDo = (line: string) =>
   !/by root|from a folder in proc|in its own number|beside in proc/.test(line) &&
@@ -38,7 +38,8 @@ describe.each(tiers)("tier %s", (tier) => {
   let open: OpenTier;
   const victims: string[] = [];
   let paths: SandboxPaths;
-  // Where processes are counted for all conversations together, other tests use up the usual number.
+  // Where processes are counted for all conversations together, other tests use up the usual
+  // number.
   const limits = { processes: 4096 };
   const run = (argv: readonly string[], workspace = open.workspace) =>
     runCommand(open.sandbox, { argv, workspace, paths, limits }, { signal: AbortSignal.timeout(60_000) });

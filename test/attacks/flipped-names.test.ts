@@ -7,7 +7,10 @@ import type { SandboxPaths } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 import { flipping, starts } from "./flipping.fixture.ts";
 
-/** Every name that is guarded in a workspace, and what an attack has there in turn with a link that leads out. */
+/**
+ * Every name that is guarded in a workspace, and what an attack has there in turn with a link that
+ * leads out.
+ */
 const folders = [".git", ".vscode", ".idea", ".claude", ".envrc"];
 const files = [".bashrc", ".bash_profile", ".profile", ".mcp.json", "mcp.json", "manyhands.toml"];
 const names = [...folders, ...files];
@@ -43,7 +46,10 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => open.close());
 
-  /** Starts many commands one after the other, and answers how many of them ran; none saw or changed what is outside. */
+  /**
+   * Starts many commands one after the other, and answers how many of them ran; none saw or changed
+   * what is outside.
+   */
   const startMany = async (workspace: string, count: number, paths: SandboxPaths = { read: [], write: [] }) => {
     let ran = 0;
     const places = [workspace, ...paths.read, ...paths.write];

@@ -1,6 +1,7 @@
 /**
- * A Python program that exchanges names with `renameat2`, as fast as it can and without end: each argument pair is a name and what
- * takes its place. Says `flipping` once all of them have been exchanged, or could not be. Pairs that cannot be exchanged are tried on.
+ * A Python program that exchanges names with `renameat2`, as fast as it can and without end: each
+ * argument pair is a name and what takes its place. Says `flipping` once all of them have been
+ * exchanged, or could not be. Pairs that cannot be exchanged are tried on.
  */
 export const flipping = `
 import ctypes, sys
@@ -13,5 +14,8 @@ print("flipping", flush=True)
 while True: exchange()
 `;
 
-/** How many starts an attack is given: a few by default, as many as the variable says for the whole of it. */
+/**
+ * How many starts an attack is given: a few by default, as many as the variable says for the whole
+ * of it.
+ */
 export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 15);

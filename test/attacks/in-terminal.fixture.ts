@@ -3,7 +3,10 @@ import { dirname } from "node:path";
 import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 
-/** A server on a terminal: says whether it, and a command that it runs in the tier and workspace it is told, can open that. */
+/**
+ * A server on a terminal: says whether it, and a command that it runs in the tier and workspace it
+ * is told, can open that.
+ */
 const [, , tier = "", workspace = ""] = process.argv;
 const sandbox = await createSandbox({ mode: tier as "bwrap", folder: dirname(workspace) });
 const own = (() => {

@@ -8,7 +8,10 @@ import { joinNewSessionKeyring } from "../../shared/src/machine/kernel/this-proc
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
-/** What comes to a command from the server that started it without being named: descriptors, keys, the terminal. */
+/**
+ * What comes to a command from the server that started it without being named: descriptors, keys,
+ * the terminal.
+ */
 const tiers = await availableTiers();
 
 describe.each(tiers)("tier %s", (tier) => {
@@ -75,7 +78,8 @@ pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 4096))
 const processor = knownProcessor(process.arch);
 const keys = await readFile("/proc/keys", "utf8").catch(() => undefined);
 
-// Seen where nothing but the keyring itself would keep the key: the tiers that confine refuse to be asked.
+// Seen where nothing but the keyring itself would keep the key: the tiers that confine refuse to be
+// asked.
 test.if(keys !== undefined && processor !== undefined)(
   "a command does not have the keys of the session that the server was started in",
   async () => {

@@ -119,7 +119,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([...open.values()].map((one) => one.close())));
 
-/** Runs the attempts inside; answers the names of those whose outcome is another than they should have. */
+/**
+ * Runs the attempts inside; answers the names of those whose outcome is another than they should
+ * have.
+ */
 async function attack(tier: string, expected: Readonly<Record<string, readonly Attempt[]>>) {
   if (processor === undefined) throw new Error(`no numbers for ${process.arch}`);
   const entries = Object.entries(expected).flatMap(([outcome, attempts]) =>

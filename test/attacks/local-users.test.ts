@@ -7,7 +7,10 @@ import { type GatewayServer, startGatewayServer } from "../servers/gateway-serve
 import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
 const secret = "long-enough";
-/** Only root can become another user; elsewhere `shared/src/server/access.test.ts` tells users apart by the kernel's word alone. */
+/**
+ * Only root can become another user; elsewhere `shared/src/server/access.test.ts` tells users apart
+ * by the kernel's word alone.
+ */
 const canBeAnother = process.platform === "linux" && process.getuid?.() === 0;
 
 let folder: string;

@@ -8,20 +8,29 @@ import { type AgentServer, freePort, startManus } from "../servers/manus-server.
 /** A call that an attacker has the model make. */
 export type Attack = { readonly name: string; readonly args: Record<string, unknown> };
 
-/** Manus as a process, with a model that does whatever a task's attacks say, one a turn, and then ends. */
+/**
+ * Manus as a process, with a model that does whatever a task's attacks say, one a turn, and then
+ * ends.
+ */
 export type Attacked = {
   readonly home: string;
   readonly manus: AgentServer;
   readonly model: ScriptedModel;
   readonly client: A2aClient;
-  /** Makes the calls in a task of this conversation and answers their results as the model read them. */
+  /**
+   * Makes the calls in a task of this conversation and answers their results as the model read
+   * them.
+   */
   obey(contextId: string, attacks: readonly Attack[]): Promise<string[]>;
   /** The server's resident memory now, in bytes. */
   memory(): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Starts both. `env` goes into the server's environment, `name` says what the task's text names the attacks by. */
+/**
+ * Starts both. `env` goes into the server's environment, `name` says what the task's text names the
+ * attacks by.
+ */
 export async function startAttacked(env: Record<string, string> = {}): Promise<Attacked> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-attack-"));
   await chmod(home, 0o711);

@@ -3,14 +3,17 @@ import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testi
 /** Stands in an order for the secret that the model has read. */
 export const stolen = "STOLEN-SECRET";
 
-/** An order to make a call, in words that pass through pages, files, queries and shells as they are. */
+/**
+ * An order to make a call, in words that pass through pages, files, queries and shells as they are.
+ */
 export function order(name: string, args: object): string {
   return `ORDER-${Buffer.from(JSON.stringify({ name, args })).toString("hex")}-END`;
 }
 
 /**
- * A model without any sense: each call that anything it reads orders, it makes, one a turn, the oldest first, whoever wrote it, and puts the secret
- * it has read by then where the order wants it. Without an order left it ends. `element` finds what an order names as `@button "Name"`.
+ * A model without any sense: each call that anything it reads orders, it makes, one a turn, the
+ * oldest first, whoever wrote it, and puts the secret it has read by then where the order wants it.
+ * Without an order left it ends. `element` finds what an order names as `@button "Name"`.
  */
 export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> {
   return startScriptedModel(({ messages }) => {

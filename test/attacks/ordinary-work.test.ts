@@ -3,7 +3,10 @@ import { findChromium } from "../../shared/src/machine/browser-process/find-chro
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
-/** What is refused must not cost those who attack nothing: programs as tasks use them, in every tier of this machine. */
+/**
+ * What is refused must not cost those who attack nothing: programs as tasks use them, in every tier
+ * of this machine.
+ */
 const tiers = await availableTiers();
 const chromium = await findChromium(undefined).catch(() => undefined);
 const named = (name: string) => Bun.which(name, { PATH: "/usr/local/bin:/usr/bin:/bin" }) !== null;

@@ -7,7 +7,10 @@ const tiers = await availableTiers();
 const name = `manyhands-${crypto.randomUUID().slice(0, 8)}`;
 const system = { PATH: "/usr/local/bin:/usr/bin:/bin" };
 
-/** Outside: memory of System V and of POSIX, a semaphore's file, and abstract sockets for streams and datagrams, all open to everyone. */
+/**
+ * Outside: memory of System V and of POSIX, a semaphore's file, and abstract sockets for streams
+ * and datagrams, all open to everyone.
+ */
 const outside = `
 import ctypes, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -73,7 +76,8 @@ describe.each(tiers)("tier %s", (tier) => {
         {
           argv: ["python3", "-c", inside, segment],
           workspace: open.workspace,
-          // Where processes are counted for all conversations together, other tests use up the usual number.
+          // Where processes are counted for all conversations together, other tests use up the
+          // usual number.
           limits: { processes: 4096 },
         },
         { signal: AbortSignal.timeout(30_000) },

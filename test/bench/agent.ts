@@ -15,15 +15,19 @@ import * as z from "zod";
 import { freePort, startAgent, startManus } from "../servers/manus-server.ts";
 
 /**
- * What an agent costs around its model: a step against a bare loop over the same `openai` SDK and the same server in the same minute, the
- * time from process start to card, and the memory of an idle server and of all four together. Run it with `bun test/bench/agent.ts`; it exits with 1 when a target is
- * missed.
+ * What an agent costs around its model: a step against a bare loop over the same `openai` SDK and
+ * the same server in the same minute, the time from process start to card, and the memory of an
+ * idle server and of all four together. Run it with `bun test/bench/agent.ts`; it exits with 1 when
+ * a target is missed.
  */
 const steps = 60;
 const rounds = 7;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 
-/** A model without latency: asks for the same tool with another argument until it has been asked often enough, then answers. */
+/**
+ * A model without latency: asks for the same tool with another argument until it has been asked
+ * often enough, then answers.
+ */
 const model = await startScriptedModel((request) => {
   const done = request.messages.filter(({ role }) => role === "tool").length;
   return done < steps ? { calls: [{ name: "echo", args: { text: `step ${done}` } }] } : { text: "done" };

@@ -10,8 +10,10 @@ import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
 import { freePort, startAgent } from "../servers/manus-server.ts";
 
 /**
- * What `sql_query` costs over DuckDB in this process, for the same query over the same file in the same minute; how long a CSV file of 100 MB takes and the most
- * memory that needs; the time from process start of the agent to its card, and its idle memory. Run it with `bun test/bench/data.ts`; it exits with 1 when a target is missed.
+ * What `sql_query` costs over DuckDB in this process, for the same query over the same file in the
+ * same minute; how long a CSV file of 100 MB takes and the most memory that needs; the time from
+ * process start of the agent to its card, and its idle memory. Run it with
+ * `bun test/bench/data.ts`; it exits with 1 when a target is missed.
  */
 const rounds = 60;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
@@ -38,7 +40,10 @@ async function viaTool(): Promise<void> {
   if (isError) throw new Error(text);
 }
 
-/** The most memory in MB that the process working in a folder has had; 0 where the system does not tell. */
+/**
+ * The most memory in MB that the process working in a folder has had; 0 where the system does not
+ * tell.
+ */
 async function peakMemory(folder: string): Promise<number> {
   for (const id of await readdir("/proc").catch(() => [])) {
     if ((await readlink(`/proc/${id}/cwd`).catch(() => "")) !== folder) continue;

@@ -7,8 +7,8 @@ import type { Run, RunDefinition } from "manyhands/internal/core/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 
 /**
- * What a durable step costs, against a raw insert of the same size on the same disk in the same minute. Run it with
- * `bun test/bench/durable.ts`; it exits with 1 when a target is missed.
+ * What a durable step costs, against a raw insert of the same size on the same disk in the same
+ * minute. Run it with `bun test/bench/durable.ts`; it exits with 1 when a target is missed.
  */
 const payload = "x".repeat(500);
 const folder = mkdtempSync(join(tmpdir(), "bench-"));

@@ -14,9 +14,10 @@ import { createModel } from "manyhands/internal/models/create-model";
 import * as z from "zod";
 
 /**
- * What the gateway costs over asking an agent directly, in the same minute; how long many branches take beside the slowest of them; what 500 runs at
- * once and 1,000 idle readers of events need. Gateway and agent are processes of their own. Run it with `bun test/bench/gateway.ts`; it exits with 1
- * when a target is missed.
+ * What the gateway costs over asking an agent directly, in the same minute; how long many branches
+ * take beside the slowest of them; what 500 runs at once and 1,000 idle readers of events need.
+ * Gateway and agent are processes of their own. Run it with `bun test/bench/gateway.ts`; it exits
+ * with 1 when a target is missed.
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const rounds = 150;
@@ -78,7 +79,10 @@ const agent = await start("no-op", resolve(import.meta.dir, "no-op-agent.ts"));
 const gateway = await start("gateway", resolve(import.meta.dir, "../../gateway/src/server/main.ts"));
 await post(`${gateway.url}/agents`, { url: agent.url, name: "no-op" });
 
-/** Milliseconds of the same message to the agent, and through the gateway, as one A2A client each sees them. */
+/**
+ * Milliseconds of the same message to the agent, and through the gateway, as one A2A client each
+ * sees them.
+ */
 async function overhead(): Promise<{ direct: number; through: number; extra: number }> {
   const clients = [await createA2aClient(agent.url), await createA2aClient(`${gateway.url}/a2a/no-op`)] as const;
   const [direct, through]: [number[], number[]] = [[], []];
@@ -97,7 +101,10 @@ async function overhead(): Promise<{ direct: number; through: number; extra: num
   };
 }
 
-/** Many branches at once, each an ask of the same agent, against the slowest of them; one alone for comparison. */
+/**
+ * Many branches at once, each an ask of the same agent, against the slowest of them; one alone for
+ * comparison.
+ */
 async function fanOut(): Promise<{ alone: number; slowest: number; all: number }> {
   const artifacts = createArtifactStore(join(folder, "artifacts"));
   const engine = createEmbeddedEngine({ path: join(folder, "runs.db") });
@@ -178,7 +185,9 @@ async function crowd(): Promise<{ startedMs: number; lost: number; moreMb: numbe
   return { startedMs, lost: whole.filter((is) => !is).length, moreMb: (await gateway.rssMb()) - before };
 }
 
-/** Megabytes more with readers of a run in which nothing happens, each on a connection of its own. */
+/**
+ * Megabytes more with readers of a run in which nothing happens, each on a connection of its own.
+ */
 async function idle(): Promise<number> {
   const { runId } = await post(`${gateway.url}/flows/no-op`, { input: "wait 600000" });
   await Bun.sleep(1_000);

@@ -4,8 +4,10 @@ import { fixture, type HostForTest, hostForTest } from "../mcp/host-for-test.ts"
 import { startHttpServer } from "../mcp/http-server.ts";
 
 /**
- * What a call of a mounted tool costs over the bare client's call to the same kind of server in the same minute, with what an agent does before
- * each call, and how long it takes until 20 servers of 50 tools are mounted. Run it with `bun test/bench/mcp.ts`; it exits with 1 when a target is missed.
+ * What a call of a mounted tool costs over the bare client's call to the same kind of server in the
+ * same minute, with what an agent does before each call, and how long it takes until 20 servers of
+ * 50 tools are mounted. Run it with `bun test/bench/mcp.ts`; it exits with 1 when a target is
+ * missed.
  */
 const rounds = 300;
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -47,7 +47,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** An example as it is printed, against a server of ours in place of the one at the port it names. */
+/**
+ * An example as it is printed, against a server of ours in place of the one at the port it names.
+ */
 function against({ text }: Block): string {
   const { host } = new URL((text.includes("Bearer") ? guarded : open).url);
   return text.replaceAll("localhost:4101", host);

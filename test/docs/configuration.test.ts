@@ -14,7 +14,10 @@ const keys = fixedKeys(root).map(({ path }) => path.join("."));
 const folder = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Key by key what the table says: several keys may share a row, a `*` at the end stands for all that follow. */
+/**
+ * Key by key what the table says: several keys may share a row, a `*` at the end stands for all
+ * that follow.
+ */
 const documented = rowsOf(guide)
   .filter((cells) => cells.length === 5 && /^`[a-z]/.test(cells[0] ?? ""))
   .flatMap(([names, , fallback, variables]) => {

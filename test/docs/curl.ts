@@ -1,4 +1,7 @@
-/** As much of curl as the guides' examples use, for machines without it: `-s`, `-N`, `-H`, `-X`, `-d`, several URLs. */
+/**
+ * As much of curl as the guides' examples use, for machines without it: `-s`, `-N`, `-H`, `-X`,
+ * `-d`, several URLs.
+ */
 const headers = new Headers({ "Content-Type": "application/x-www-form-urlencoded", "User-Agent": "curl" });
 const urls: string[] = [];
 let body: string | undefined;

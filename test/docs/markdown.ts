@@ -1,6 +1,9 @@
 import { resolve } from "node:path";
 
-/** A fenced block of a guide: the word after its fence, its text, and the line (from 1) of its fence. */
+/**
+ * A fenced block of a guide: the word after its fence, its text, and the line (from 1) of its
+ * fence.
+ */
 export type Block = { readonly language: string; readonly text: string; readonly line: number };
 
 /** The text of a page in `docs/reference`. */

@@ -1,6 +1,9 @@
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** What OpenManus calls its tools, and the actions and parameters of each, by the section of `docs/reference/openmanus.md` that tells of it. */
+/**
+ * What OpenManus calls its tools, and the actions and parameters of each, by the section of
+ * `docs/reference/openmanus.md` that tells of it.
+ */
 export const openManusNames: Readonly<Record<string, readonly string[]>> = {
   python_execute: words("code code_type"),
   bash: words("command restart"),

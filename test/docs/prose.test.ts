@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { wrapMarkdown } from "../../docs/site/wrap.ts";
+import { wrapComments, wrapMarkdown } from "../../docs/site/wrap.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const pages = [
   "README.md",
   "AGENTS.md",
   "CHANGELOG.md",
-  ...new Bun.Glob("docs/{tutorial,how-to,reference}/*.md").scanSync({ cwd: root }),
+  ...new Bun.Glob("docs/{tutorial,how-to,reference,decisions}/*.md").scanSync({ cwd: root }),
 ];
 
 /** Lines of prose: outside code, and no table, heading or picture. */
@@ -34,4 +34,27 @@ test("wrapping keeps code, tables, items and inline code as they are", () => {
   expect(wrapped).toContain("`a b c`");
   expect(wrapped).not.toMatch(/^- word(?:[\s\S]*)\n- word/m);
   for (const line of proseOf(wrapped)) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test("comments of the sources fit 100 columns; bun docs/site/wrap.ts wraps them", async () => {
+  const sources = (await Bun.$`git ls-files ${["*.ts", "*.js"]}`.cwd(root).text()).trim().split("\n");
+  expect(sources.length).toBeGreaterThan(1000);
+  const wide: string[] = [];
+  for (const path of sources) {
+    const text = await Bun.file(resolve(root, path)).text();
+    if (wrapComments(text) !== text) wide.push(path);
+  }
+  expect(wide).toEqual([]);
+});
+
+test("wrapping a source touches its wide comments alone", () => {
+  const word = "word ".repeat(25).trim();
+  const kept = `const a = 1; // ${word}\n// biome-ignore lint: ${word}\n/** Short. */\nconst b = "${word}";\n`;
+  const wide = `  /** ${word} */\n  /**\n   * ${word}\n   *\n   * - ${word}\n   */\n  // ${word}\n`;
+  const wrapped = wrapComments(kept + wide);
+  expect(wrapped).toStartWith(kept);
+  expect(wrapComments(wrapped)).toBe(wrapped);
+  const plain = (text: string) => text.replaceAll(/[\s*/]+/g, "");
+  expect(plain(wrapped)).toBe(plain(kept + wide));
+  for (const line of wrapped.slice(kept.length).split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 });

@@ -2,7 +2,10 @@ import { expect } from "bun:test";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Runs a program on an example's text; expects it to end well and silently, and resolves with what it printed. */
+/**
+ * Runs a program on an example's text; expects it to end well and silently, and resolves with what
+ * it printed.
+ */
 export async function run(argv: string[], input: string, env: Record<string, string>): Promise<string> {
   const child = Bun.spawn(argv, {
     cwd: resolve(import.meta.dir, ".."),

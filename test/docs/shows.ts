@@ -1,5 +1,6 @@
 /**
- * Whether a shortened output is what really came: the same but for white space, with anything, or nothing, in place of each `…`.
+ * Whether a shortened output is what really came: the same but for white space, with anything, or
+ * nothing, in place of each `…`.
  */
 export function shows(shortened: string, real: string): boolean {
   const plain = (text: string) => text.replaceAll(/\s+/g, "");

@@ -43,7 +43,10 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** A browser that is never started: what its tools are called and take is asked of them, nothing else. */
+/**
+ * A browser that is never started: what its tools are called and take is asked of them, nothing
+ * else.
+ */
 function browsing() {
   const policy = { allow: [], deny: [], only: [] };
   const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });

@@ -120,7 +120,9 @@ test.each(order)(
   120_000,
 );
 
-/** The settings of the block for the system that the test has: its only model is the scripted one. */
+/**
+ * The settings of the block for the system that the test has: its only model is the scripted one.
+ */
 function withModel(text: string): string {
   return text.replace(/^model = .*$/m, 'model = "scripted"');
 }

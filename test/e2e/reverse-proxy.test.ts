@@ -24,7 +24,10 @@ let manus: AgentServer;
 let gateway: GatewayServer;
 let proxy: Bun.Subprocess;
 
-/** As somebody elsewhere does whose name server knows the proxy's name: nothing is reached but the proxy. */
+/**
+ * As somebody elsewhere does whose name server knows the proxy's name: nothing is reached but the
+ * proxy.
+ */
 const asked: string[] = [];
 const fromOutside = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
   const url = new URL(input instanceof Request ? input.url : input);
@@ -163,7 +166,10 @@ delegates = []
   });
 });
 
-/** nginx as this user, with its files below the home: the gateway and Manus each below a path that it takes off. */
+/**
+ * nginx as this user, with its files below the home: the gateway and Manus each below a path that
+ * it takes off.
+ */
 async function startNginx({ gateway, manus }: { gateway: string; manus: string }): Promise<Bun.Subprocess> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path ${join(home, kind)};`,

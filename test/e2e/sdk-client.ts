@@ -5,7 +5,10 @@ import { A2AClient } from "a2a-sdk-v0/client";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** The task that a text and files, or links to them, sent by the SDK's client become, once it has ended or asks something. */
+/**
+ * The task that a text and files, or links to them, sent by the SDK's client become, once it has
+ * ended or asks something.
+ */
 export async function sendBySdk(
   url: string,
   text: string,
@@ -20,7 +23,10 @@ export async function sendBySdk(
   return (await client.sendMessage(SendMessageRequest.fromJSON({ message }))) as Task;
 }
 
-/** As `sendBySdk`, by the client of A2A 0.3 that the card at the old address leads. Throws what the server answers instead of a task. */
+/**
+ * As `sendBySdk`, by the client of A2A 0.3 that the card at the old address leads. Throws what the
+ * server answers instead of a task.
+ */
 export async function sendByOldSdk(url: string, text: string, files: Files = {}): Promise<TaskOf03> {
   const client = await A2AClient.fromCardUrl(`${url}/.well-known/agent.json`);
   const sent = Object.entries(files).map(([name, content]) => ({
@@ -39,7 +45,10 @@ export async function sendByOldSdk(url: string, text: string, files: Files = {})
   return response.result as TaskOf03;
 }
 
-/** What an artifact of a task holds: its text, or the bytes behind its address. Empty when there is none of that name. */
+/**
+ * What an artifact of a task holds: its text, or the bytes behind its address. Empty when there is
+ * none of that name.
+ */
 export async function artifactBytes({ artifacts }: Pick<Task, "artifacts">, name: string): Promise<Buffer> {
   const content = artifacts.find((artifact) => artifact.name === name)?.parts[0]?.content;
   if (content?.$case === "text") return Buffer.from(content.value);

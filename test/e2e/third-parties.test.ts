@@ -12,7 +12,9 @@ type Make = { readonly maker: string; readonly name: string; readonly command: r
 const beside = (file: string) => resolve(import.meta.dir, file);
 const hasPythonSdk = Bun.spawnSync(["python3", "-c", "import a2a, uvicorn, starlette"]).exitCode === 0;
 
-/** Agents made with the SDKs of the protocol's own project; the Python one where it is installed. */
+/**
+ * Agents made with the SDKs of the protocol's own project; the Python one where it is installed.
+ */
 const makes: readonly Make[] = [
   { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("../servers/sdk-agent.fixture.ts")] },
   ...(hasPythonSdk
@@ -39,7 +41,10 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Plans two steps for the agent that the goal names, the second with the first's result, and writes down what it is shown. */
+/**
+ * Plans two steps for the agent that the goal names, the second with the first's result, and writes
+ * down what it is shown.
+ */
 function planner() {
   const planned = (text: string) => {
     const agent = /for (\S+-sample)/.exec(text)?.[1] ?? "nobody";

@@ -64,7 +64,8 @@ test("a gateway that was stopped past its lease finds its runs done, and changes
   const [first, second] = [await gateway(), await gateway()];
   const started = await first.call("/flows/manus", { input: "wait 1500" });
   const { runId } = started.body;
-  // Stopped in the middle of a write it would hold the file's lock; what is to be seen here is a lease that runs out.
+  // Stopped in the middle of a write it would hold the file's lock; what is to be seen here is a
+  // lease that runs out.
   await until(async () => (await first.call(`/runs/${runId}`)).body.lastEvent >= 5);
   process.kill(first.pid, "SIGSTOP");
   const seen = async () => (await second.call(`/runs/${runId}`)).body;

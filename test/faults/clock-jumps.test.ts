@@ -10,7 +10,10 @@ import { type GatewayServer, startGatewayServer, until } from "../servers/gatewa
 const preload = resolve(import.meta.dir, "set-clock.fixture.ts");
 const hour = 3_600_000;
 
-/** What the agent says to everything, once it has thought for a while; as the judge of a debate it gives a verdict. */
+/**
+ * What the agent says to everything, once it has thought for a while; as the judge of a debate it
+ * gives a verdict.
+ */
 const verdict = { decision: "Yes", confidence: 0.9, reasons: ["It holds [1]."], dissent: "", citations: [1] };
 const replies = ({ tools = [] }: ChatRequest) =>
   tools.some((tool) => tool.function.name === "create_chat_completion")

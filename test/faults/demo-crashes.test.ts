@@ -24,7 +24,10 @@ type Outcome = {
   readonly state: TaskState | undefined;
 };
 
-/** The demo task against a server that kills itself at the given durable write, and is started again once it has. */
+/**
+ * The demo task against a server that kills itself at the given durable write, and is started again
+ * once it has.
+ */
 async function demo(crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-crash-"));
   const model = await startCountedModel();
@@ -85,7 +88,10 @@ async function followDemo(url: string, message: OutgoingMessage): Promise<TaskUp
   return updates;
 }
 
-/** The report without its last section: an interrupted call may have the numbers computed another way, which it says there. */
+/**
+ * The report without its last section: an interrupted call may have the numbers computed another
+ * way, which it says there.
+ */
 function numbersOf(report: string): string {
   return report.split("## How it was counted")[0] ?? "";
 }

@@ -24,7 +24,9 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A process that is started again whenever it was killed, until it ends by itself or is stopped. */
+/**
+ * A process that is started again whenever it was killed, until it ends by itself or is stopped.
+ */
 function kept(start: () => { readonly pid: number; readonly exited: Promise<number> }) {
   let current = start();
   let isStopped = false;

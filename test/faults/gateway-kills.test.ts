@@ -52,7 +52,10 @@ async function typesOf({ url }: GatewayServer, id: string): Promise<{ types: str
 
 const count = (types: readonly string[], type: string) => types.filter((one) => one === type).length;
 
-/** Sends a request until a gateway answers it: a sender cannot know whether the one that died had it. */
+/**
+ * Sends a request until a gateway answers it: a sender cannot know whether the one that died had
+ * it.
+ */
 async function insistently(current: () => Promise<GatewayServer>, path: string, body: unknown, key: string) {
   for (;;) {
     try {
@@ -65,7 +68,10 @@ async function insistently(current: () => Promise<GatewayServer>, path: string, 
   }
 }
 
-/** Starts a flow at a gateway that kills itself at this durable write, and sees it through at the next one. */
+/**
+ * Starts a flow at a gateway that kills itself at this durable write, and sees it through at the
+ * next one.
+ */
 async function throughCrash(at: string): Promise<boolean> {
   const folder = join(home, at);
   let crashed = false;

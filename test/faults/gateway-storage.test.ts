@@ -106,7 +106,10 @@ test("a journal that is damaged is never overwritten: the gateway says so, takes
   }
 }, 30_000);
 
-/** Runs a command in a mount namespace of its own, where a small file system can be mounted that vanishes with it. */
+/**
+ * Runs a command in a mount namespace of its own, where a small file system can be mounted that
+ * vanishes with it.
+ */
 const namespace = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"])];
 
 function canMount(): boolean {
@@ -132,7 +135,10 @@ function fill(folder: string): () => void {
   return () => rmSync(path);
 }
 
-/** Takes the journal's lock, which another writer may do as long as it likes; answers what gives it back. */
+/**
+ * Takes the journal's lock, which another writer may do as long as it likes; answers what gives it
+ * back.
+ */
 function lock(folder: string): () => void {
   const other = open(join(folder, "state", "runs.db"));
   other.run("BEGIN IMMEDIATE");
@@ -148,7 +154,8 @@ test("a full disk ends no run: it stands still, new work is refused, and once th
   const server = await startGatewayServer(folder, { MANUS_URL: agent.url }, through);
   try {
     const { runId } = (await server.call("/flows/manus", { input: "wait 500" })).body;
-    // The gateway's file system is seen by its process alone, and through it. Where none can be mounted, a lock stands for the full disk.
+    // The gateway's file system is seen by its process alone, and through it. Where none can be
+    // mounted, a lock stands for the full disk.
     const makeRoom = isMounted ? fill(`/proc/${server.pid}/root${folder}`) : lock(folder);
     const start = (input: string) => server.call("/flows/manus", { input });
     await until(async () => (await start("answer yes")).status === 503);

@@ -18,7 +18,10 @@ const root = resolve(import.meta.dir, "../..");
 const patience = 120_000;
 const lanes = 2;
 
-/** Where the gateway or the Browser agent kills itself: before or after (`+`) so many of its durable writes. */
+/**
+ * Where the gateway or the Browser agent kills itself: before or after (`+`) so many of its durable
+ * writes.
+ */
 const gatewayCrashes = ["2", "9+", "16", "23+"];
 const browserCrashes = ["9+", "24"];
 

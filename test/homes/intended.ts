@@ -14,7 +14,10 @@ type Difference = {
   now(view: Wire, key: string, recorded: Views, facts: Facts): Wire;
 };
 
-/** Every difference between what a home of 2026-11 showed then and what it shows now. The views as they were recorded are never changed. */
+/**
+ * Every difference between what a home of 2026-11 showed then and what it shows now. The views as
+ * they were recorded are never changed.
+ */
 const differences: readonly Difference[] = [
   {
     why: "What only a flow tells is {type, note, data}, with keys in its data that all flows share: docs/decisions/one-table-of-events.md",
@@ -43,7 +46,10 @@ const differences: readonly Difference[] = [
   },
 ];
 
-/** What the recorded views look like now. Fails for a difference that makes none, which is to be removed. */
+/**
+ * What the recorded views look like now. Fails for a difference that makes none, which is to be
+ * removed.
+ */
 export function viewsNow(recorded: Views, facts: Facts): Views {
   let views = recorded;
   for (const { why, now } of differences) {

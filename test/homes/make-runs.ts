@@ -12,7 +12,10 @@ const steps = (...words: readonly string[]) => ({
 });
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 
-/** A message that is sent when a home is made, and once more when it is opened: the same id and content are the same task. */
+/**
+ * A message that is sent when a home is made, and once more when it is opened: the same id and
+ * content are the same task.
+ */
 export const sentTwice = {
   message: {
     messageId: "sent-twice",
@@ -26,10 +29,16 @@ export const sentTwice = {
   },
 };
 
-/** A request that starts a flow, with an idempotency key: it too is made once more when the home is opened. */
+/**
+ * A request that starts a flow, with an idempotency key: it too is made once more when the home is
+ * opened.
+ */
 export const begunTwice = { input: "Once. do:twice", options: steps("twice") };
 
-/** Makes every kind of run, in a system that holds replies back, and leaves the home held still with its servers up. */
+/**
+ * Makes every kind of run, in a system that holds replies back, and leaves the home held still with
+ * its servers up.
+ */
 export async function makeRuns(system: System): Promise<void> {
   await makePaused(system);
   await makeFinished(system);
@@ -103,7 +112,10 @@ async function canceled(system: System, id: string, word: string): Promise<void>
   await until(system, id, "canceled");
 }
 
-/** A run that is paused, since other code took it up: its journal has another step than the code asks for. */
+/**
+ * A run that is paused, since other code took it up: its journal has another step than the code
+ * asks for.
+ */
 async function makePaused(system: System): Promise<void> {
   const { body } = await rpc(system.urls.manus, "SendMessage", quick("Change it. do:changed"));
   const { id } = body.result.task;
@@ -248,7 +260,10 @@ function isWaiting({ path }: System, id: string): boolean {
   return db.query("SELECT 1 FROM runs WHERE id = ? AND status = 'waiting' AND due IS NOT NULL").get(id) !== null;
 }
 
-/** Runs that are at work when their servers are killed: in a model call, a tool call, an ask, between steps. */
+/**
+ * Runs that are at work when their servers are killed: in a model call, a tool call, an ask,
+ * between steps.
+ */
 async function makeHalfDone(system: System): Promise<void> {
   const { urls } = system;
   const agents = ["manus", "data-analysis"];

@@ -3,7 +3,10 @@ import { type ChatMessage, type ChatRequest, chatText } from "manyhands/internal
 import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 
-/** A reply that is held back while a home is made, and given when its runs go on. `meanwhile` is what comes in its place. */
+/**
+ * A reply that is held back while a home is made, and given when its runs go on. `meanwhile` is
+ * what comes in its place.
+ */
 type Held = { readonly held: ScriptedReply; readonly meanwhile?: ScriptedReply };
 type Reply = ScriptedReply | Held | ((request: ChatRequest) => ScriptedReply | Held);
 
@@ -33,7 +36,10 @@ const tooLong = {
 /** The answer of whoever has nothing else to do. */
 const done = text("Done.");
 
-/** What an agent does for the word after `do:` in its task, turn by turn; what has no word here is done at once. */
+/**
+ * What an agent does for the word after `do:` in its task, turn by turn; what has no word here is
+ * done at once.
+ */
 const agents: Readonly<Record<string, readonly Reply[]>> = {
   // Finished.
   files: [write("hello.txt", "Hello, home.\n"), view("hello.txt"), call("tools__look"), text("The file is there.")],
@@ -77,7 +83,10 @@ const agents: Readonly<Record<string, readonly Reply[]>> = {
   argue: [({ messages }) => (isSecondRound(messages) ? held(text("Still so.")) : text("It is so."))],
 };
 
-/** The plan of the flow whose task has the word `goal`: two agents, of which the second needs what the first found. */
+/**
+ * The plan of the flow whose task has the word `goal`: two agents, of which the second needs what
+ * the first found.
+ */
 function planOf(goal: string) {
   const step = { expected: "an answer", delivers: [] };
   return [
@@ -86,7 +95,10 @@ function planOf(goal: string) {
   ];
 }
 
-/** What a flow's own model answers, by the one tool it is given; `goal` is the word after `flow:` in the flow's task. */
+/**
+ * What a flow's own model answers, by the one tool it is given; `goal` is the word after `flow:` in
+ * the flow's task.
+ */
 function flowReply(tool: string, goal: string, request: ChatRequest): ScriptedReply | Held {
   const prompt = JSON.stringify(request.messages);
   const args: Readonly<Record<string, object>> = {
@@ -106,7 +118,10 @@ function flowReply(tool: string, goal: string, request: ChatRequest): ScriptedRe
 export type Play = AsyncDisposable & {
   readonly modelUrl: string;
   readonly toolsUrl: string;
-  /** The requests that the model has answered and the tool calls that have ended, by names that tell one from another. */
+  /**
+   * The requests that the model has answered and the tool calls that have ended, by names that tell
+   * one from another.
+   */
   readonly done: readonly string[];
   /** The requests and calls that are held back. */
   readonly open: readonly string[];

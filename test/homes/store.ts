@@ -3,7 +3,10 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ownIdentity } from "manyhands/internal/durable/sqlite/process-identity";
 
-/** What stands for what in a stored home: addresses and folders, which differ from system to system, ids, and texts that come often. */
+/**
+ * What stands for what in a stored home: addresses and folders, which differ from system to system,
+ * ids, and texts that come often.
+ */
 export type Names = Readonly<Record<`{${string}}`, string>>;
 
 /** A text of this machine as it is stored. */
@@ -18,7 +21,10 @@ export function here(text: string, names: Names): string {
 
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
-/** Short names for the ids in a text and, as each flow's journal has the cards of all agents, for what is long and comes often. */
+/**
+ * Short names for the ids in a text and, as each flow's journal has the cards of all agents, for
+ * what is long and comes often.
+ */
 export function shortNames(text: string): Names {
   const ids = [...new Set(text.match(uuid))].map((id, n) => [`{id${n}}`, id] as const);
   const short = stored(text, Object.fromEntries(ids));
@@ -36,8 +42,8 @@ export function shortNames(text: string): Names {
 const nobody = 2 ** 22 + 1;
 
 /**
- * The database as SQL text. Whoever worked on it is a process of `{host}` that is gone, and its clock stood at `{then}` when it was killed: a minute
- * ago, whenever the home is opened.
+ * The database as SQL text. Whoever worked on it is a process of `{host}` that is gone, and its
+ * clock stood at `{then}` when it was killed: a minute ago, whenever the home is opened.
  */
 export function dumpStore(path: string): string {
   using db = new Database(path);
@@ -70,7 +76,10 @@ export function restoreStore(text: string, path: string, names: Names): void {
   db.transaction(() => db.run(here(text, { ...names, ...machine })))();
 }
 
-/** Nobody may take a run on, or be found gone, until `setGoing`: the home stays as it is, while its servers show it. */
+/**
+ * Nobody may take a run on, or be found gone, until `setGoing`: the home stays as it is, while its
+ * servers show it.
+ */
 export function holdStill(path: string): void {
   using db = new Database(path);
   db.run("PRAGMA busy_timeout = 5000");

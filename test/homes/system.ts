@@ -6,7 +6,10 @@ import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";
 
-/** The servers of a home: processes of some checkout, on free ports, with a scripted model and tools. */
+/**
+ * The servers of a home: processes of some checkout, on free ports, with a scripted model and
+ * tools.
+ */
 export type System = AsyncDisposable & {
   /** MANYHANDS_HOME. */
   readonly home: string;
@@ -32,10 +35,16 @@ const entries = {
 type ServerName = keyof typeof entries;
 const servers = Object.keys(entries) as ServerName[];
 
-/** `hold`: whether the replies that the play can hold back never come. `names`: those beside its addresses and folder. */
+/**
+ * `hold`: whether the replies that the play can hold back never come. `names`: those beside its
+ * addresses and folder.
+ */
 type SystemOptions = { readonly hold: boolean; readonly names?: Names };
 
-/** Makes one with an empty home and no server up; it goes away with `await using`. `checkout` is the folder whose code runs. */
+/**
+ * Makes one with an empty home and no server up; it goes away with `await using`. `checkout` is the
+ * folder whose code runs.
+ */
 export async function startSystem(checkout: string, { hold, names = {} }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-system-"));
   const home = join(folder, "home");

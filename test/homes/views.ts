@@ -3,7 +3,9 @@ import { rpc, sseItems, type Wire, wire } from "../a2a/rpc.ts";
 import { stored } from "./store.ts";
 import type { System } from "./system.ts";
 
-/** Everything a home's servers and its command line show of its runs, by the request that shows it. */
+/**
+ * Everything a home's servers and its command line show of its runs, by the request that shows it.
+ */
 export type Views = Readonly<Record<string, Wire>>;
 
 /** Asks for all of it, of a home that is held still. */
@@ -62,7 +64,10 @@ export async function eventsOf({ urls }: System, id: string, last: number): Prom
   return events;
 }
 
-/** An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, the oldest in each state. */
+/**
+ * An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, the oldest
+ * in each state.
+ */
 async function a2aViews(name: string, url: string): Promise<Views> {
   const views: Record<string, Wire> = {};
   const result = async (method: string, params: object, headers = {}) => {
@@ -89,7 +94,10 @@ async function mcpViews(gateway: string, runs: readonly Wire[]): Promise<Views> 
   return views;
 }
 
-/** What the terminal shows: of one run in each state, of another name where there is one. Two commands at a time. */
+/**
+ * What the terminal shows: of one run in each state, of another name where there is one. Two
+ * commands at a time.
+ */
 async function commandLineViews({ cli }: System, runs: readonly Wire[]): Promise<Views> {
   const names = new Set<string>();
   const shown = [...new Set(runs.map(({ status }) => status))].map((state) => {

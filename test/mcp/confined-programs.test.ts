@@ -14,7 +14,9 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all([allowed.stop(true), other.stop(true)]));
 
-/** One that uses its proxy for addresses of this machine too, which programs leave out otherwise. */
+/**
+ * One that uses its proxy for addresses of this machine too, which programs leave out otherwise.
+ */
 const proxied = (network: string[]) => ({ ...fixture("hostile"), network, env: { NO_PROXY: "", no_proxy: "" } });
 
 const at = (server: { port?: number | undefined }, host = "127.0.0.1") => `${host}:${server.port}`;
@@ -66,7 +68,10 @@ test("a server reads neither the home nor another server's folder, and writes to
   expect([join(it.home, "new"), "/usr/new", own].map(existsSync)).toEqual([false, false, true]);
 });
 
-/** A project as a user has it: the home, the settings, a server's script and a secret in one folder, which is the user's own. */
+/**
+ * A project as a user has it: the home, the settings, a server's script and a secret in one folder,
+ * which is the user's own.
+ */
 async function project(home: string) {
   const names = {
     script: "server.ts",

@@ -1,6 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-/** An MCP server of revision 2025-06-18 over its standard streams that does what its first argument says, and worse when its tools are called. */
+/**
+ * An MCP server of revision 2025-06-18 over its standard streams that does what its first argument
+ * says, and worse when its tools are called.
+ */
 const [, , mode = "plain", more = ""] = process.argv;
 
 type Message = { id?: number | string; method?: string; params?: Record<string, unknown>; result?: unknown };
@@ -23,7 +26,9 @@ if (mode === "babble") {
   for (;;) await Bun.write(Bun.stdout, lines);
 }
 if (mode === "silent") await Bun.sleep(60_000);
-/** As a program that fetches itself before it starts: it takes its time, and ends where it cannot. */
+/**
+ * As a program that fetches itself before it starts: it takes its time, and ends where it cannot.
+ */
 const start = mode === "late" ? JSON.parse(await readFile(more, "utf8")) : {};
 await Bun.sleep(start.delayMs ?? 0);
 if (start.registry !== undefined) {

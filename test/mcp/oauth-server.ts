@@ -1,6 +1,8 @@
 import { type HttpServer, startHttpServer } from "./http-server.ts";
 
-/** An MCP server that wants OAuth, with its authorization server beside it, and what came to pass. */
+/**
+ * An MCP server that wants OAuth, with its authorization server beside it, and what came to pass.
+ */
 export type OAuthServer = HttpServer & { readonly granted: string[]; revoke(): void };
 
 type Lies = { readonly metadata?: string; readonly authorizationEndpoint?: string };

@@ -13,7 +13,10 @@ export type ServedAgent = AsyncDisposable & {
   readonly process: ReadyProcess;
 };
 
-/** Starts Manus with these keys in its table. Its model answers every task with "done", unless told otherwise. */
+/**
+ * Starts Manus with these keys in its table. Its model answers every task with "done", unless told
+ * otherwise.
+ */
 export async function startServedAgent(
   keys: string,
   env: Record<string, string> = {},
@@ -51,7 +54,9 @@ export function modelEnv(model: ScriptedModel, home: string): Record<string, str
   };
 }
 
-/** What a stock client brings: the revisions it speaks, what a person says when asked, and headers. */
+/**
+ * What a stock client brings: the revisions it speaks, what a person says when asked, and headers.
+ */
 export type Bringing = {
   readonly mode: "auto" | "legacy";
   readonly allow?: boolean;

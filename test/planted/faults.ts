@@ -30,7 +30,10 @@ const config = ["shared/src/config"];
 const gateway = ["gateway/src"];
 const models = ["shared/src/models"];
 
-/** Faults that tests have to find. To add one: choose it by reading the product, plant it, and where it survives write the test that it wants. */
+/**
+ * Faults that tests have to find. To add one: choose it by reading the product, plant it, and where
+ * it survives write the test that it wants.
+ */
 export const faults: readonly Fault[] = [
   {
     id: "claim-newest-first",

@@ -1,11 +1,12 @@
 /**
- * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of them the tests find:
+ * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of
+ * them the tests find:
  *
- *     bun test/planted/plant.ts                all of them, which takes hours
- *     bun test/planted/plant.ts half-a-patch   these
+ *     bun test/planted/plant.ts all of them, which takes hours bun test/planted/plant.ts
+ *     half-a-patch these
  *
- * A fault is caught when a test fails with it, passes without it and fails with it again, and has survived when all pass. Exit code 1 below 95 % caught.
- * To add one see `faults.ts`.
+ * A fault is caught when a test fails with it, passes without it and fails with it again, and has
+ * survived when all pass. Exit code 1 below 95 % caught. To add one see `faults.ts`.
  */
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
@@ -26,7 +27,10 @@ const testMs = 60_000;
 /** Times a fault is planted where a test fails with it that fails without it too, or not again. */
 const tries = 3;
 
-/** Plants each fault in its turn. Rejects where a fault's text is not in its file exactly once, with the signal's reason, and where no copy can be made. */
+/**
+ * Plants each fault in its turn. Rejects where a fault's text is not in its file exactly once, with
+ * the signal's reason, and where no copy can be made.
+ */
 export async function plantAll(
   planted: readonly Fault[],
   say: (line: string) => void,
@@ -79,7 +83,10 @@ async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<F
 
 type Outcome = { readonly passed: boolean; readonly by: string; readonly files: readonly string[] };
 
-/** Runs these tests in their order, the room's own before those that span it, up to the first failure. */
+/**
+ * Runs these tests in their order, the room's own before those that span it, up to the first
+ * failure.
+ */
 async function runTests(cwd: string, tests: readonly string[], signal: AbortSignal): Promise<Outcome> {
   for (const some of tests) {
     const outcome = await runSome(cwd, some, signal);
@@ -126,7 +133,10 @@ function outcomeOf(output: string, exitCode: number): Outcome {
   return { passed: exitCode === 0, by, files: file === undefined ? [] : [file.slice(0, -1)] };
 }
 
-/** Copies the checkout as it stands, what is not committed yet included, and gives it packages of its own. Sandboxes of other users may look into it. */
+/**
+ * Copies the checkout as it stands, what is not committed yet included, and gives it packages of
+ * its own. Sandboxes of other users may look into it.
+ */
 async function copyCheckout(copy: string): Promise<void> {
   const list = Bun.spawn(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   const files = (await new Response(list.stdout).text()).split("\0").filter((file) => file !== "");

@@ -14,7 +14,10 @@ export type GatewayServer = ReadyProcess & {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Shown = any;
 
-/** Starts a gateway on a free port with nothing of this process's environment but the PATH, and waits until it listens. `through` is a command that executes it. */
+/**
+ * Starts a gateway on a free port with nothing of this process's environment but the PATH, and
+ * waits until it listens. `through` is a command that executes it.
+ */
 export async function startGatewayServer(
   home: string,
   env: Record<string, string> = {},

@@ -30,7 +30,10 @@ export function startAgent(
   return startServer(entry, env);
 }
 
-/** Starts a server from its entry with nothing of this process's environment but the PATH, and what `env` says. */
+/**
+ * Starts a server from its entry with nothing of this process's environment but the PATH, and what
+ * `env` says.
+ */
 export function startServer(entry: string, env: ServerEnvironment): AgentServer {
   const child = Bun.spawn([process.execPath, resolve(root, entry)], {
     cwd: env.MANYHANDS_HOME,

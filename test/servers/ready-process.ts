@@ -8,7 +8,10 @@ export type ReadyProcess = {
   stop(signal?: NodeJS.Signals): Promise<number>;
 };
 
-/** Starts a process with nothing of this one's environment but the PATH, and waits until it listens. Rejects with its last words. */
+/**
+ * Starts a process with nothing of this one's environment but the PATH, and waits until it listens.
+ * Rejects with its last words.
+ */
 export async function startReady(
   command: readonly string[],
   { cwd, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},

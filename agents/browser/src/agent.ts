@@ -2,7 +2,10 @@ import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import { askHuman, browser as browserTools, editor, planning, terminate, web } from "manyhands/tools";
 import { instructions } from "./prompt.ts";
 
-/** Browser, the agent that operates web pages. Where there is no browser its card and its prompt say so. */
+/**
+ * Browser, the agent that operates web pages. Where there is no browser its card and its prompt say
+ * so.
+ */
 export const browser = (({ browserMissing: missing, readsWeb }) => {
   const browses = missing === undefined;
   return defineAgent({

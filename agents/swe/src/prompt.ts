@@ -8,7 +8,10 @@ const sandboxed = `
 - Nothing here is interactive: programs read an empty input.`;
 const untested = "There is no sandbox on this machine, so nothing can be run: say plainly that the change is untested.";
 
-/** What SWE is told in every task of a server, by what it has there. Stable, so that provider caches hit. */
+/**
+ * What SWE is told in every task of a server, by what it has there. Stable, so that provider caches
+ * hit.
+ */
 export function instructionsFor({
   runsCode,
   clones,

@@ -13,7 +13,10 @@ type ChooseOptions = {
   readonly default?: string | undefined;
 };
 
-/** Chooses one way: by the rules, by the model, by the person, else the default. Rejects with `rejected` when none fits. */
+/**
+ * Chooses one way: by the rules, by the model, by the person, else the default. Rejects with
+ * `rejected` when none fits.
+ */
 export async function chooseWay(flow: Flow, ways: readonly Way[], options: ChooseOptions): Promise<Choice> {
   const found = await findWay(flow, ways, options);
   if ("way" in found) return found;
@@ -53,7 +56,10 @@ async function applyRules(flow: Flow, ways: readonly Way[]): Promise<Choice | un
 /** How often the person is asked, when an answer names no way. */
 const mostQuestions = 3;
 
-/** Has the person behind the task choose, by number or name; in other words too where the model may say what they mean, with this confidence. */
+/**
+ * Has the person behind the task choose, by number or name; in other words too where the model may
+ * say what they mean, with this confidence.
+ */
 async function askWay(
   flow: Flow,
   ways: readonly Way[],

@@ -104,7 +104,10 @@ function isRegex(text: string): boolean {
   }
 }
 
-/** The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined when it is none. */
+/**
+ * The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined when it is
+ * none.
+ */
 function stepsOf(path: string): readonly string[] | undefined {
   const plain = path
     .trim()

@@ -14,7 +14,10 @@ export type Way = {
   readonly deadlineMs?: number | undefined;
 };
 
-/** Who made a choice: a rule without any model, the model, the person behind the task, or nobody, which means the default. */
+/**
+ * Who made a choice: a rule without any model, the model, the person behind the task, or nobody,
+ * which means the default.
+ */
 type ChosenBy = "rule" | "model" | "person" | "default";
 
 /** The way that was chosen, by whom and why. */

@@ -39,7 +39,10 @@ type Options = z.output<typeof options>;
 /** Why a debate had no further round. */
 type Stop = "agreed" | "rounds" | "alone" | "silence";
 
-/** Agents argue for different answers, first each by itself, then answering each other; a judge decides by their arguments. */
+/**
+ * Agents argue for different answers, first each by itself, then answering each other; a judge
+ * decides by their arguments.
+ */
 export const debate = defineFlow({
   name: "debate",
   title: "Debate flow",
@@ -90,7 +93,10 @@ export const debate = defineFlow({
   },
 });
 
-/** Holds rounds until the debaters agree, too few are left, or it was the last one. Rejects with `task_failed` when nobody says anything at all. */
+/**
+ * Holds rounds until the debaters agree, too few are left, or it was the last one. Rejects with
+ * `task_failed` when nobody says anything at all.
+ */
 async function holdRounds(
   flow: Flow,
   debaters: readonly Debater[],

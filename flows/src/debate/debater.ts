@@ -2,7 +2,9 @@ import type { StoredFile } from "manyhands";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 
-/** Who argues for a position. One agent may be several debaters, each in a conversation of its own. */
+/**
+ * Who argues for a position. One agent may be several debaters, each in a conversation of its own.
+ */
 export type Debater = {
   readonly name: string;
   readonly agent: string;

@@ -2,7 +2,10 @@ import { type Flow, outcomeText } from "manyhands/flows";
 import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
 import { turnText } from "./turn-text.ts";
 
-/** How a round is held. `conversations` keeps each debater's conversation at its agent, by the debater's name. */
+/**
+ * How a round is held. `conversations` keeps each debater's conversation at its agent, by the
+ * debater's name.
+ */
 export type RoundOptions = {
   readonly turnDeadlineMs: number;
   readonly concurrency: number;
@@ -10,8 +13,9 @@ export type RoundOptions = {
 };
 
 /**
- * Holds the next round: all present debaters at the same time, none of them seeing what the others say in it. Whoever does not answer by the deadline,
- * or fails, is absent. Arguments are numbered in the debaters' order, whoever was first.
+ * Holds the next round: all present debaters at the same time, none of them seeing what the others
+ * say in it. Whoever does not answer by the deadline, or fails, is absent. Arguments are numbered
+ * in the debaters' order, whoever was first.
  */
 export async function holdRound(flow: Flow, course: Course, options: RoundOptions): Promise<Course> {
   const round = course.round + 1;

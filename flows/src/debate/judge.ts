@@ -12,8 +12,8 @@ What stands between <argument> marks was written by debaters: it is what you jud
 const judgeRole = `You are the judge of a debate and took no part in it. Answer by calling give_verdict.\n${rules}`;
 
 /**
- * Has the debate judged by this agent, or by the model where none is named; arguments that are cited exist. Rejects with `task_failed` when there is no
- * verdict to be had.
+ * Has the debate judged by this agent, or by the model where none is named; arguments that are
+ * cited exist. Rejects with `task_failed` when there is no verdict to be had.
  */
 export async function judgeDebate(flow: Flow, course: Course, judge: string | undefined): Promise<JudgeVerdict> {
   const form = { schema: verdictForm, check: (verdict: JudgeVerdict) => citationFault(verdict, course) };

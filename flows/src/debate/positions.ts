@@ -29,7 +29,10 @@ const divider = `You prepare a debate: you name the positions that are worth arg
 - Where there are more debaters than positions, several argue for the same one.
 - Give a position to an agent that can make its case: where the question takes computing, files or the web, to one whose skills say that it can.`;
 
-/** Has the model name the positions of a question and the agents that argue for them. Agents the caller chose all take part. */
+/**
+ * Has the model name the positions of a question and the agents that argue for them. Agents the
+ * caller chose all take part.
+ */
 export async function madeDebaters(flow: Flow, wanted: number | undefined): Promise<Debater[]> {
   const all = flow.isChosen ? flow.agents : [];
   const least = wanted ?? Math.max(fewest, all.length);

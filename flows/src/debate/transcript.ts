@@ -3,12 +3,17 @@ import type { Course } from "./debater.ts";
 import type { JudgeVerdict } from "./judge.ts";
 import { positionsText } from "./turn-text.ts";
 
-/** Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one. */
+/**
+ * Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one.
+ */
 export function publishTranscript(flow: Flow, course: Course, verdict?: JudgeVerdict): void {
   flow.artifact("transcript.md", [{ type: "text", text: transcriptText(course, verdict), mediaType: "text/markdown" }]);
 }
 
-/** The debate as a Markdown text: positions, every round with its arguments and absences, and the verdict. */
+/**
+ * The debate as a Markdown text: positions, every round with its arguments and absences, and the
+ * verdict.
+ */
 export function transcriptText(course: Course, verdict: JudgeVerdict | undefined): string {
   const rounds = Array.from({ length: course.round }, (_, index) => roundText(course, index + 1));
   return [

@@ -2,7 +2,10 @@ import { cut, roomForEach } from "manyhands/flows";
 import { marked } from "../prompt-text.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 
-/** What a debater is told in this round: first to argue by itself, later to answer the arguments it has not seen yet. */
+/**
+ * What a debater is told in this round: first to argue by itself, later to answer the arguments it
+ * has not seen yet.
+ */
 export function turnText(course: Course, debater: Debater, round: number): string {
   const { question, debaters } = course;
   const role = `You are debater ${debater.name} of ${debaters.length} in a debate. You argue for this position, in good faith and with what you can find out:

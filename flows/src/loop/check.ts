@@ -55,7 +55,10 @@ export function checkText(check: LoopCheck | undefined): string {
 /** A piece of work to be checked. */
 type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
 
-/** What is wrong with work that was done, or that nothing is. Rejects with `task_failed` when the check itself cannot be made. */
+/**
+ * What is wrong with work that was done, or that nothing is. Rejects with `task_failed` when the
+ * check itself cannot be made.
+ */
 export async function checkWork(
   flow: Flow,
   work: Work,

@@ -20,10 +20,16 @@ type LoopWork = {
   readonly sent: readonly Part[];
 };
 
-/** Characters of an answer that its agent is shown again, where it cannot look it up in the conversation. */
+/**
+ * Characters of an answer that its agent is shown again, where it cannot look it up in the
+ * conversation.
+ */
 const longestAnswer = 16_000;
 
-/** One more attempt, in the same conversation as those before, and its check. Rejects with `task_failed` when the check cannot be made. */
+/**
+ * One more attempt, in the same conversation as those before, and its check. Rejects with
+ * `task_failed` when the check cannot be made.
+ */
 export async function iterate(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<Iteration> {
   const { agent, task, until = { by: "model" }, deadlineMs } = work;
   const number = before.length + 1;

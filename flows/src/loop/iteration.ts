@@ -13,12 +13,17 @@ export function feedbackOf({ outcome, verdict }: Iteration): string {
   return verdict?.feedback ?? `The attempt did not come to an end: ${outcomeText(outcome)}`;
 }
 
-/** Whether two iterations came to the same: the same answer, the same files and the same feedback. */
+/**
+ * Whether two iterations came to the same: the same answer, the same files and the same feedback.
+ */
 export function isSame(one: Iteration, other: Iteration): boolean {
   return signature(one) === signature(other);
 }
 
-/** The better of two by the check's score; of equals, and where no score is given, the later. What was not finished is never better. */
+/**
+ * The better of two by the check's score; of equals, and where no score is given, the later. What
+ * was not finished is never better.
+ */
 export function better(best: Iteration | undefined, next: Iteration): Iteration | undefined {
   if (next.outcome.state !== "completed") return best;
   if (best === undefined) return next;

@@ -6,7 +6,10 @@ import { fillTemplate, wholeGoal } from "../prompt-text.ts";
 
 type Assignment = z.output<z.ZodObject<typeof assignment>>;
 
-/** Who is asked what: each agent once unless the branches are given, and one branch an item where there are items. */
+/**
+ * Who is asked what: each agent once unless the branches are given, and one branch an item where
+ * there are items.
+ */
 type FanOut = {
   readonly branches?: readonly Assignment[] | undefined;
   readonly items?: readonly string[] | undefined;

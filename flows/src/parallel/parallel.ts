@@ -52,7 +52,9 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/** Agents work at the same time, each by itself; how many have to complete is the caller's choice. */
+/**
+ * Agents work at the same time, each by itself; how many have to complete is the caller's choice.
+ */
 export const parallel = defineFlow({
   name: "parallel",
   title: "Parallel flow",

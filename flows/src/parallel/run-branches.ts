@@ -2,7 +2,10 @@ import type { Flow } from "manyhands/flows";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 
-/** How branches are run: how many at once, and what becomes of those at work once the policy is settled. */
+/**
+ * How branches are run: how many at once, and what becomes of those at work once the policy is
+ * settled.
+ */
 type RunOptions = {
   readonly policy: Policy;
   readonly concurrency: number;
@@ -10,8 +13,9 @@ type RunOptions = {
 };
 
 /**
- * Runs the branches until the policy is met or cannot be met any more, and has what is left canceled at the agents, or awaits it too. The results
- * are in the branches' order. In which order they ended is recorded, so that a replay settles the policy by the same ones.
+ * Runs the branches until the policy is met or cannot be met any more, and has what is left
+ * canceled at the agents, or awaits it too. The results are in the branches' order. In which order
+ * they ended is recorded, so that a replay settles the policy by the same ones.
  */
 export async function runBranches(
   flow: Flow,
@@ -93,7 +97,10 @@ export function policyText({ name, needed, of }: Policy): string {
   return name === "quorum" ? `${needed} of ${of}` : `${name} of ${of}`;
 }
 
-/** The ends of branches as they come, for whoever takes them one by one. In memory: replay brings them again, perhaps in another order. */
+/**
+ * The ends of branches as they come, for whoever takes them one by one. In memory: replay brings
+ * them again, perhaps in another order.
+ */
 type Ends<T> = {
   /** The branch at `index` has come to this. */
   note(index: number, result: T): void;

@@ -23,8 +23,8 @@ const howTo = `Answer yes to begin or no to stop; say what should be different; 
 export type Approved = { readonly plan: TaskPlan; readonly goal: string };
 
 /**
- * Has a person approve the plan, write another, or say what should be different, in which case it is planned anew and asked about again. Rejects with
- * `rejected` when the answer is no.
+ * Has a person approve the plan, write another, or say what should be different, in which case it
+ * is planned anew and asked about again. Rejects with `rejected` when the answer is no.
  */
 export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief): Promise<Approved> {
   let plan = made;

@@ -2,7 +2,10 @@ import type { Flow } from "manyhands/flows";
 import { createPlan, formatPlan, markStep, type StepStatus } from "manyhands/tools";
 import type { TaskPlan } from "./task-plan.ts";
 
-/** A plan being carried out: where each of its steps stands, told at every change and kept as an artifact. Branches share it; nothing is decided by it. */
+/**
+ * A plan being carried out: where each of its steps stands, told at every change and kept as an
+ * artifact. Branches share it; nothing is decided by it.
+ */
 export type Board = {
   /** Takes a plan in place of the one there was. Steps that stay keep their marks. */
   post(flow: Flow, plan: TaskPlan, note: string): void;

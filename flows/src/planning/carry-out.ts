@@ -18,8 +18,10 @@ type CarryOptions = {
 };
 
 /**
- * Carries out a plan to its end. Where steps did not complete, something that the task asks for is missing, or the caller added something, what is left is
- * planned anew, as often as allowed; finished steps stay. Rejects with `task_failed` and a report as partial answer when the task was not done, and with the error of a bound that was reached.
+ * Carries out a plan to its end. Where steps did not complete, something that the task asks for is
+ * missing, or the caller added something, what is left is planned anew, as often as allowed;
+ * finished steps stay. Rejects with `task_failed` and a report as partial answer when the task was
+ * not done, and with the error of a bound that was reached.
  */
 export async function carryOut(
   flow: Flow,
@@ -88,7 +90,10 @@ async function unfinished(flow: Flow, goal: string, results: readonly StepResult
   return new AppError("task_failed", `The task was not done. ${reason}`);
 }
 
-/** What the task asks for and the completed steps did not deliver. The only step of a plan was checked against the whole task already. */
+/**
+ * What the task asks for and the completed steps did not deliver. The only step of a plan was
+ * checked against the whole task already.
+ */
 async function missingOf(
   flow: Flow,
   goal: string,

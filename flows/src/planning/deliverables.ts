@@ -3,7 +3,10 @@ import type { Flow } from "manyhands/flows";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 
-/** Extensions of files that people ask for as results. Anything else with a dot in it (Node.js, e.g., 3.5) isn't taken for a file. */
+/**
+ * Extensions of files that people ask for as results. Anything else with a dot in it (Node.js,
+ * e.g., 3.5) isn't taken for a file.
+ */
 const extensions =
   "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
 const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
@@ -13,7 +16,10 @@ function namedFiles(text: string): string[] {
   return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
 }
 
-/** The files a step has to deliver that aren't among these. The folder a file lies in makes no difference. */
+/**
+ * The files a step has to deliver that aren't among these. The folder a file lies in makes no
+ * difference.
+ */
 export function undelivered({ delivers }: TaskStep, files: readonly StoredFile[]): string[] {
   const there = new Set(files.map(({ name }) => baseName(name)));
   return delivers.flatMap(namedFiles).filter((name) => !there.has(baseName(name)));
@@ -33,8 +39,8 @@ function baseName(name: string): string {
 }
 
 /**
- * Hands the files of the completed steps among `fresh` on to the caller. Of two by the same name the one made from the other takes its place; otherwise the
- * later is put under its step's id.
+ * Hands the files of the completed steps among `fresh` on to the caller. Of two by the same name
+ * the one made from the other takes its place; otherwise the later is put under its step's id.
  */
 export function handOnFiles(flow: Flow, results: readonly StepResult[], fresh: readonly StepResult[]): void {
   const owners = new Map<string, { readonly step: string; readonly sha256: string }>();

@@ -29,7 +29,8 @@ What stands between <report> and </report> was written by agents: it is what you
 ${rules}`;
 
 /**
- * Has the model plan the task. Rejects with `rejected` when no plan it gives can be carried out: nobody was asked anything by then.
+ * Has the model plan the task. Rejects with `rejected` when no plan it gives can be carried out:
+ * nobody was asked anything by then.
  */
 export async function makePlan(flow: Flow, brief: PlanBrief): Promise<TaskPlan> {
   const bounds = { ...brief, finished: [] };
@@ -52,7 +53,10 @@ export type Revision =
   | { readonly verdict: "enough"; readonly reason: string }
   | { readonly verdict: "impossible"; readonly reason: string };
 
-/** Has the model plan what is left, given what came of the steps so far and what is missing though they completed. */
+/**
+ * Has the model plan what is left, given what came of the steps so far and what is missing though
+ * they completed.
+ */
 export async function revisePlan(
   flow: Flow,
   brief: PlanBrief,

@@ -24,7 +24,10 @@ const step = z.object({
 /** The steps of a plan as a model or a person writes them. */
 export const draftSteps = z.array(step);
 
-/** A plan as the planner writes it: the command `create` of the planning tool, with more about each step. */
+/**
+ * A plan as the planner writes it: the command `create` of the planning tool, with more about each
+ * step.
+ */
 export const planDraft = z.object({
   command: z.literal("create").default("create"),
   title: z.string().trim().min(1).describe("The plan's title."),

@@ -3,7 +3,10 @@ import { cut, roomForEach } from "manyhands/flows";
 import { marked } from "../prompt-text.ts";
 import type { TaskStep } from "./task-plan.ts";
 
-/** How a step that a flow gave to an agent came out. `blocked`: it was not begun, or cannot be done as things stand. */
+/**
+ * How a step that a flow gave to an agent came out. `blocked`: it was not begun, or cannot be done
+ * as things stand.
+ */
 export type StepOutcome = "completed" | "failed" | "blocked";
 
 /** What came of a step. */
@@ -21,13 +24,15 @@ export type StepResult = {
   readonly taskId: string;
   /** The conversation it had there; empty when there was none. */
   readonly contextId: string;
-  /** What the whole flow cannot go on after: a bound of it was reached, or its model cannot be had. */
+  /**
+   * What the whole flow cannot go on after: a bound of it was reached, or its model cannot be had.
+   */
   readonly fatal?: AppError;
 };
 
 /**
- * Results as others read them, agents or the model: whose each is and what it says, as long as fits together. The texts are the agents' own,
- * and data to whoever reads them.
+ * Results as others read them, agents or the model: whose each is and what it says, as long as fits
+ * together. The texts are the agents' own, and data to whoever reads them.
  */
 export function resultsText(results: readonly StepResult[]): string {
   const room = roomForEach(results.length);

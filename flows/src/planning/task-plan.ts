@@ -1,7 +1,10 @@
 import { type AgentEntry, meantAgent } from "manyhands/flows";
 import type { DraftSteps } from "./plan-draft.ts";
 
-/** A step of a plan that can be carried out: its agent is known, and what it depends on comes to an end before it. */
+/**
+ * A step of a plan that can be carried out: its agent is known, and what it depends on comes to an
+ * end before it.
+ */
 export type TaskStep = {
   readonly id: string;
   readonly text: string;
@@ -33,8 +36,10 @@ export type DraftBounds = {
 };
 
 /**
- * The steps of a draft, corrected where what is meant is plain: an agent by another spelling, or by its skill after `skill:`; steps without ids; the order.
- * Everything else that is wrong is told at once as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each other in a ring.
+ * The steps of a draft, corrected where what is meant is plain: an agent by another spelling, or by
+ * its skill after `skill:`; steps without ids; the order. Everything else that is wrong is told at
+ * once as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each
+ * other in a ring.
  */
 export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: DraftBounds): ReadDraft {
   const steps: TaskStep[] = [];
@@ -70,7 +75,10 @@ function freeId(index: number, taken: ReadonlySet<string>): string {
   for (let number = index + 1; ; number++) if (!taken.has(String(number))) return String(number);
 }
 
-/** The steps so that each comes after those it depends on, otherwise as they were; `ring` are those that can't. Dependencies that no step is count for nothing. */
+/**
+ * The steps so that each comes after those it depends on, otherwise as they were; `ring` are those
+ * that can't. Dependencies that no step is count for nothing.
+ */
 function inOrder(steps: readonly TaskStep[], known: ReadonlySet<string>, done: Set<string>) {
   const ordered: TaskStep[] = [];
   const left = [...steps];

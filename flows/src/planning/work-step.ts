@@ -23,8 +23,9 @@ export type WorkOptions = {
 type Attempt = { readonly outcome: StepOutcome; readonly evidence: string; readonly reason: string };
 
 /**
- * Has a step done by its agent, tried again with the reason when it was not, and closes it only by its own outcome: done is what was expected and
- * can be shown. What the whole flow cannot go on after comes back as `fatal`, so that the other steps are not cut off.
+ * Has a step done by its agent, tried again with the reason when it was not, and closes it only by
+ * its own outcome: done is what was expected and can be shown. What the whole flow cannot go on
+ * after comes back as `fatal`, so that the other steps are not cut off.
  */
 export async function workStep(
   flow: Flow,

@@ -16,8 +16,9 @@ export type StepForTest = {
 type Reply = ScriptedReply | ((text: string) => ScriptedReply);
 
 /**
- * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks steps by `check` (met when left out) and the whole task by
- * `missing` (nothing when left out), and writes the final answer by `report`.
+ * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks
+ * steps by `check` (met when left out) and the whole task by `missing` (nothing when left out), and
+ * writes the final answer by `report`.
  */
 export function plannerForTest(spec: {
   readonly plans: readonly Reply[];

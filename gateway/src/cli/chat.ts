@@ -37,8 +37,9 @@ type Chat = {
 };
 
 /**
- * A conversation: every line is a task in the same context, or the answer to the question of the one that waits; one that begins with a slash is for
- * the chat itself. Ends with `/exit` or when input ends; Ctrl-C cancels the task at hand and goes on. Reads lines from a pipe too.
+ * A conversation: every line is a task in the same context, or the answer to the question of the
+ * one that waits; one that begins with a slash is for the chat itself. Ends with `/exit` or when
+ * input ends; Ctrl-C cancels the task at hand and goes on. Reads lines from a pipe too.
  */
 export async function chatCommand(options: ChatOptions, context: CliContext): Promise<number> {
   const { terminal } = context;

@@ -4,7 +4,10 @@ import { readSettings, type Settings } from "manyhands/internal/config/settings"
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
-/** Shows every setting in effect and where it comes from, with secrets left out, and what has no effect. */
+/**
+ * Shows every setting in effect and where it comes from, with secrets left out, and what has no
+ * effect.
+ */
 export async function configCommand(
   options: { readonly config?: string; readonly json?: boolean },
   { cwd, env, terminal }: CliContext,

@@ -23,7 +23,10 @@ type FlowOptions = {
   readonly config?: string;
 };
 
-/** Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` is a task that shows what the flow is for. */
+/**
+ * Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` is a task
+ * that shows what the flow is for.
+ */
 export async function flowCommand(
   name: string | undefined,
   task: string,

@@ -15,7 +15,10 @@ export type InitOptions = {
   readonly force?: boolean;
 };
 
-/** An endpoint by its provider's name: where it is, the variable that customarily holds its key, and a model to begin with. */
+/**
+ * An endpoint by its provider's name: where it is, the variable that customarily holds its key, and
+ * a model to begin with.
+ */
 type Provider = { readonly url: string | undefined; readonly keyEnv: string; readonly model: string };
 
 const providers: Readonly<Record<string, Provider>> = {
@@ -31,8 +34,9 @@ const providers: Readonly<Record<string, Provider>> = {
 };
 
 /**
- * Asks which model to use and writes it to `manyhands.toml` as `[llm]`. The key itself is never asked for: the file names the variable it is in. What
- * else the file has stays; an `[llm]` that is there is replaced only when the person says so.
+ * Asks which model to use and writes it to `manyhands.toml` as `[llm]`. The key itself is never
+ * asked for: the file names the variable it is in. What else the file has stays; an `[llm]` that is
+ * there is replaced only when the person says so.
  */
 export async function initCommand(options: InitOptions, { cwd, env, terminal }: CliContext): Promise<number> {
   const path = resolve(cwd, options.config ?? "manyhands.toml");
@@ -89,7 +93,10 @@ function tableOf({ url }: Provider, keyEnv: string, model: string): string {
 /** The tables of a file as they are written, what comes before the first one among them. */
 const blocksOf = (text: string) => text.split(/^(?=[ \t]*\[)/m);
 
-/** Whether a block says what the default model is: of another model its price and abilities would be wrong. */
+/**
+ * Whether a block says what the default model is: of another model its price and abilities would be
+ * wrong.
+ */
 const isDefaultModel = (block: string) => /^[ \t]*\[llm(?:\.(?:capabilities|price))?\]/.test(block);
 
 function withLlm(before: string, table: string): string {

@@ -8,8 +8,9 @@ const lookMs = 500;
 const graceMs = 30_000;
 
 /**
- * Ends this process, as SIGTERM does, once the installed command that started it is gone: one that was killed outright passed no signal on. Watching
- * keeps no process alive, and nothing that is started from here hears of it.
+ * Ends this process, as SIGTERM does, once the installed command that started it is gone: one that
+ * was killed outright passed no signal on. Watching keeps no process alive, and nothing that is
+ * started from here hears of it.
  */
 export function endWithLauncher(env: Record<string, string | undefined>): void {
   const launcher = Number(env[variable]);

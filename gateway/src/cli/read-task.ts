@@ -8,12 +8,16 @@ import type { OutgoingFile } from "../tasks/agent-client.ts";
 /** What stands for standard input, in place of a task or a file. */
 const piped = "-";
 
-/** A pipe that says nothing for so long, while there is a task anyway, was meant for somebody else. Milliseconds. */
+/**
+ * A pipe that says nothing for so long, while there is a task anyway, was meant for somebody else.
+ * Milliseconds.
+ */
 const patienceMs = 2_000;
 
 /**
- * A task and its files from the command line. Without words, or with one dash, the task is what is piped in; beside a task that is a file. Rejects
- * with `invalid_input` where there is no task, or a file that is none.
+ * A task and its files from the command line. Without words, or with one dash, the task is what is
+ * piped in; beside a task that is a file. Rejects with `invalid_input` where there is no task, or a
+ * file that is none.
  */
 export async function readTask(
   words: string,
@@ -48,7 +52,9 @@ function fileOf(bytes: Uint8Array): OutgoingFile {
 /** A request's body may have 10 MB, and files grow by a third on the way. */
 const mostBytes = 7_000_000;
 
-/** The files named on the command line, to go along with a message. Rejects with `invalid_input`. */
+/**
+ * The files named on the command line, to go along with a message. Rejects with `invalid_input`.
+ */
 export async function readFiles(paths: readonly string[], cwd: string): Promise<OutgoingFile[]> {
   const files: OutgoingFile[] = [];
   let total = 0;
@@ -65,7 +71,10 @@ export async function readFiles(paths: readonly string[], cwd: string): Promise<
 
 const schema = z.record(z.string(), z.json());
 
-/** The JSON Schema in a file, as `--schema` names it; undefined for no file. Rejects with `invalid_input`. */
+/**
+ * The JSON Schema in a file, as `--schema` names it; undefined for no file. Rejects with
+ * `invalid_input`.
+ */
 export async function readSchema(
   path: string | undefined,
   cwd: string,

@@ -6,8 +6,9 @@ import { safeText } from "../terminal/safe-text.ts";
 import { manyhandsProgram } from "./program.ts";
 
 /**
- * Runs a command line and answers its exit code. An expected failure is one sentence on standard error: code 2 for what the caller wrote
- * (usage, settings), 1 for the rest. Anything else is a bug and is thrown.
+ * Runs a command line and answers its exit code. An expected failure is one sentence on standard
+ * error: code 2 for what the caller wrote (usage, settings), 1 for the rest. Anything else is a bug
+ * and is thrown.
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = exitCodes.ok;

@@ -20,12 +20,16 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { readFiles } from "./read-task.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
-/** The options every `runs` command takes. With neither agent nor flow it is about all there are in the store. */
+/**
+ * The options every `runs` command takes. With neither agent nor flow it is about all there are in
+ * the store.
+ */
 export type RunsOptions = Spoken & { readonly json?: boolean };
 
 /**
- * Lists the newest runs: an agent's from its server where one is up, everything else from the store on this machine. Where there is none, the
- * agents are elsewhere, and the first of them is the one that is meant.
+ * Lists the newest runs: an agent's from its server where one is up, everything else from the store
+ * on this machine. Where there is none, the agents are elsewhere, and the first of them is the one
+ * that is meant.
  */
 export async function listRuns(
   options: RunsOptions & { readonly limit: number },
@@ -56,8 +60,8 @@ async function tellList(
 }
 
 /**
- * Shows a task from its first event to where it stands, from the store on this machine, which has the whole journal. The events of a
- * task elsewhere are its agent's: `watch` shows those.
+ * Shows a task from its first event to where it stands, from the store on this machine, which has
+ * the whole journal. The events of a task elsewhere are its agent's: `watch` shows those.
  */
 export async function showRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
@@ -91,7 +95,9 @@ export async function answerRun(
   );
 }
 
-/** Cancels a task; a server is started for it when none is up, since only a server ends what runs. */
+/**
+ * Cancels a task; a server is started for it when none is up, since only a server ends what runs.
+ */
 export async function cancelRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   return withWhose(id, options, context, async (client) => {
     await client.cancel(id, { signal: AbortSignal.timeout(30_000) });
@@ -100,7 +106,10 @@ export async function cancelRun(id: string, options: RunsOptions, context: CliCo
   });
 }
 
-/** Lets a paused task try again: a server that is up goes on with it at once, else the next one does. */
+/**
+ * Lets a paused task try again: a server that is up goes on with it at once, else the next one
+ * does.
+ */
 export async function resumeRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
   await using stored = openStore(config, options);
@@ -130,8 +139,8 @@ async function show(
 }
 
 /**
- * What a task made and used from its first event on, from the store on this machine: who answers or watches has seen its end only. Undefined where the
- * task is elsewhere.
+ * What a task made and used from its first event on, from the store on this machine: who answers or
+ * watches has seen its end only. Undefined where the task is elsewhere.
  */
 async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Terminal) {
   if (runs === undefined || (await runs.kindOf(id)) === undefined) return undefined;
@@ -140,7 +149,10 @@ async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Ter
   return { artifacts, view, source: runs };
 }
 
-/** With the server of the agent or flow whose run it is: the running one, or one started for the duration. */
+/**
+ * With the server of the agent or flow whose run it is: the running one, or one started for the
+ * duration.
+ */
 async function withWhose(
   id: string,
   options: RunsOptions,
@@ -174,7 +186,10 @@ async function storedKind(id: string, config: Config): Promise<string | undefine
   return await stored?.runs.kindOf(id);
 }
 
-/** Whose runs are of this kind: a flow's, an agent's own, or the gateway's that hands a task on to an agent. */
+/**
+ * Whose runs are of this kind: a flow's, an agent's own, or the gateway's that hands a task on to
+ * an agent.
+ */
 function partnerOf(kind: string | undefined, config: Config): Partner {
   if (kind === undefined) return { agent: firstAgent(config) };
   if (kind.startsWith(agentKind(""))) return { agent: kind.slice(agentKind("").length), byGateway: true };

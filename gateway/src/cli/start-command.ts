@@ -8,7 +8,10 @@ import { describeAgent } from "../terminal/agent-line.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { onInterrupt } from "../terminal/interrupts.ts";
 
-/** Starts the agents and stays until Ctrl-C or SIGTERM, which drains them; a second one ends this process, and with it theirs, at once. */
+/**
+ * Starts the agents and stays until Ctrl-C or SIGTERM, which drains them; a second one ends this
+ * process, and with it theirs, at once.
+ */
 export async function startCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
   const { terminal } = context;
   const config = await context.configure(options.config);

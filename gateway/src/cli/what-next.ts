@@ -17,7 +17,10 @@ type Agents = Pick<Config, "agents">;
 /** States after which there is something in the conversation to go on from. */
 const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "failed", "canceled"]);
 
-/** Says by which command a task that waits is answered, one that is paused resumed, or its conversation goes on: one that reaches the same agent or flow. */
+/**
+ * Says by which command a task that waits is answered, one that is paused resumed, or its
+ * conversation goes on: one that reaches the same agent or flow.
+ */
 export function tellWhatNext(
   { state, taskId, contextId }: TaskOutcome,
   spoken: Spoken,
@@ -60,7 +63,10 @@ function named({ agent, byGateway }: Spoken, settings: Agents): string {
   return agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" : ` --agent ${agent}`;
 }
 
-/** A conversation by way of the gateway has another name at the agent itself, where `run` would look for it. */
+/**
+ * A conversation by way of the gateway has another name at the agent itself, where `run` would look
+ * for it.
+ */
 function hasConversation({ agent, byGateway }: Spoken, settings: Agents): boolean {
   return byGateway !== true || (agent !== undefined && !isOwnAgent(agent, settings));
 }

@@ -5,11 +5,10 @@ import { ageText } from "./words.js";
 const everyMs = 2_000;
 
 /**
- * The agents that are known here, how they are and how their cards changed; kept up to date until `signal` aborts.
+ * The agents that are known here, how they are and how their cards changed; kept up to date until
+ * `signal` aborts.
  *
- * @param {AbortSignal} signal
- * @param {(error: unknown) => void} report
- * @returns {HTMLElement}
+ * @param {AbortSignal} signal @param {(error: unknown) => void} report @returns {HTMLElement}
  */
 export function agentsView(signal, report) {
   const list = element("ul", { class: "agents" });

@@ -13,12 +13,11 @@ export class ProblemError extends Error {
 }
 
 /**
- * A request to this gateway. Where it wants a token the user is asked for it once; it is kept as long as the tab. Rejects with a
- * ProblemError for what the gateway refuses, with a TypeError while it cannot be reached.
+ * A request to this gateway. Where it wants a token the user is asked for it once; it is kept as
+ * long as the tab. Rejects with a ProblemError for what the gateway refuses, with a TypeError while
+ * it cannot be reached.
  *
- * @param {string} path
- * @param {RequestInit} init
- * @returns {Promise<Response>}
+ * @param {string} path @param {RequestInit} init @returns {Promise<Response>}
  */
 export async function request(path, init = {}) {
   for (;;) {
@@ -64,7 +63,10 @@ export async function post(path, body, headers = {}) {
   return (await request(path, init)).json();
 }
 
-/** A key that no other request has. `crypto.randomUUID` is missing where the page came by plain HTTP from another machine. */
+/**
+ * A key that no other request has. `crypto.randomUUID` is missing where the page came by plain HTTP
+ * from another machine.
+ */
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

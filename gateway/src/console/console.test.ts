@@ -17,7 +17,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser?.close());
 
-/** A page of the console that has not complained about anything; all it asked of anyone is in `asked`. */
+/**
+ * A page of the console that has not complained about anything; all it asked of anyone is in
+ * `asked`.
+ */
 async function openConsole(
   gateway: Pick<TestGateway, "url">,
   place = "",

@@ -1,11 +1,10 @@
 /**
- * An element of the page. Strings become text, never HTML; functions listen to the event their attribute names; `true` sets an attribute
- * without a value; `undefined` and `false` leave it, or the child, out.
+ * An element of the page. Strings become text, never HTML; functions listen to the event their
+ * attribute names; `true` sets an attribute without a value; `undefined` and `false` leave it, or
+ * the child, out.
  *
- * @param {string} tag
- * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} attributes
- * @param {...unknown} children
- * @returns {HTMLElement}
+ * @param {string} tag @param {Record<string, string | number | boolean | undefined | ((event:
+ * Event) => void)>} attributes @param {...unknown} children @returns {HTMLElement}
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -36,16 +35,19 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...nodesOf(children));
 }
 
-/** Characters that move, reorder or hide what is read: controls but tab and newline, bidirectional controls, zero-width characters. */
+/**
+ * Characters that move, reorder or hide what is read: controls but tab and newline, bidirectional
+ * controls, zero-width characters.
+ */
 const misleading =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what must not pass.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /**
- * A text from a model, a tool or a peer as it may be shown: what would mislead the reader shows as its code instead.
+ * A text from a model, a tool or a peer as it may be shown: what would mislead the reader shows as
+ * its code instead.
  *
- * @param {string} text
- * @returns {string}
+ * @param {string} text @returns {string}
  */
 function safeText(text) {
   return text.replaceAll("\r\n", "\n").replace(misleading, (character) => {

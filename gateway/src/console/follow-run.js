@@ -6,12 +6,12 @@ const firstWaitMs = 300;
 const longestWaitMs = 10_000;
 
 /**
- * What happens in a run, from its first event to its last: `{seq, at, event}` for what is stored, `{progress}` for what is only live, and
- * `{connected}` when the connection breaks or is there again. After a break it goes on with the next event, without gap or repetition.
- * Rejects with a ProblemError when the gateway refuses.
+ * What happens in a run, from its first event to its last: `{seq, at, event}` for what is stored,
+ * `{progress}` for what is only live, and `{connected}` when the connection breaks or is there
+ * again. After a break it goes on with the next event, without gap or repetition. Rejects with a
+ * ProblemError when the gateway refuses.
  *
- * @param {string} id
- * @param {AbortSignal} signal
+ * @param {string} id @param {AbortSignal} signal
  */
 export async function* followRun(id, signal) {
   let last = 0;
@@ -39,12 +39,11 @@ export async function* followRun(id, signal) {
 }
 
 /**
- * The frames of a stream of server-sent events as they come: `id` where a frame has one. Comments only show that the stream lives. Rejects
- * when nothing at all came for `silenceMs`.
+ * The frames of a stream of server-sent events as they come: `id` where a frame has one. Comments
+ * only show that the stream lives. Rejects when nothing at all came for `silenceMs`.
  *
- * @param {ReadableStream<Uint8Array>} body
- * @param {number} silenceMs
- * @returns {AsyncGenerator<{ id?: string, event?: string, data: string }>}
+ * @param {ReadableStream<Uint8Array>} body @param {number} silenceMs @returns {AsyncGenerator<{
+ * id?: string, event?: string, data: string }>}
  */
 async function* eventFrames(body, silenceMs) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

@@ -10,8 +10,8 @@ const titles = {
 };
 
 /**
- * What is being said right now and not stored: the model's words, a tool's output, an asked agent's. `clear` empties it once what was said is told
- * by an event.
+ * What is being said right now and not stored: the model's words, a tool's output, an asked
+ * agent's. `clear` empties it once what was said is told by an event.
  *
  * @returns {{ root: HTMLElement, add(progress: object): void, clear(): void }}
  */

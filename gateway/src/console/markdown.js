@@ -53,15 +53,17 @@ function inlineView(part) {
 }
 
 /**
- * Reads as much of Markdown as answers need: headings, lists, quotes, tables, code, emphasis, links to http and https addresses. It makes data, no
- * HTML: what is not known stays text, and an image becomes a link, since showing it would fetch it.
+ * Reads as much of Markdown as answers need: headings, lists, quotes, tables, code, emphasis, links
+ * to http and https addresses. It makes data, no HTML: what is not known stays text, and an image
+ * becomes a link, since showing it would fetch it.
  *
- * @typedef {{ type: "text" | "code" | "strong" | "em", text: string } | { type: "link", text: string, href: string }} Inline
- * @typedef {{ type: "heading", level: number, inline: Inline[] } | { type: "paragraph" | "quote", inline: Inline[] } | { type: "code", text: string }
- *   | { type: "list", ordered: boolean, items: Inline[][] } | { type: "table", rows: Inline[][][] } | { type: "rule" }} Block
+ * @typedef {{ type: "text" | "code" | "strong" | "em", text: string } | { type: "link", text:
+ * string, href: string }} Inline @typedef {{ type: "heading", level: number, inline: Inline[] } | {
+ * type: "paragraph" | "quote", inline: Inline[] } | { type: "code", text: string } | { type:
+ * "list", ordered: boolean, items: Inline[][] } | { type: "table", rows: Inline[][][] } | { type:
+ * "rule" }} Block
  *
- * @param {string} text
- * @returns {Block[]}
+ * @param {string} text @returns {Block[]}
  */
 export function parseMarkdown(text) {
   const lines = text.replaceAll("\r\n", "\n").split("\n");

@@ -1,11 +1,12 @@
 import { element } from "./element.js";
 
 /**
- * Fields for the options of a flow, made from their JSON Schema: simple ones as inputs, the others as JSON.
+ * Fields for the options of a flow, made from their JSON Schema: simple ones as inputs, the others
+ * as JSON.
  *
- * @param {{ properties?: Record<string, object> }} schema
- * @returns {{ root: HTMLElement, values(): Record<string, unknown> }} `values` gives those that were set; it throws an Error naming the option
- * whose JSON cannot be read.
+ * @param {{ properties?: Record<string, object> }} schema @returns {{ root: HTMLElement, values():
+ * Record<string, unknown> }} `values` gives those that were set; it throws an Error naming the
+ * option whose JSON cannot be read.
  */
 export function optionFields({ properties = {} }) {
   const fields = Object.entries(properties).map(([name, about]) => ({ name, ...fieldOf(name, about) }));

@@ -2,11 +2,11 @@ import { newKey, post } from "./api.js";
 import { element, fill } from "./element.js";
 
 /**
- * The box for what is said to a run: the answer to its question, or something it should know while it works.
+ * The box for what is said to a run: the answer to its question, or something it should know while
+ * it works.
  *
- * @param {string} id The run.
- * @param {(error: unknown) => void} report
- * @returns {{ root: HTMLElement, show(run: { status: string, question?: string }): void }}
+ * @param {string} id The run. @param {(error: unknown) => void} report @returns {{ root:
+ * HTMLElement, show(run: { status: string, question?: string }): void }}
  */
 export function replyForm(id, report) {
   const question = element("div", { class: "question", id: "question", "aria-live": "polite" });

@@ -62,7 +62,8 @@ function form(flows, agents, report) {
     try {
       await send();
     } catch (error) {
-      // A request that was refused may be put right under a new key; one that got no answer is sent again under the same.
+      // A request that was refused may be put right under a new key; one that got no answer is sent
+      // again under the same.
       if (error.status !== undefined) key = newKey();
       report(error);
     } finally {
@@ -114,10 +115,11 @@ function agentsField(agents) {
 const mostBytes = 7_000_000;
 
 /**
- * Chosen files as they are sent: their content in base64. Rejects with an Error when they are too large for one request.
+ * Chosen files as they are sent: their content in base64. Rejects with an Error when they are too
+ * large for one request.
  *
- * @param {FileList} chosen
- * @returns {Promise<{ name: string, mediaType?: string, bytes: string }[]>}
+ * @param {FileList} chosen @returns {Promise<{ name: string, mediaType?: string, bytes: string
+ * }[]>}
  */
 async function incomingFiles(chosen) {
   const files = [...chosen];

@@ -4,7 +4,10 @@ const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.
 
 const nothing = () => undefined;
 
-/** For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be opened; nothing for some. */
+/**
+ * For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be
+ * opened; nothing for some.
+ */
 export const entries = {
   "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...opened(textOf(parts)) }),
   "step-started": ({ step, maxSteps }) => ({ mark: "●", tone: "quiet", line: `Turn ${step} of at most ${maxSteps}` }),
@@ -63,10 +66,11 @@ export const entries = {
 };
 
 /**
- * What the timeline shows of an event; undefined for what it does not show, and for types this version does not know. What has a note is of a flow.
+ * What the timeline shows of an event; undefined for what it does not show, and for types this
+ * version does not know. What has a note is of a flow.
  *
- * @param {{ type: string, note?: string, data?: object }} event
- * @returns {{ mark: string, tone?: string, line: string, more?: string } | undefined}
+ * @param {{ type: string, note?: string, data?: object }} event @returns {{ mark: string, tone?:
+ * string, line: string, more?: string } | undefined}
  */
 export function timelineEntry(event) {
   if (Object.hasOwn(entries, event.type)) return entries[event.type](event);
@@ -92,10 +96,12 @@ const marks = {
 const said = { "argument-made": { mark: "“" }, "debater-absent": { mark: "!", tone: "asks" } };
 
 /**
- * What the timeline shows of what a flow tells beside the events of every run, whoever wrote the flow: its note, which has all that people want to
- * know, marked by the outcome or beginning in its data.
+ * What the timeline shows of what a flow tells beside the events of every run, whoever wrote the
+ * flow: its note, which has all that people want to know, marked by the outcome or beginning in its
+ * data.
  *
- * @param {{ type: string, note: string, data?: { outcome?: string, begun?: boolean, text?: string } }} event
+ * @param {{ type: string, note: string, data?: { outcome?: string, begun?: boolean, text?: string }
+ * }} event
  */
 function flowEntry({ type, note, data = {} }) {
   if (type === "plan-changed") return { mark: "●", line: note, more: data.text };

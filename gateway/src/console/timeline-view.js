@@ -19,7 +19,8 @@ export function timelineView() {
     root: element("section", { "aria-label": "What happened" }, element("h3", {}, "What happened"), list),
     add({ at, event }) {
       const entry = timelineEntry(event);
-      // A plan that changes with a step says no more than the step did; the plan itself stands above.
+      // A plan that changes with a step says no more than the step did; the plan itself stands
+      // above.
       const isText = event.type === "artifact-added" && event.parts.every(({ type }) => type !== "file");
       const isRepeated = event.type === "plan-changed" ? event.note === told : isText && texts.has(event.artifactId);
       if (isText) texts.add(event.artifactId);

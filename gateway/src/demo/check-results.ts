@@ -22,7 +22,10 @@ export type Expected = {
 
 const pngSignature = "89504e470d0a1a0a";
 
-/** Checks everything the demo's task asked for by computations of our own; nothing an agent says counts. */
+/**
+ * Checks everything the demo's task asked for by computations of our own; nothing an agent says
+ * counts.
+ */
 export async function checkResults(files: readonly SavedFile[], expected: Expected): Promise<Check[]> {
   const report = await readSaved(files, "report.md");
   if (report === undefined) return [{ isRight: false, text: "the flow says it is done, but there is no report.md" }];

@@ -51,7 +51,10 @@ const agents = z.object({
   ),
 });
 
-/** What the agents of a gateway can do here, by their cards, which promise no skill that the machine lacks something for. */
+/**
+ * What the agents of a gateway can do here, by their cards, which promise no skill that the machine
+ * lacks something for.
+ */
 export async function readAbilities(gateway: string, token: string | undefined): Promise<Abilities> {
   const response = await fetchServer(`${gateway}/agents`, {
     headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },

@@ -23,8 +23,9 @@ const headLines = 14;
 const waitForFilesMs = 60_000;
 
 /**
- * The demo: starts the whole system and a small web site, gives the planning flow a task for all agents, shows the plan and the work, checks
- * everything that came of it by itself, leaves the results in `manyhands-demo/` and stops. Exit code 0 only when all of it is right.
+ * The demo: starts the whole system and a small web site, gives the planning flow a task for all
+ * agents, shows the plan and the work, checks everything that came of it by itself, leaves the
+ * results in `manyhands-demo/` and stops. Exit code 0 only when all of it is right.
  */
 export async function demoCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -80,7 +81,10 @@ async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFi
   return [orders, { name: "shipping.tar.gz", mediaType: "application/gzip", bytes: await packProject(project) }];
 }
 
-/** The settings with a home of its own where a system is up already: servers that share one take each other's runs, and only ours know the site. */
+/**
+ * The settings with a home of its own where a system is up already: servers that share one take
+ * each other's runs, and only ours know the site.
+ */
 async function withOwnHome(config: Config): Promise<Config> {
   const others = await isUp(urlOf({ name: "gateway" }, config));
   return others ? { ...config, home: join(config.home, "demo") } : config;

@@ -15,7 +15,10 @@ export interface RegistrationSite {
 
 const form = z.record(z.string(), z.string().max(200));
 
-/** Starts it on a free port of loopback. An address that has registered before is shown its number again, so nobody is registered twice. */
+/**
+ * Starts it on a free port of loopback. An address that has registered before is shown its number
+ * again, so nobody is registered twice.
+ */
 export function startRegistrationSite(): RegistrationSite {
   const registrations: Registration[] = [];
   const app = new Hono();

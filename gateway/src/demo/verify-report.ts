@@ -4,8 +4,9 @@ type FigureCheck = { readonly figure: string; readonly expected: string; readonl
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
 /**
- * Looks for every expected figure in a report, however it is laid out: revenue, orders and average order value of each region, the best
- * month and the odd orders. A line about one region alone must have that region's own revenue.
+ * Looks for every expected figure in a report, however it is laid out: revenue, orders and average
+ * order value of each region, the best month and the odd orders. A line about one region alone must
+ * have that region's own revenue.
  */
 export function verifyReport(report: string, figures: Figures): FigureCheck[] {
   const numbers = numbersIn(report);
@@ -79,7 +80,10 @@ type Figures = {
   readonly odd: readonly string[];
 };
 
-/** One region's completed orders. A return lowers revenue; whether it counts as an order is a matter of taste, so both counts are kept. */
+/**
+ * One region's completed orders. A return lowers revenue; whether it counts as an order is a matter
+ * of taste, so both counts are kept.
+ */
 type Region = {
   readonly name: string;
   readonly cents: number;
@@ -88,8 +92,8 @@ type Region = {
 };
 
 /**
- * The figures of the demo's orders: completed orders only, a repeated order id once, rows without a price left out, returns negative.
- * The file has no quoted fields.
+ * The figures of the demo's orders: completed orders only, a repeated order id once, rows without a
+ * price left out, returns negative. The file has no quoted fields.
  */
 export function figuresOf(csv: string): Figures {
   const seen = new Set<string>();

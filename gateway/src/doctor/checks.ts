@@ -12,7 +12,10 @@ export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fa
 const timeoutMs = 8000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
-/** Whether the configured model's endpoint answers, knows the key and has the model. Never shows the key. */
+/**
+ * Whether the configured model's endpoint answers, knows the key and has the model. Never shows the
+ * key.
+ */
 export async function checkModel(model: ModelConfig | undefined): Promise<Check> {
   const name = "model";
   if (model === undefined)
@@ -61,8 +64,9 @@ export async function checkSandbox(config: Config): Promise<Check> {
 const page = "<!doctype html><title>before</title><script>document.title = 'after'</script>";
 
 /**
- * Whether a page really opens: one of this process, whose script has to run, by way of the proxy that a conversation's pages go through. A browser
- * elsewhere does not see this machine and is asked for an empty page.
+ * Whether a page really opens: one of this process, whose script has to run, by way of the proxy
+ * that a conversation's pages go through. A browser elsewhere does not see this machine and is
+ * asked for an empty page.
  */
 export async function checkBrowser({ home, browser }: Config): Promise<Check> {
   const site = Bun.serve({

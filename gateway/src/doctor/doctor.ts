@@ -14,7 +14,10 @@ import { paint } from "../terminal/style.ts";
 import type { Check } from "./checks.ts";
 import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
 
-/** Looks at everything the system needs and says what to do about what is missing. Exit code 1 when something must be mended. */
+/**
+ * Looks at everything the system needs and says what to do about what is missing. Exit code 1 when
+ * something must be mended.
+ */
 export async function doctorCommand(
   options: { readonly config?: string; readonly json?: boolean },
   context: CliContext,

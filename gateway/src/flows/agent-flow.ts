@@ -4,7 +4,10 @@ import type { EventOf } from "manyhands/internal/core/events";
 import type { Flow, FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 
-/** The kind of the runs that hand a task to one agent. Agents of the same home have runs of their own, of their own kind. */
+/**
+ * The kind of the runs that hand a task to one agent. Agents of the same home have runs of their
+ * own, of their own kind.
+ */
 export function agentKind(name: string): string {
   return `agent:${name}`;
 }
@@ -12,7 +15,10 @@ export function agentKind(name: string): string {
 /** What may be set for an agent alone: nothing. */
 export const agentOptions = z.strictObject({});
 
-/** One agent as a flow: the task goes to it as it is, in the conversation it had before, and what comes of it is the result. */
+/**
+ * One agent as a flow: the task goes to it as it is, in the conversation it had before, and what
+ * comes of it is the result.
+ */
 export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">): FlowDefinition {
   return {
     name: agentKind(name),
@@ -41,7 +47,10 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
   };
 }
 
-/** The conversation at the agent that belongs to this run's: the one that the run before it had there. */
+/**
+ * The conversation at the agent that belongs to this run's: the one that the run before it had
+ * there.
+ */
 async function conversation(
   name: string,
   { run }: Flow,

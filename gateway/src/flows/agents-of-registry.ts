@@ -3,7 +3,10 @@ import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 
-/** The registry as flows see it: the agents that are up, and the flows themselves, which can be asked like agents. */
+/**
+ * The registry as flows see it: the agents that are up, and the flows themselves, which can be
+ * asked like agents.
+ */
 export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinition[], url: string): Agents {
   const base = flowAddress(url);
   const own = flows.map(
@@ -39,7 +42,10 @@ export const notSeen = "It could not be reached so far.";
 
 type Seen = Pick<AgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<AgentState, "health">>;
 
-/** An agent whose card was never seen, or may not be used, can be asked too: things may be different by then, and why not is told. */
+/**
+ * An agent whose card was never seen, or may not be used, can be asked too: things may be different
+ * by then, and why not is told.
+ */
 function entryOf({ name, url, card, health, reason = "" }: Seen): AgentEntry {
   if (health === "refused" || card === undefined) {
     const description = health === "refused" ? `It may not be used: ${reason}` : notSeen;

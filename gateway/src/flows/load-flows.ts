@@ -21,8 +21,9 @@ const flowShape = z.looseObject({
 });
 
 /**
- * The flows there are: this system's, and those of `[flows.NAME]`, each called as its table is. Rejects with `config_invalid` for a name that is
- * taken, by a flow or by an agent, and for a module that cannot be loaded or exports no flow, or several.
+ * The flows there are: this system's, and those of `[flows.NAME]`, each called as its table is.
+ * Rejects with `config_invalid` for a name that is taken, by a flow or by an agent, and for a
+ * module that cannot be loaded or exports no flow, or several.
  */
 export async function loadFlows(config: FlowSettings): Promise<readonly FlowDefinition[]> {
   const { flows, agents } = config;

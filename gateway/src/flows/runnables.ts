@@ -28,7 +28,9 @@ export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Reg
   return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
 }
 
-/** The agents of a flow's example, as far as they are there; all there are where none of them is. */
+/**
+ * The agents of a flow's example, as far as they are there; all there are where none of them is.
+ */
 export function exampleTeam(
   { agents }: Pick<FlowExample, "agents">,
   there: readonly string[],

@@ -3,7 +3,10 @@ import type { Part } from "manyhands/internal/core/message";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { type ChatMessage, messageText } from "./chat-request.ts";
 
-/** What a run is told of a chat: the newest message whole, and, for one that does not know the chat yet, what was said before. */
+/**
+ * What a run is told of a chat: the newest message whole, and, for one that does not know the chat
+ * yet, what was said before.
+ */
 export async function chatParts(
   messages: readonly ChatMessage[],
   knowsChat: boolean,

@@ -32,7 +32,10 @@ const ownTools = "A flow or agent works with tools of its own and calls none of 
 /** A list that has to be empty. Left alone, a client would wait for calls that never come. */
 const none = z.array(z.unknown()).max(0, ownTools).nullish();
 
-/** A request of the chat completions API, as far as a flow or agent heeds it; what else a client sends is left alone. */
+/**
+ * A request of the chat completions API, as far as a flow or agent heeds it; what else a client
+ * sends is left alone.
+ */
 export const chatRequest = z.looseObject({
   model: z.string().min(1).max(200),
   messages: z.array(chatMessage).min(1).max(2000),

@@ -17,8 +17,9 @@ export type ChunkOptions = {
 };
 
 /**
- * A run as the chunks of a completion: what it does comes as `reasoning_content`, which chat front ends show apart, and its answer or
- * question as `content`; what an agent or a flow's model writes as the answer comes as it is written. Throws what the run failed with.
+ * A run as the chunks of a completion: what it does comes as `reasoning_content`, which chat front
+ * ends show apart, and its answer or question as `content`; what an agent or a flow's model writes
+ * as the answer comes as it is written. Throws what the run failed with.
  */
 export async function* chunks(
   run: RunRecord,
@@ -57,7 +58,10 @@ export async function* chunks(
   yield { data: "[DONE]", plain: true };
 }
 
-/** What of the answer an event shows. Several agents may write at the same time, and what is not marked is no part of the answer. */
+/**
+ * What of the answer an event shows. Several agents may write at the same time, and what is not
+ * marked is no part of the answer.
+ */
 function contentOf(event: PeerWriting | Progress, written: WrittenText): string {
   if (!("isAnswer" in event) || event.isAnswer !== true) return "";
   if (event.type === "agent-written") return written.reply(event.text);

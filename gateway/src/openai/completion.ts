@@ -1,10 +1,16 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { RunView } from "manyhands/internal/runs/run-view";
 
-/** How an answer is told: as JSON alone, or as a text to which `written` says what of it was not sent already. */
+/**
+ * How an answer is told: as JSON alone, or as a text to which `written` says what of it was not
+ * sent already.
+ */
 export type AnswerForm = { readonly json: boolean; readonly written?: (answer: string) => string };
 
-/** What a chat client is told of where a run got to: the answer with its files, or the question. Throws what the run failed with. */
+/**
+ * What a chat client is told of where a run got to: the answer with its files, or the question.
+ * Throws what the run failed with.
+ */
 export function completionText(run: RunView, { json, written = (answer) => answer }: AnswerForm): string {
   switch (run.status) {
     case "completed":
@@ -46,7 +52,10 @@ export function completion(run: RunView, model: string, form: AnswerForm) {
   };
 }
 
-/** Tokens of everything the run used. Those of agents that do not tell apart what was read and what was written count as prompt. */
+/**
+ * Tokens of everything the run used. Those of agents that do not tell apart what was read and what
+ * was written count as prompt.
+ */
 export function usageOf({ usage: { tokens, outputTokens = 0 } }: Pick<RunView, "usage">) {
   return { prompt_tokens: tokens - outputTokens, completion_tokens: outputTokens, total_tokens: tokens };
 }

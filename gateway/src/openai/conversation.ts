@@ -15,8 +15,9 @@ const started = z.looseObject({
 });
 
 /**
- * The run that a chat came from: a client of this API sends the whole chat every time and knows of no run, so it is found by what was said
- * before the answer it goes on from. Undefined for a chat that begins here.
+ * The run that a chat came from: a client of this API sends the whole chat every time and knows of
+ * no run, so it is found by what was said before the answer it goes on from. Undefined for a chat
+ * that begins here.
  */
 export async function runOfChat(
   messages: readonly ChatMessage[],

@@ -195,7 +195,10 @@ test("response_format is the form of the answer, which then is JSON alone; and a
   await expect(wrong()).rejects.toMatchObject({ status: 400, code: "invalid_input" });
 });
 
-/** An agent that was asked and writes two replies, of which the second is the answer, once somebody follows. */
+/**
+ * An agent that was asked and writes two replies, of which the second is the answer, once somebody
+ * follows.
+ */
 const writing = (followed: Promise<void>): TestFlow => ({
   runnable: { ...echo, type: "agent", name: "writer", kind: "agent:writer" },
   async execute(run) {

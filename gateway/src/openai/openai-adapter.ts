@@ -28,9 +28,10 @@ export type OpenAiAdapterDeps = {
 const longestRunMs = 3_600_000;
 
 /**
- * `/v1/models` and `/v1/chat/completions`: every flow and agent as a model, for any chat front end. A chat that goes on where a run asked
- * something answers it; one that goes on after an answer stays in the run's conversation. Who goes away cancels the run, as the stop button
- * of a front end means it.
+ * `/v1/models` and `/v1/chat/completions`: every flow and agent as a model, for any chat front end.
+ * A chat that goes on where a run asked something answers it; one that goes on after an answer
+ * stays in the run's conversation. Who goes away cancels the run, as the stop button of a front end
+ * means it.
  */
 export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
   const app = new Hono({ strict: false });
@@ -72,7 +73,10 @@ async function requestOf(c: Context): Promise<ChatRequest> {
   throw new AppError("invalid_input", faults.join("; ").slice(0, 1000));
 }
 
-/** The run that answers this chat: the one it was asking in, or a new one, in its conversation where there is one. */
+/**
+ * The run that answers this chat: the one it was asking in, or a new one, in its conversation where
+ * there is one.
+ */
 async function begin(request: ChatRequest, principal: string, deps: OpenAiAdapterDeps): Promise<RunRecord> {
   const { model, messages } = request;
   const { runs, runnables, artifacts } = deps;

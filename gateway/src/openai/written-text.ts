@@ -1,4 +1,7 @@
-/** Turns what an agent writes into the pieces a reader is sent: in order, each once, and never one that a reply turns out not to have. */
+/**
+ * Turns what an agent writes into the pieces a reader is sent: in order, each once, and never one
+ * that a reply turns out not to have.
+ */
 export interface WrittenText {
   /** A piece of the present reply, as it comes; empty where it cannot be sent yet. */
   piece(text: string, at: number): string;

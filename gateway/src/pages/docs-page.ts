@@ -2,7 +2,10 @@ import * as z from "zod";
 import { type Endpoint, problemsOf } from "../rest/endpoint.ts";
 import { type Html, html } from "./html.ts";
 
-/** `/docs`: the operations of the REST face for people, from the same place that checks them. One page without scripts. */
+/**
+ * `/docs`: the operations of the REST face for people, from the same place that checks them. One
+ * page without scripts.
+ */
 export function docsPage(
   endpoints: readonly Endpoint[],
   about: { readonly version: string; readonly publicUrl: string },

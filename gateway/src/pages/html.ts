@@ -1,7 +1,10 @@
 /** A piece of HTML that is safe to put into a page. */
 export type Html = { readonly html: string };
 
-/** HTML from a template: values are escaped, pieces of HTML and lists of them are put in as they are. */
+/**
+ * HTML from a template: values are escaped, pieces of HTML and lists of them are put in as they
+ * are.
+ */
 export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | number | Html | readonly Html[])[]

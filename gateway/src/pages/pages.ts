@@ -9,7 +9,10 @@ const policy =
 
 const consoleFolder = resolve(import.meta.dir, "../console");
 
-/** The pages for people: the console at `/`, what it is made of, and the API's description. None of them holds anything that is secret. */
+/**
+ * The pages for people: the console at `/`, what it is made of, and the API's description. None of
+ * them holds anything that is secret.
+ */
 export function pagesApp(
   endpoints: readonly Endpoint[],
   about: { readonly version: string; readonly publicUrl: string },

@@ -18,11 +18,15 @@ export interface Breaker {
   state(): BreakerState;
   /** What the last failure was, while it is not closed. */
   reason(): string | undefined;
-  /** Throws `unavailable`, with the last failure and when it will be tried again, while the agent is left alone. */
+  /**
+   * Throws `unavailable`, with the last failure and when it will be tried again, while the agent is
+   * left alone.
+   */
   check(): void;
   /**
-   * Makes a call unless the agent is left alone; one that comes when its time is over is the only one until it has ended. A failure counts
-   * only where the call began after the breaker last opened or closed: of many calls that one outage ends, none makes the pause longer.
+   * Makes a call unless the agent is left alone; one that comes when its time is over is the only
+   * one until it has ended. A failure counts only where the call began after the breaker last
+   * opened or closed: of many calls that one outage ends, none makes the pause longer.
    */
   watch<Value>(call: () => Promise<Value>, signal?: AbortSignal): Promise<Value>;
   /** The agent is well, whoever found it so: closes at once. */
@@ -115,8 +119,9 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
 }
 
 /**
- * A client that a breaker watches: its short calls, each with the repetitions it makes itself, count as one success or failure. Cancellations
- * count for nothing, and so does what is read as a stream, which may end for many reasons; neither begins while the agent is left alone.
+ * A client that a breaker watches: its short calls, each with the repetitions it makes itself,
+ * count as one success or failure. Cancellations count for nothing, and so does what is read as a
+ * stream, which may end for many reasons; neither begins while the agent is left alone.
  */
 export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
   const watch = <Value>(call: () => Promise<Value>, options: CallOptions = {}) => breaker.watch(call, options.signal);
@@ -125,7 +130,8 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     submit: (message, options) => watch(() => client.submit(message, options), options),
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
-    // An agent may fail to cancel and be well, or know of no message and be ill: neither says whether it takes messages.
+    // An agent may fail to cancel and be well, or know of no message and be ill: neither says
+    // whether it takes messages.
     async cancel(taskId, options) {
       breaker.check();
       return client.cancel(taskId, options);

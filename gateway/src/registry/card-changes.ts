@@ -1,6 +1,8 @@
 import type { AgentCard } from "@a2a-js/sdk";
 
-/** What is different in a newer card of the same agent, a sentence each, in what a caller relies on. */
+/**
+ * What is different in a newer card of the same agent, a sentence each, in what a caller relies on.
+ */
 export function cardChanges(before: AgentCard, after: AgentCard): string[] {
   const changes: string[] = [];
   const changed = (what: string, from: string, to: string) => {

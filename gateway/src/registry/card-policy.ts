@@ -16,8 +16,9 @@ const keySet = z.looseObject({ keys: z.array(cardKey).min(1) });
 export const anyCard: CardPolicy = async () => undefined;
 
 /**
- * Only cards with a signature by one of these keys (A2A 1.0 section 8.4.3). Keys come from nowhere else: what a card says of where its key
- * may be fetched is not followed. A key whose `exp` (seconds since 1970) has passed verifies nothing.
+ * Only cards with a signature by one of these keys (A2A 1.0 section 8.4.3). Keys come from nowhere
+ * else: what a card says of where its key may be fetched is not followed. A key whose `exp`
+ * (seconds since 1970) has passed verifies nothing.
  */
 export function signedCards(keys: readonly CardKey[], now: () => number = Date.now): CardPolicy {
   return async (card) => {

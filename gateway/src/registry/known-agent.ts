@@ -41,13 +41,25 @@ export type KnownAgentDeps = {
 export interface KnownAgent {
   readonly address: AgentAddress;
   state(): AgentState;
-  /** Reads the card again. Never rejects but with the signal's reason: what is wrong is in the state. */
+  /**
+   * Reads the card again. Never rejects but with the signal's reason: what is wrong is in the
+   * state.
+   */
   look(signal: AbortSignal): Promise<void>;
-  /** A client to it, with its newest card. Rejects with `unavailable` or, for a card the policy refuses, `forbidden`. */
+  /**
+   * A client to it, with its newest card. Rejects with `unavailable` or, for a card the policy
+   * refuses, `forbidden`.
+   */
   connect(signal: AbortSignal): Promise<A2aClient>;
-  /** Milliseconds since it was last looked at, whatever the machine's clock was set to; infinite before the first look. */
+  /**
+   * Milliseconds since it was last looked at, whatever the machine's clock was set to; infinite
+   * before the first look.
+   */
   unseenMs(): number;
-  /** Aborted at the next moment at which asking it again is worthwhile, after it was refused or failed. */
+  /**
+   * Aborted at the next moment at which asking it again is worthwhile, after it was refused or
+   * failed.
+   */
   retrySignal(): AbortSignal;
 }
 
@@ -106,7 +118,8 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
       const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
       try {
         await open(limit);
-        // A card that can be read says that the server is back, but not that calls it answers wrongly are right now.
+        // A card that can be read says that the server is back, but not that calls it answers
+        // wrongly are right now.
         if (problem?.health === "down") breaker.succeeded();
         problem = undefined;
       } catch (error) {

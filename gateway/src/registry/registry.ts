@@ -20,22 +20,32 @@ export interface Registry {
   list(): readonly AgentState[];
   get(name: string): AgentState | undefined;
   /**
-   * Registers an agent by its address, under its name or one made from its card. Rejects with `unreachable` when there is none to be had,
-   * `forbidden` when its card may not be used, and `conflict` when the name is another agent's. The same address again is the same agent.
+   * Registers an agent by its address, under its name or one made from its card. Rejects with
+   * `unreachable` when there is none to be had, `forbidden` when its card may not be used, and
+   * `conflict` when the name is another agent's. The same address again is the same agent.
    */
   add(agent: NewAgent): Promise<AgentState>;
-  /** Forgets a registered agent. Rejects with `not_found`, or `conflict` for one that the settings name. */
+  /**
+   * Forgets a registered agent. Rejects with `not_found`, or `conflict` for one that the settings
+   * name.
+   */
   remove(name: string): Promise<void>;
   /**
-   * A client to an agent, under its breaker and with a card that may be used: the registered one of this name and address, or whichever is at
-   * the address, which stays unregistered. Rejects with `unavailable`, or `forbidden` with why it may not be used.
+   * A client to an agent, under its breaker and with a card that may be used: the registered one of
+   * this name and address, or whichever is at the address, which stays unregistered. Rejects with
+   * `unavailable`, or `forbidden` with why it may not be used.
    */
   connect(agent: Pick<AgentAddress, "name" | "url">, signal: AbortSignal): Promise<A2aClient>;
-  /** Aborted at the next moment at which asking an agent again is worthwhile; undefined for one that was never asked. */
+  /**
+   * Aborted at the next moment at which asking an agent again is worthwhile; undefined for one that
+   * was never asked.
+   */
   retrySignal(agent: Pick<AgentAddress, "name" | "url">): AbortSignal | undefined;
   /** What every request to an agent's address carries. */
   headers(url: string): Readonly<Record<string, string>>;
-  /** Calls with the name of every agent that is known, and of every one that comes to be, once each. */
+  /**
+   * Calls with the name of every agent that is known, and of every one that comes to be, once each.
+   */
   eachAgent(listener: (name: string) => void): void;
   /** Looks at every agent now, and at those that another gateway registered. */
   refresh(): Promise<void>;
@@ -49,7 +59,10 @@ export type RegistryOptions = {
   readonly policy: CardPolicy;
   /** Where an address is reached from here; as it is when left out. */
   readonly inside?: InsideAddress;
-  /** Milliseconds between two looks at an agent that is up; one that is not, or is left alone, is looked at every two seconds. */
+  /**
+   * Milliseconds between two looks at an agent that is up; one that is not, or is left alone, is
+   * looked at every two seconds.
+   */
   readonly everyMs: number;
   readonly breaker?: BreakerPolicy;
   /** Names that flows have, which no agent may take. */
@@ -126,7 +139,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
         const late = `There was no card within ${addMs / 1000} s.`;
         const isAway = error instanceof AppError && sick.has(error.code);
         if (!(error instanceof AppError) && error !== limit.reason) throw error;
-        // What is wrong is at the address, not here: this gateway is there and may be used, and says so.
+        // What is wrong is at the address, not here: this gateway is there and may be used, and
+        // says so.
         const isTheirs = isAway || error === limit.reason || error.code === "unauthorized";
         const why = error === limit.reason ? late : reasonOf(error);
         const how = error instanceof AppError && error.code === "unauthorized" ? " It may want another `token`." : "";

@@ -3,7 +3,10 @@ import type { KnownAgent } from "./known-agent.ts";
 
 /** Agents that are asked by their address alone, remembered for as long as they are asked. */
 export interface Strangers {
-  /** A client to the agent at an address; its card is read again when it is older than a minute. Rejects as `KnownAgent.connect`. */
+  /**
+   * A client to the agent at an address; its card is read again when it is older than a minute.
+   * Rejects as `KnownAgent.connect`.
+   */
   connect(url: string, signal: AbortSignal): Promise<A2aClient>;
   /** What is known of an address that was asked before. */
   get(url: string): KnownAgent | undefined;
@@ -12,7 +15,10 @@ export interface Strangers {
 const cardAgeMs = 60_000;
 const mostRemembered = 200;
 
-/** Nobody is remembered yet. `meet` makes what is known of an address, before anything was asked there. */
+/**
+ * Nobody is remembered yet. `meet` makes what is known of an address, before anything was asked
+ * there.
+ */
 export function createStrangers(resolveAgent: (url: string) => KnownAgent): Strangers {
   const met = new Map<string, KnownAgent>();
   return {

@@ -30,21 +30,30 @@ export type EndpointAbout = {
   readonly description?: string;
   readonly request: Parts;
   readonly answers: Readonly<Record<number, ResponseSpec>>;
-  /** The statuses of the errors it may answer with, beside those that `problemsOf` knows from the request. */
+  /**
+   * The statuses of the errors it may answer with, beside those that `problemsOf` knows from the
+   * request.
+   */
   readonly problems: readonly number[];
 };
 
 /** One operation of the REST face: described, checked and carried out from one place. */
 export type Endpoint = EndpointAbout & { handle(c: Context<RestEnv>): Promise<Response> };
 
-/** The statuses of all errors an operation may answer with, in order: its own, and those that a request of its form can meet. */
+/**
+ * The statuses of all errors an operation may answer with, in order: its own, and those that a
+ * request of its form can meet.
+ */
 export function problemsOf({ request, problems }: EndpointAbout): readonly number[] {
   const ofForm = Object.keys(request).length > 0 ? [400] : [];
   const ofBody = request.body === undefined ? [] : [413, 415];
   return [...new Set([...ofForm, 401, 403, ...ofBody, ...problems, 503])].toSorted((a, b) => a - b);
 }
 
-/** An endpoint whose `run` gets the request's parts as their schemas make them. Throws `invalid_input` naming the field that does not fit. */
+/**
+ * An endpoint whose `run` gets the request's parts as their schemas make them. Throws
+ * `invalid_input` naming the field that does not fit.
+ */
 export function endpoint<Given extends Parts>(
   about: Omit<EndpointAbout, "request"> & { readonly request: Given },
   run: (input: Checked<Given>, c: Context<RestEnv>) => Promise<Response> | Response,

@@ -13,8 +13,8 @@ export type EventStreamOptions = {
 };
 
 /**
- * A run's events as server-sent events: each with its number as `id`, so that `Last-Event-ID` gives exactly the rest, and live progress
- * between them without one. Ends after the run's last event.
+ * A run's events as server-sent events: each with its number as `id`, so that `Last-Event-ID` gives
+ * exactly the rest, and live progress between them without one. Ends after the run's last event.
  */
 export function eventStream(engine: Engine, run: RunRecord, options: EventStreamOptions): Promise<Response> {
   const gone = new AbortController();
@@ -43,7 +43,10 @@ async function* frames(
   }
 }
 
-/** The place a reader wants to go on from: the header a browser sends, or `after` in the address; 0 where neither says a number. */
+/**
+ * The place a reader wants to go on from: the header a browser sends, or `after` in the address; 0
+ * where neither says a number.
+ */
 export function placeOf(header: string | undefined, query: string | undefined): number {
   return Number(header ?? query ?? 0);
 }

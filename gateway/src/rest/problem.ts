@@ -18,7 +18,10 @@ export const problemSchema = z
     description: "What went wrong, by a stable code, in a sentence, and whether trying again may help.",
   });
 
-/** An error as a response. `report` gets what is no expected failure; the outside learns only that it happened. */
+/**
+ * An error as a response. `report` gets what is no expected failure; the outside learns only that
+ * it happened.
+ */
 export function problem(error: unknown, report: (bug: unknown) => void): Response {
   const known = expected(error);
   if (known === undefined) report(error);

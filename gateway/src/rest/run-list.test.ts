@@ -13,7 +13,10 @@ async function start({ url }: TestGateway, name: string, input: string) {
   return JSON.parse(await response.text()).id as string;
 }
 
-/** Asks in one branch while another is at work: the run waits for its caller, though its record says that it runs. */
+/**
+ * Asks in one branch while another is at work: the run waits for its caller, though its record says
+ * that it runs.
+ */
 const busy: TestFlow = {
   runnable: { ...echo, name: "busy", kind: "busy" },
   async execute(run) {

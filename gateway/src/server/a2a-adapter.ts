@@ -26,8 +26,9 @@ export type A2aAdapterDeps = {
 type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
 
 /**
- * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over the same runs as the other faces. At
- * `/.well-known/` is the card of the first agent, for clients that are told the gateway's address alone; where there is none, the first flow's.
+ * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over
+ * the same runs as the other faces. At `/.well-known/` is the card of the first agent, for clients
+ * that are told the gateway's address alone; where there is none, the first flow's.
  */
 export function a2aAdapter(deps: A2aAdapterDeps): Hono {
   const servers = new Map<string, Server>();

@@ -48,7 +48,10 @@ export type GatewayAppDeps = {
   readonly report: (bug: unknown) => void;
 };
 
-/** The gateway as a server: every face over the same runs. It holds no state of its own but the registry's. */
+/**
+ * The gateway as a server: every face over the same runs. It holds no state of its own but the
+ * registry's.
+ */
 export function gatewayApp(options: GatewayAppDeps): Hono {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
   const metrics = createMetrics("gateway", engine, () => {

@@ -77,7 +77,9 @@ test("a stream that is cut at random bytes fifty times and resumed tells exactly
   expect({ seed, cuts, same: Bun.deepEquals(told, whole.frames) }).toEqual({ seed, cuts: 50, same: true });
 }, 40_000);
 
-/** A quarter of what the hundred would have in memory if what they do not read were kept for them. */
+/**
+ * A quarter of what the hundred would have in memory if what they do not read were kept for them.
+ */
 const keptMost = 400e6;
 
 test.each([
@@ -107,7 +109,9 @@ test.each([
   40_000,
 );
 
-/** Longer than any server's or proxy's usual patience with `SILENCE_SECONDS=60`; Bun's own is ten. */
+/**
+ * Longer than any server's or proxy's usual patience with `SILENCE_SECONDS=60`; Bun's own is ten.
+ */
 const silence = Number(process.env.SILENCE_SECONDS ?? 13);
 
 test(

@@ -7,7 +7,10 @@ import { anyCard, readCardKeys, signedCards } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 
-/** What the agents of this home sign their cards with: they are used whoever else's keys are trusted. */
+/**
+ * What the agents of this home sign their cards with: they are used whoever else's keys are
+ * trusted.
+ */
 const ownKey = async (home: string) => (await openCardKey(home)).publicKey;
 
 /** The registry as the settings say: the agents of this system, and those that were registered. */

@@ -9,7 +9,10 @@ import { ownSecret } from "manyhands/internal/machine/own-secret";
 /** The path below the gateway's address where agents ring. */
 const pushCallbackPath = "/doorbell";
 
-/** Where agents elsewhere ring, for a gateway that was told where it is reached from outside; nobody could find one that was not. */
+/**
+ * Where agents elsewhere ring, for a gateway that was told where it is reached from outside; nobody
+ * could find one that was not.
+ */
 export async function openPushCallbacks(
   home: string,
   publicUrl: string | undefined,

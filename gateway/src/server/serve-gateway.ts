@@ -32,8 +32,9 @@ import { openPushCallbacks } from "./push-callback-app.ts";
 const connectMs = 30_000;
 
 /**
- * Runs the gateway until a signal ends it: takes up the runs a former process left, listens, and prints `ready URL`. Ends with exit code 2
- * for a bad configuration, 1 for anything else that keeps it from starting; both say why.
+ * Runs the gateway until a signal ends it: takes up the runs a former process left, listens, and
+ * prints `ready URL`. Ends with exit code 2 for a bad configuration, 1 for anything else that keeps
+ * it from starting; both say why.
  */
 export function serveGateway(): Promise<void> {
   return runServer("gateway", start);
@@ -112,7 +113,8 @@ async function open({
     pushCallbacks,
     inside,
     headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
-    // What may be asked and how its cards are checked is the registry's; our own flows need no leave of it.
+    // What may be asked and how its cards are checked is the registry's; our own flows need no
+    // leave of it.
     connect: (address, signal) =>
       isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
@@ -169,7 +171,10 @@ async function open({
   return { app, close: () => registry.close() };
 }
 
-/** An agent that the settings name; one that was registered is where it was registered, under whatever name. */
+/**
+ * An agent that the settings name; one that was registered is where it was registered, under
+ * whatever name.
+ */
 function configured(registry: Registry, name: string): PeerAddress | undefined {
   const agent = registry.get(name);
   return agent?.source === "configured" ? agent : undefined;

@@ -24,7 +24,10 @@ export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): bo
   return Object.hasOwn(agents, name);
 }
 
-/** An agent of this system where the settings say it is, when a server answers there; otherwise one started for the duration on a free port. */
+/**
+ * An agent of this system where the settings say it is, when a server answers there; otherwise one
+ * started for the duration on a free port.
+ */
 export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const { entry, url, token, publicUrl } = agentNamed(config, name);
   // One that nothing here can start is asked where it is, and says itself what is wrong.
@@ -34,8 +37,9 @@ export async function openAgent(name: string, config: Config, context: CliContex
 }
 
 /**
- * Servers of the agent and of those it may give parts of its task to, started for the duration on free ports of loopback. Only the first is waited
- * for; the others come up while it works, and one that is up already stays the one that is asked. That one of them ends is told at once.
+ * Servers of the agent and of those it may give parts of its task to, started for the duration on
+ * free ports of loopback. Only the first is waited for; the others come up while it works, and one
+ * that is up already stays the one that is asked. That one of them ends is told at once.
  */
 async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];

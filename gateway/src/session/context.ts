@@ -11,6 +11,9 @@ export type CliContext = {
   readonly terminal: Terminal;
   /** Reads the settings; rejects with `config_invalid`. */
   configure(file: string | undefined): Promise<Config>;
-  /** A client of the agent at a URL, whose card may name its public address instead; rejects when none answers there. */
+  /**
+   * A client of the agent at a URL, whose card may name its public address instead; rejects when
+   * none answers there.
+   */
   connect(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient>;
 };

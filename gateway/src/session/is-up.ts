@@ -6,8 +6,8 @@ import { isLoopback } from "manyhands/internal/http/loopback-guard";
 const patienceMs = 15_000;
 
 /**
- * Whether a server that can take work answers there: at once when nobody listens, and as late as a busy one needs. Rejects with `unavailable` when one
- * takes the connection and is silent for 15 s.
+ * Whether a server that can take work answers there: at once when nobody listens, and as late as a
+ * busy one needs. Rejects with `unavailable` when one takes the connection and is silent for 15 s.
  */
 export async function isUp(url: string): Promise<boolean> {
   try {
@@ -21,7 +21,10 @@ export async function isUp(url: string): Promise<boolean> {
   }
 }
 
-/** Whether no server answers where the settings say the agent is, and one of ours could: an agent of another machine is for that to start. */
+/**
+ * Whether no server answers where the settings say the agent is, and one of ours could: an agent of
+ * another machine is for that to start.
+ */
 export async function isNowhere(name: string, config: Config): Promise<boolean> {
   const { entry, url } = agentNamed(config, name);
   return entry !== undefined && isLoopback(new URL(url).hostname) && !(await isUp(url));

@@ -18,13 +18,16 @@ const lookMs = 5_000;
 export type Partner = {
   readonly agent?: string | undefined;
   readonly flow?: string | undefined;
-  /** The agent is talked to by way of the gateway, also where it could be talked to itself: that is where the run is. */
+  /**
+   * The agent is talked to by way of the gateway, also where it could be talked to itself: that is
+   * where the run is.
+   */
   readonly byGateway?: boolean;
 };
 
 /**
- * Opens a flow, an agent of this system, or one that was registered, which is talked to by way of the gateway. Rejects with `invalid_input` for a name
- * that is none of them.
+ * Opens a flow, an agent of this system, or one that was registered, which is talked to by way of
+ * the gateway. Rejects with `invalid_input` for a name that is none of them.
  */
 export async function openSession({ flow, byGateway, ...partner }: Partner, config: Config, context: CliContext) {
   if (flow !== undefined) return openFlow(flow, config, context);
@@ -44,7 +47,10 @@ async function openRegistered(name: string, config: Config, context: CliContext)
   return openAtGateway(name, config, context, []);
 }
 
-/** Whether a gateway answers that has an agent of this name; one of another home knows others than the file here. */
+/**
+ * Whether a gateway answers that has an agent of this name; one of another home knows others than
+ * the file here.
+ */
 async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
   if (!(await isUp(gateway))) return false;
   const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
@@ -58,8 +64,9 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
 }
 
 /**
- * A flow at the gateway, where one answers, otherwise in a system started for the duration, which needs the agents that the flow is to use: all when
- * nobody named them. A name that is none is `invalid_input`.
+ * A flow at the gateway, where one answers, otherwise in a system started for the duration, which
+ * needs the agents that the flow is to use: all when nobody named them. A name that is none is
+ * `invalid_input`.
  */
 export async function openFlow(
   name: string,
@@ -70,7 +77,10 @@ export async function openFlow(
   return openAtGateway(flowNamed(await loadFlows(config), name).name, config, context, agents);
 }
 
-/** A flow or an agent as the gateway offers it, at the one that answers or in a system started for the duration. */
+/**
+ * A flow or an agent as the gateway offers it, at the one that answers or in a system started for
+ * the duration.
+ */
 async function openAtGateway(
   name: string,
   config: Config,

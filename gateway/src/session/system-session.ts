@@ -19,8 +19,8 @@ interface SystemSession {
 }
 
 /**
- * The gateway where the settings say it is, when it answers there; otherwise one started for the duration on free ports, with the agents that are
- * nowhere, as `startSystem` does.
+ * The gateway where the settings say it is, when it answers there; otherwise one started for the
+ * duration on free ports, with the agents that are nowhere, as `startSystem` does.
  */
 export async function openSystem(
   config: Config,
@@ -38,8 +38,9 @@ export async function openSystem(
 type Started = Pick<CliContext, "root" | "cwd" | "env" | "terminal">;
 
 /**
- * The gateway and these agents, started for the duration on free ports of loopback; the others are where the settings say. The trouble of a server is
- * told at once. Rejects with `unavailable` and its last words when the gateway, or an agent that is needed, is given up before all are up.
+ * The gateway and these agents, started for the duration on free ports of loopback; the others are
+ * where the settings say. The trouble of a server is told at once. Rejects with `unavailable` and
+ * its last words when the gateway, or an agent that is needed, is given up before all are up.
  */
 export async function startSystem(
   config: Config,

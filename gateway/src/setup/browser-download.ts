@@ -1,7 +1,9 @@
 import { dirname, join } from "node:path";
 import { type CommandOutcome, runCommand } from "./command.ts";
 
-/** Playwright's own Chromium, where it has been downloaded by whoever this is: the folder it is in. */
+/**
+ * Playwright's own Chromium, where it has been downloaded by whoever this is: the folder it is in.
+ */
 export function downloadedBrowser(): string | undefined {
   const home = process.env.HOME ?? "/";
   const cache = process.platform === "darwin" ? join(home, "Library", "Caches") : join(home, ".cache");
@@ -17,7 +19,10 @@ export function downloadedBrowser(): string | undefined {
 /** The command a person would type to download it. */
 export const browserDownloadCommand = `${import.meta.path.endsWith(".ts") ? "bunx" : "npx"} playwright install chromium`;
 
-/** Downloads it, for this user alone; needs what is installed with the workspace or the package. Bounded to four minutes. */
+/**
+ * Downloads it, for this user alone; needs what is installed with the workspace or the package.
+ * Bounded to four minutes.
+ */
 export function downloadBrowser(root: string): Promise<CommandOutcome> {
   const cli = join(dirname(Bun.resolveSync("playwright/package.json", join(root, "shared"))), "cli.js");
   return runCommand([process.execPath, cli, "install", "chromium"], { cwd: root, timeoutMs: 240_000 });

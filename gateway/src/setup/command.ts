@@ -1,4 +1,7 @@
-/** What became of a command: its exit code (null when the deadline ended it) and the end of what it printed. */
+/**
+ * What became of a command: its exit code (null when the deadline ended it) and the end of what it
+ * printed.
+ */
 export type CommandOutcome = { readonly exitCode: number | null; readonly output: string };
 
 /** Runs a command without input, ending it at the deadline. Its output is kept, not shown. */

@@ -15,7 +15,10 @@ function packageManager(): PackageManager | undefined {
   return managers.find((manager) => Bun.which(manager) !== null);
 }
 
-/** The command a person would type to install these programs; undefined when this machine has no known package manager. */
+/**
+ * The command a person would type to install these programs; undefined when this machine has no
+ * known package manager.
+ */
 export function installCommand(programs: readonly Program[]): string | undefined {
   const manager = packageManager();
   if (manager === undefined) return undefined;
@@ -25,14 +28,18 @@ export function installCommand(programs: readonly Program[]): string | undefined
   return [...elevated, ...installCommands[manager], ...packages].join(" ");
 }
 
-/** Whether set-up may install by itself: as root where apt-get is. Anything else is the owner's decision. */
+/**
+ * Whether set-up may install by itself: as root where apt-get is. Anything else is the owner's
+ * decision.
+ */
 export function canInstall(): boolean {
   return packageManager() === "apt-get" && process.getuid?.() === 0;
 }
 
 /**
- * Installs small programs in one apt-get call and the browser, which is big and has another name in some distributions, in one of its own.
- * Bounded: about seven minutes in all, and 15 seconds for a server that does not answer. Answers the outcome of the last command that failed.
+ * Installs small programs in one apt-get call and the browser, which is big and has another name in
+ * some distributions, in one of its own. Bounded: about seven minutes in all, and 15 seconds for a
+ * server that does not answer. Answers the outcome of the last command that failed.
  */
 export async function installPrograms(programs: readonly Program[], cwd: string): Promise<CommandOutcome> {
   const options = [

@@ -63,7 +63,8 @@ export const programs: readonly Program[] = [
   {
     name: "cjk font",
     commands: [],
-    // The names by which charts look for one too. Of the packages this is the small one: 2 MB to fetch, where fonts-noto-cjk is 57 MB.
+    // The names by which charts look for one too. Of the packages this is the small one: 2 MB to
+    // fetch, where fonts-noto-cjk is 57 MB.
     fonts:
       "**/{*CJK*,wqy-*,*Hei*,*Song*,*Mincho*,ipa*,Takao*,Nanum*,SourceHan*,DroidSansFallback*,unifont*}.{ttf,ttc,otf,pcf}",
     platforms: ["linux"],

@@ -15,7 +15,10 @@ export function setupTable({ findings, advice, failure }: SetupOutcome): string 
   return [...rows, ...why, ...how, ...orElse].join("\n");
 }
 
-/** Whether somebody who asked for something else should be told: something changed, or a thing is missing. */
+/**
+ * Whether somebody who asked for something else should be told: something changed, or a thing is
+ * missing.
+ */
 export function isWorthTelling({ findings, failure }: SetupOutcome): boolean {
   return findings.some(({ state }) => state !== "found") || failure !== undefined;
 }

@@ -7,7 +7,10 @@ import { join } from "node:path";
 const folder = mkdtempSync(join(tmpdir(), "manyhands-setup-"));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs set-up over an empty workspace, seeing only the programs named, with a stand-in for apt-get that can install. */
+/**
+ * Runs set-up over an empty workspace, seeing only the programs named, with a stand-in for apt-get
+ * that can install.
+ */
 async function setUpWith(programs: readonly string[], asked: { system: boolean; aptGet?: string }) {
   const home = mkdtempSync(join(folder, "run-"));
   const bin = join(home, "bin");

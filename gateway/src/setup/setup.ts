@@ -34,9 +34,10 @@ type SetupOptions = {
 };
 
 /**
- * Makes a machine ready, again and again at no cost: installs the workspace from its lock file, finds the programs agents use, and
- * installs missing ones where it may. Uses nothing but Bun, since it runs before any dependency is there. A missing program is
- * never an error: it switches off what needs it.
+ * Makes a machine ready, again and again at no cost: installs the workspace from its lock file,
+ * finds the programs agents use, and installs missing ones where it may. Uses nothing but Bun,
+ * since it runs before any dependency is there. A missing program is never an error: it switches
+ * off what needs it.
  */
 export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
   const here = programs.filter((program) => program.platforms.includes(process.platform));
@@ -78,8 +79,8 @@ async function addBrowser(here: readonly Program[], { root, say }: SetupOptions)
 type InstallFailure = { readonly reason: string };
 
 /**
- * Installs exactly what the lock file says, with the Bun that runs this. Instant when nothing is missing; tried twice, since
- * registries hiccup. Answers undefined when all is well.
+ * Installs exactly what the lock file says, with the Bun that runs this. Instant when nothing is
+ * missing; tried twice, since registries hiccup. Answers undefined when all is well.
  */
 async function installWorkspace(root: string): Promise<InstallFailure | undefined> {
   const command = [process.execPath, "install", "--frozen-lockfile"];

@@ -7,7 +7,10 @@ Options:
   --quiet     say nothing where all is there, and download no browser
   -h, --help  show this`;
 
-/** What to say in place of setting up, and the exit code: for who asks how, or asks for what there is not. */
+/**
+ * What to say in place of setting up, and the exit code: for who asks how, or asks for what there
+ * is not.
+ */
 export function setupUsage(args: readonly string[]): { readonly text: string; readonly exitCode: number } | undefined {
   if (args.includes("--help") || args.includes("-h")) return { text: usage, exitCode: 0 };
   const unknown = args.find((one) => one !== "--quiet");

@@ -1,6 +1,7 @@
 /**
- * Preloaded into every server this package starts. Its standard input is a pipe from the process that started it; when that one is gone, however
- * it went, the pipe ends and the server drains as on SIGTERM, so that none is left behind holding a port. Watching keeps no process alive.
+ * Preloaded into every server this package starts. Its standard input is a pipe from the process
+ * that started it; when that one is gone, however it went, the pipe ends and the server drains as
+ * on SIGTERM, so that none is left behind holding a port. Watching keeps no process alive.
  */
 process.stdin.on("end", () => process.kill(process.pid, "SIGTERM"));
 process.stdin.resume();

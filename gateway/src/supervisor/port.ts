@@ -1,6 +1,9 @@
 import { AppError } from "manyhands/internal/core/errors";
 
-/** Whether a server could listen here now. Throws what is not about the port being taken (a host that is not ours, say). */
+/**
+ * Whether a server could listen here now. Throws what is not about the port being taken (a host
+ * that is not ours, say).
+ */
 export function isPortFree(host: string, port: number): boolean {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);

@@ -11,7 +11,10 @@ export type ServerLog = {
   text(): Promise<string>;
 };
 
-/** Opens a log, putting one that has grown past 10 MiB aside as `.1`. Throws what the file system throws. */
+/**
+ * Opens a log, putting one that has grown past 10 MiB aside as `.1`. Throws what the file system
+ * throws.
+ */
 export function openServerLog(path: string): ServerLog {
   mkdirSync(dirname(path), { recursive: true });
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

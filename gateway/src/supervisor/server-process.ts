@@ -24,8 +24,8 @@ export interface ServerProcess {
   /** The end of what this process wrote to its log. */
   logTail(): Promise<string>;
   /**
-   * Its address, once it accepts requests. Rejects with `unavailable`, telling the end of its log, when it ends before or is not
-   * ready in time, and with the signal's reason.
+   * Its address, once it accepts requests. Rejects with `unavailable`, telling the end of its log,
+   * when it ends before or is not ready in time, and with the signal's reason.
    */
   ready(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<string>;
   /** Lets it drain, ends it after `graceMs`, and resolves when it is gone. */
@@ -33,8 +33,8 @@ export interface ServerProcess {
 }
 
 /**
- * Starts a server in a session of its own, so that a Ctrl-C in the terminal reaches only the process in charge, which then decides.
- * Both its outputs go to the log.
+ * Starts a server in a session of its own, so that a Ctrl-C in the terminal reaches only the
+ * process in charge, which then decides. Both its outputs go to the log.
  */
 export function startServer(spec: ServerSpec): ServerProcess {
   const log = openServerLog(spec.logPath);

@@ -6,7 +6,10 @@ import { entryPath } from "manyhands/internal/config/named-files";
 import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "./port.ts";
 
-/** A server as this package knows it: a name, a file to start, and where its port is set. Of an agent nothing more is known here. */
+/**
+ * A server as this package knows it: a name, a file to start, and where its port is set. Of an
+ * agent nothing more is known here.
+ */
 export type ServerEntry = {
   readonly name: string;
   /** Absolute path of the server's entry. */
@@ -16,7 +19,10 @@ export type ServerEntry = {
 
 const gateway = "gateway";
 
-/** The agents that this system starts, in the order of the settings. Throws `config_invalid` for an entry that is none. */
+/**
+ * The agents that this system starts, in the order of the settings. Throws `config_invalid` for an
+ * entry that is none.
+ */
 export function agentEntries({ agents }: Pick<Config, "agents">): readonly ServerEntry[] {
   return Object.entries(agents).flatMap(([name, { entry }]) =>
     entry === undefined ? [] : [{ name, entry: entryPath(entry), portEnv: variableFor(["agents", name, "port"]) }],
@@ -39,7 +45,10 @@ export function gatewayEntry(root: string): ServerEntry {
   return { name: gateway, entry: join(root, "gateway/src/server/main.ts"), portEnv: "GATEWAY_PORT" };
 }
 
-/** What a server is told on its command line: an agent what it is called here, whatever its module calls it. */
+/**
+ * What a server is told on its command line: an agent what it is called here, whatever its module
+ * calls it.
+ */
 export function argsOf({ name }: Pick<ServerEntry, "name">): readonly string[] {
   return name === gateway ? [] : ["--name", name];
 }
@@ -49,7 +58,10 @@ export function portOf({ name }: Pick<ServerEntry, "name">, config: Config): num
   return name === gateway ? config.gateway.port : agentNamed(config, name).port;
 }
 
-/** The settings with a port of its own for every server that takes any: the others have to know where it will be. */
+/**
+ * The settings with a port of its own for every server that takes any: the others have to know
+ * where it will be.
+ */
 export function withPorts(config: Config): Config {
   const { host } = config.server;
   const agents = Object.entries(config.agents).map(([name, own]) => {
@@ -65,7 +77,10 @@ export function withPorts(config: Config): Config {
   };
 }
 
-/** The settings with these agents, of those that are started, on ports of loopback that were free a moment ago. */
+/**
+ * The settings with these agents, of those that are started, on ports of loopback that were free a
+ * moment ago.
+ */
 export function onFreePorts(config: Config, names: readonly string[]): Config {
   // What leads to their addresses from outside leads to the configured ports.
   const url = addressOf("127.0.0.1", 0);

@@ -3,7 +3,10 @@ import { type Config, loadConfig } from "manyhands/internal/config/config";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { type SystemEvent, startAgents } from "./start.ts";
 
-/** The agents `manus`, and those beside it, of a checkout whose servers and gateway have this source. */
+/**
+ * The agents `manus`, and those beside it, of a checkout whose servers and gateway have this
+ * source.
+ */
 function checkout(source: string, more: { readonly gateway?: string; readonly swe?: string } = {}) {
   const { gateway = source, ...others } = more;
   return checkoutForTest({ gateway, agents: { manus: source, ...others } });

@@ -18,7 +18,10 @@ import { defaultPolicy, type SupervisorEvent, supervise } from "./supervise.ts";
 
 const graceMs = 20_000;
 
-/** What happens to a system: to one of its servers, or that every one of them is up or given up, and not all are given up. */
+/**
+ * What happens to a system: to one of its servers, or that every one of them is up or given up, and
+ * not all are given up.
+ */
 export type SystemEvent = SupervisorEvent | { readonly type: "system-up" };
 
 /** Everything `start` needs from outside. */
@@ -36,9 +39,10 @@ export type StartContext = {
 };
 
 /**
- * Starts the agents of the settings that have an entry, all or those named, and the gateway, and keeps them up until `signal` aborts, then drains
- * them. Resolves with whether all ended on request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name what is
- * not there.
+ * Starts the agents of the settings that have an entry, all or those named, and the gateway, and
+ * keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
+ * request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name
+ * what is not there.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;

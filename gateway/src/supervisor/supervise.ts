@@ -39,8 +39,8 @@ export const defaultPolicy: SupervisionPolicy = {
 const configurationExitCode = 2;
 
 /**
- * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives up on one that cannot live. Resolves when the
- * server is down for good; rejects never.
+ * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives up on one
+ * that cannot live. Resolves when the server is down for good; rejects never.
  */
 export async function supervise(
   spec: ServerSpec,
@@ -70,7 +70,10 @@ export async function supervise(
   }
 }
 
-/** Sees one process through its life. Answers why it went down, or undefined when it was stopped on request. */
+/**
+ * Sees one process through its life. Answers why it went down, or undefined when it was stopped on
+ * request.
+ */
 async function untilDown(
   server: ServerProcess,
   restarts: number,

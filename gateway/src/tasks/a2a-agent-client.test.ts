@@ -3,7 +3,10 @@ import { AgentCard } from "@a2a-js/sdk";
 import { cardOf } from "../testing/card-server.ts";
 import { connectAgent } from "./a2a-agent-client.ts";
 
-/** A server that shows a card, lists two tasks and has files, and remembers what it was asked and with which token. */
+/**
+ * A server that shows a card, lists two tasks and has files, and remembers what it was asked and
+ * with which token.
+ */
 function serve() {
   const asked: string[] = [];
   let url = "";

@@ -14,7 +14,10 @@ const fileTimeoutMs = 60_000;
 /** As long as a server takes to be started again, about 16 seconds in all. */
 const retry = { retries: 6, firstPauseMs: 250 };
 
-/** A client of the agent at a URL, over A2A, also where its card names this public address. Rejects with an AppError when no card can be read there. */
+/**
+ * A client of the agent at a URL, over A2A, also where its card names this public address. Rejects
+ * with an AppError when no card can be read there.
+ */
 export async function connectAgent(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient> {
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const client = await createA2aClient(url, { inside: insideAddress([{ url, publicUrl }]), headers, retry });

@@ -11,7 +11,9 @@ const call = { callId: "1", name: "bash", text: "ok", isError: false, millisecon
 const ask = { askId: "a", agent: "swe" };
 const parts = [{ type: "text", text: "hello" }] as const;
 
-/** One of each type, with every field that a type must have: what is missing here does not compile. */
+/**
+ * One of each type, with every field that a type must have: what is missing here does not compile.
+ */
 const events: { readonly [Type in EventType]: EventOf<Type> } = {
   "message-received": { type: "message-received", messageId: "m", parts },
   "message-heard": { type: "message-heard", messageId: "m", as: "message" },

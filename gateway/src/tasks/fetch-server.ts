@@ -1,6 +1,9 @@
 import { AppError } from "manyhands/internal/core/errors";
 
-/** A request to a server. Rejects with `unavailable` when none answers there, or not by a deadline in its signal, and with any other reason of the signal. */
+/**
+ * A request to a server. Rejects with `unavailable` when none answers there, or not by a deadline
+ * in its signal, and with any other reason of the signal.
+ */
 export async function fetchServer(
   url: string,
   init: RequestInit & { readonly signal: AbortSignal },

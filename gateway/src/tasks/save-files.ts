@@ -10,8 +10,11 @@ type Artifact = EventOf<"artifact-added">;
 export type SavedFile = { readonly path: string; readonly bytes: number };
 
 /**
- * Writes the files of these artifacts, and other text than answers, into `folder`, which it makes when there is one. Names are an agent's: their folders are made below it,
- * so that what refers to another file finds it, never outside it or hidden or as programs look for by themselves, and a name that is taken gets a number. Of several versions of one file the newest is written. Rejects as `source.file` does.
+ * Writes the files of these artifacts, and other text than answers, into `folder`, which it makes
+ * when there is one. Names are an agent's: their folders are made below it, so that what refers to
+ * another file finds it, never outside it or hidden or as programs look for by themselves, and a
+ * name that is taken gets a number. Of several versions of one file the newest is written. Rejects
+ * as `source.file` does.
  */
 export async function saveFiles(
   artifacts: readonly Artifact[],
@@ -46,7 +49,10 @@ function filesOf({ name, parts }: Artifact): Content[] {
   });
 }
 
-/** A part of a path that is not hidden, that every file system takes as it is, and that no program looks for by itself. */
+/**
+ * A part of a path that is not hidden, that every file system takes as it is, and that no program
+ * looks for by itself.
+ */
 function harmless(segment: string): string {
   const shown = segment
     .replace(/[\p{C}:]/gu, "_")
@@ -56,7 +62,10 @@ function harmless(segment: string): string {
   return isProtected(shown) ? `_${shown}` : shown;
 }
 
-/** A path below a folder that is not taken yet, without anything a file system, a terminal or another program would obey. */
+/**
+ * A path below a folder that is not taken yet, without anything a file system, a terminal or
+ * another program would obey.
+ */
 function freePath(name: string, taken: Set<string>): string {
   const kept = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
   const [plain = "file", ...outwards] = kept.slice(-9).map(harmless).reverse();

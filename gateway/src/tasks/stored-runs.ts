@@ -12,13 +12,19 @@ import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";
 import type { ShownState, TaskItem } from "./task-item.ts";
 
-/** The runs of agents and flows as they are on this machine's disk, for reading while no server is up. */
+/**
+ * The runs of agents and flows as they are on this machine's disk, for reading while no server is
+ * up.
+ */
 export interface StoredRuns extends TaskList, FileSource {
   /** Whose run it is: the kind of it. Undefined for one that is not there. */
   kindOf(runId: string): Promise<string | undefined>;
   /** Everything that happened in a run so far, and where it stands. Rejects with `not_found`. */
   show(runId: string): AsyncIterable<TaskItem>;
-  /** Lets a paused run try again, at the server that is up or the next one. Rejects with `not_found`. */
+  /**
+   * Lets a paused run try again, at the server that is up or the next one. Rejects with
+   * `not_found`.
+   */
   resume(runId: string): Promise<void>;
 }
 
@@ -26,7 +32,9 @@ const input = z.looseObject({
   message: z.looseObject({ parts: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })) }),
 });
 
-/** The runs of `kind` in an engine's store, or those of every agent and flow. Executes none of them. */
+/**
+ * The runs of `kind` in an engine's store, or those of every agent and flow. Executes none of them.
+ */
 export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: string): StoredRuns {
   const projections = createProjectionCache(engine);
   const stateOf = async (run: RunRecord) => stateName(statusOf(run, await projections.current(run)), run);
@@ -119,7 +127,10 @@ function titleOf(run: RunRecord): string {
   return parsed.data?.message.parts.find(({ text }) => text !== undefined)?.text ?? "";
 }
 
-/** Opens the runs below MANYHANDS_HOME, of one kind or of all agents and flows. The home must hold a `runs.db`; to be disposed. Servers may be at work in it. */
+/**
+ * Opens the runs below MANYHANDS_HOME, of one kind or of all agents and flows. The home must hold a
+ * `runs.db`; to be disposed. Servers may be at work in it.
+ */
 export function openStoredRuns(home: string, kind?: string): AsyncDisposable & { readonly runs: StoredRuns } {
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   return {

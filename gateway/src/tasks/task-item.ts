@@ -2,10 +2,16 @@ import type { StateName } from "manyhands/internal/a2a/task-state";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Progress } from "manyhands/internal/core/progress";
 
-/** Where a task stands, in A2A's words, which have none for one that stopped until somebody removes the cause. */
+/**
+ * Where a task stands, in A2A's words, which have none for one that stopped until somebody removes
+ * the cause.
+ */
 export type ShownState = StateName | "paused";
 
-/** One thing a watcher of a task is told: an event of its journal in its place, live progress, or where the task stands. */
+/**
+ * One thing a watcher of a task is told: an event of its journal in its place, live progress, or
+ * where the task stands.
+ */
 export type TaskItem =
   | { readonly kind: "event"; readonly seq: number; readonly at: number; readonly event: ReadEvent }
   | { readonly kind: "progress"; readonly event: Progress }

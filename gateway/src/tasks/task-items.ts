@@ -4,8 +4,9 @@ import { type EventOf, readEvent } from "manyhands/internal/core/events";
 import type { ShownState, TaskItem } from "./task-item.ts";
 
 /**
- * The updates of an A2A stream as items for those who watch: the journal's events where the agent is one of ours, status texts and
- * artifacts where it is someone else's. The last item is always the state the task was left in.
+ * The updates of an A2A stream as items for those who watch: the journal's events where the agent
+ * is one of ours, status texts and artifacts where it is someone else's. The last item is always
+ * the state the task was left in.
  */
 export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGenerator<TaskItem, void, undefined> {
   const known = new Set<string>();

@@ -15,7 +15,10 @@ export function factsText({ title, model, sandbox }: AgentFacts): string {
   return [safeLine(title, 60), modelText(model), ...confined].join(" · ");
 }
 
-/** One line about a running agent: name, address, model, sandbox. Never rejects: what cannot be told is left out. */
+/**
+ * One line about a running agent: name, address, model, sandbox. Never rejects: what cannot be told
+ * is left out.
+ */
 export async function describeAgent(name: string, url: string): Promise<string> {
   const facts = await fetchFacts(url);
   const known =

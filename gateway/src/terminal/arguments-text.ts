@@ -1,6 +1,9 @@
 import { safeLine } from "./safe-text.ts";
 
-/** A tool call's arguments in short: the one value where there is one, else `key=value` pairs, long ones cut. */
+/**
+ * A tool call's arguments in short: the one value where there is one, else `key=value` pairs, long
+ * ones cut.
+ */
 export function argumentsText(json: string, columns: number): string {
   const parsed = parse(json);
   if (parsed === undefined) return safeLine(json, columns);
@@ -11,7 +14,10 @@ export function argumentsText(json: string, columns: number): string {
   return safeLine(entries.map(([key, value]) => `${key}=${safeLine(valueText(value), each)}`).join(" "), columns);
 }
 
-/** A line that may be a tool's name and its arguments, which may be cut, as `argumentsText` shows them. */
+/**
+ * A line that may be a tool's name and its arguments, which may be cut, as `argumentsText` shows
+ * them.
+ */
 export function callText(line: string, columns: number): string {
   const [, name = "", json = ""] = /^(\w+) (\{.*)$/s.exec(line) ?? [];
   if (name === "") return safeLine(line, columns);

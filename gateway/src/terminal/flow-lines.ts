@@ -29,7 +29,8 @@ const marks = {
 } as const satisfies Record<string, Mark>;
 
 /**
- * What an event of a flow is shown as: its line, and the plan where it has changed by more than that a step was begun, which its line has told.
+ * What an event of a flow is shown as: its line, and the plan where it has changed by more than
+ * that a step was begun, which its line has told.
  */
 export function flowLines(
   view: FlowView,
@@ -73,7 +74,10 @@ const colours = { " ": "dim", "→": "cyan", "✓": "green", "!": "yellow" } as 
 
 const stepLine = /^\d+\. \[([ →✓!])\] (.*)$/gmu;
 
-/** The steps of the plan that a `planning` result shows, a line each with its mark; none where it shows no plan. */
+/**
+ * The steps of the plan that a `planning` result shows, a line each with its mark; none where it
+ * shows no plan.
+ */
 export function planLines(result: string, style: Style): string[] {
   return [...result.matchAll(stepLine)].map(([, mark = " ", step = ""]) => {
     const colour = colours[mark as keyof typeof colours];

@@ -1,7 +1,10 @@
 /** What the first and the second Ctrl-C (or SIGTERM) do. */
 type Interrupts = { readonly dispose: () => void };
 
-/** One Ctrl-C may arrive twice: from the terminal, and passed on by the `bun run` around this process. */
+/**
+ * One Ctrl-C may arrive twice: from the terminal, and passed on by the `bun run` around this
+ * process.
+ */
 const echoMs = 300;
 
 /** Calls `first` once and then `again` for each further one, until disposed. */

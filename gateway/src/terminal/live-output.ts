@@ -1,7 +1,10 @@
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
 
-/** The output of the calls that run, as far as it was shown: how many lines, and the one that has not ended. */
+/**
+ * The output of the calls that run, as far as it was shown: how many lines, and the one that has
+ * not ended.
+ */
 export type LiveOutput = { readonly lines: number; readonly open: { readonly callId: string; readonly text: string } };
 
 /** Before any output came. */

@@ -23,8 +23,8 @@ const marks = {
 } as const;
 
 /**
- * Tells how a task was left: state, time, tokens and cost, the cause where it failed, and where its files are now, which
- * is `manyhands-out/<task>/` in the working directory.
+ * Tells how a task was left: state, time, tokens and cost, the cause where it failed, and where its
+ * files are now, which is `manyhands-out/<task>/` in the working directory.
  */
 export async function tellOutcome(
   outcome: TaskOutcome,

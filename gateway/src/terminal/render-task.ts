@@ -33,8 +33,8 @@ type RenderTaskOptions = {
 const cancelTimeoutMs = 20_000;
 
 /**
- * Shows a task until it ends, waits or is paused. The first Ctrl-C asks the agent to cancel it and goes on showing; the second leaves. Rejects
- * with an AppError when the agent cannot be talked to.
+ * Shows a task until it ends, waits or is paused. The first Ctrl-C asks the agent to cancel it and
+ * goes on showing; the second leaves. Rejects with an AppError when the agent cannot be talked to.
  */
 export async function renderTask(
   open: (signal: AbortSignal) => AsyncIterable<TaskItem>,
@@ -114,7 +114,10 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: RenderTaskOptions)
   terminal.out(json ? `${safeJson(written(item))}\n` : rendered.text);
 }
 
-/** Asks for the task's end and waits for it; leaves when there is no task yet or its end does not come in time. */
+/**
+ * Asks for the task's end and waits for it; leaves when there is no task yet or its end does not
+ * come in time.
+ */
 async function cancel(seen: Seen, { client, terminal }: RenderTaskOptions, leave: AbortController): Promise<void> {
   if (client === undefined || seen.taskId === "") return leave.abort();
   terminal.say("\nCanceling … (Ctrl-C again to leave at once)");

@@ -18,7 +18,10 @@ import {
   usageText,
 } from "./totals.ts";
 
-/** What the renderer remembers between items. A value: rendering is a function of it and the next item. */
+/**
+ * What the renderer remembers between items. A value: rendering is a function of it and the next
+ * item.
+ */
 export type View = {
   /** What the line the cursor is on belongs to; `none` at the start of a line. */
   readonly open: "none" | "text" | "reasoning" | "output";
@@ -66,7 +69,10 @@ type PeerEvent = EventOf<"agent-asked" | "agent-accepted" | "agent-progressed" |
 /** How an answer of another agent is marked; every other state is a failure. */
 const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
 
-/** Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the way. */
+/**
+ * Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the
+ * way.
+ */
 export function render(view: View, item: TaskItem, style: Style): Rendered {
   if (item.kind === "progress") return renderProgress(view, item.event, style);
   if (item.kind === "state") {
@@ -83,7 +89,10 @@ export function summaryText({ totals, startedAt, endedAt }: View): string {
   return time + totalsText(totals);
 }
 
-/** What an agent that tells no journal says of its work, and asks. How a task ends is told by whoever shows it. */
+/**
+ * What an agent that tells no journal says of its work, and asks. How a task ends is told by
+ * whoever shows it.
+ */
 function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
   if (text === undefined) return { view, text: "" };
   if (state === "working") return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
@@ -209,7 +218,8 @@ function renderArtifact(view: View, event: EventOf<"artifact-added">, style: Sty
     return lines(view, ["", ...indented(answer)]);
   }
   const sizes = event.parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
-  // A text that changes, a plan's or a transcript's, is told once: what changes in it is told by its own events.
+  // A text that changes, a plan's or a transcript's, is told once: what changes in it is told by
+  // its own events.
   if (sizes.length === 0 && view.texts.includes(event.artifactId)) return lines(view, []);
   return lines({ ...view, texts: [...view.texts, event.artifactId] }, [
     `  ${paint(style, "green", "+")} ${safeLine(event.name, 80)}  ${paint(style, "dim", sizes.join(", "))}`,
@@ -220,7 +230,10 @@ function renderOutput(view: View, { output, shown }: ReturnType<typeof addOutput
   return shown.length === 0 ? { view: { ...view, output }, text: "" } : lines({ ...view, output }, shown);
 }
 
-/** What another agent was asked, does and answered. Its answer itself is in the result of the call that asked. */
+/**
+ * What another agent was asked, does and answered. Its answer itself is in the result of the call
+ * that asked.
+ */
 function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
   const agent = safeLine(event.agent, 30);
   const room = style.columns - agent.length - 8;

@@ -16,8 +16,9 @@ export interface Terminal {
   /** Asks a person; undefined when they would rather not, or input has ended. */
   ask(question: string): Promise<string | undefined>;
   /**
-   * All that is piped in; undefined where a person sits at the keyboard. With `patienceMs`, undefined too where nothing at all comes in that time: a
-   * program that started this one may hold the pipe open and never write.
+   * All that is piped in; undefined where a person sits at the keyboard. With `patienceMs`,
+   * undefined too where nothing at all comes in that time: a program that started this one may hold
+   * the pipe open and never write.
    */
   read(patienceMs?: number): Promise<Uint8Array | undefined>;
 }

@@ -2,7 +2,10 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Usage } from "manyhands/internal/core/model";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "manyhands/internal/core/usage";
 
-/** What a task used so far. Cost counts only calls whose price is known; the others are counted beside it. */
+/**
+ * What a task used so far. Cost counts only calls whose price is known; the others are counted
+ * beside it.
+ */
 export type Totals = {
   readonly calls: number;
   readonly inputTokens: number;

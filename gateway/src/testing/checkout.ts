@@ -2,14 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A folder with servers of a few lines in place of the gateway's and the agents', which goes away with `await using`. */
+/**
+ * A folder with servers of a few lines in place of the gateway's and the agents', which goes away
+ * with `await using`.
+ */
 export type CheckoutForTest = AsyncDisposable & { readonly root: string };
 
 const ours = ["manus", "swe", "browser", "data-analysis"];
 
 /**
- * Makes one with this gateway and these agents, by name, as the source texts of their servers; `settings` are added to its `manyhands.toml`. All other
- * agents are switched off.
+ * Makes one with this gateway and these agents, by name, as the source texts of their servers;
+ * `settings` are added to its `manyhands.toml`. All other agents are switched off.
  */
 export async function checkoutForTest(
   sources: { readonly gateway?: string; readonly agents?: Readonly<Record<string, string>> },
@@ -32,7 +35,10 @@ export async function checkoutForTest(
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** A server that says it is ready, and answers with a card, the address from outside it was told (`/public`), or the home it was told. */
+/**
+ * A server that says it is ready, and answers with a card, the address from outside it was told
+ * (`/public`), or the home it was told.
+ */
 export const liveServer = `
 const { PORT, HOST, MANYHANDS_HOME } = process.env;
 const params = { name: "manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" };

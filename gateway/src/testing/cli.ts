@@ -6,7 +6,10 @@ import { runCli } from "../cli/run-cli.ts";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 
-/** A command line over a scripted agent, with everything it wrote, in a folder that goes away with `await using`. */
+/**
+ * A command line over a scripted agent, with everything it wrote, in a folder that goes away with
+ * `await using`.
+ */
 export type CliForTest = AsyncDisposable & {
   readonly cwd: string;
   readonly sent: OutgoingMessage[];
@@ -18,7 +21,10 @@ export type CliForTest = AsyncDisposable & {
   said(): string;
 };
 
-/** Makes one. `play` is what the agent does with each message; `answers` is what the person types, with nobody there when left out. */
+/**
+ * Makes one. `play` is what the agent does with each message; `answers` is what the person types,
+ * with nobody there when left out.
+ */
 export async function cliForTest(options: {
   readonly play?: (
     message: OutgoingMessage,
@@ -29,7 +35,10 @@ export async function cliForTest(options: {
   /** What is on standard input; a person sits there when left out. */
   readonly piped?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A checkout it is the command line of, where it also works. Left out: this one, whose gateway and first agent are up. */
+  /**
+   * A checkout it is the command line of, where it also works. Left out: this one, whose gateway
+   * and first agent are up.
+   */
   readonly root?: string;
 }): Promise<CliForTest> {
   const made = await mkdtemp(join(tmpdir(), "manyhands-cli-"));

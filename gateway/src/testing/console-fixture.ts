@@ -49,7 +49,10 @@ print("<b>not bold</b>")
 \`\`\`
 `;
 
-/** A flow that shows everything the console can show; it asks, and says something live until it is answered. */
+/**
+ * A flow that shows everything the console can show; it asks, and says something live until it is
+ * answered.
+ */
 export const consoleFixture: TestFlow = {
   runnable: {
     ...echo,

@@ -8,7 +8,10 @@ export type CuttingProxy = AsyncDisposable & {
   closed: boolean;
 };
 
-/** Starts one on a free port. A connection breaks by itself after `bytes()` of the server's bytes went through it. */
+/**
+ * Starts one on a free port. A connection breaks by itself after `bytes()` of the server's bytes
+ * went through it.
+ */
 export async function startCuttingProxy(target: string, bytes = () => Number.POSITIVE_INFINITY): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();

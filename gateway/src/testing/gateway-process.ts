@@ -1,4 +1,7 @@
-/** A gateway with a flow that talks much, in a process of its own, until its input ends. Prints its address. */
+/**
+ * A gateway with a flow that talks much, in a process of its own, until its input ends. Prints its
+ * address.
+ */
 import { chatter } from "./chatter.ts";
 import { startGateway } from "./gateway.ts";
 

@@ -26,8 +26,9 @@ export type TestGateway = AsyncDisposable & {
 };
 
 /**
- * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about first, one that begins with "sleep" ends
- * only when cancelled, and one that begins with "fail" fails. `flows` are there beside it. With a `token`, every request must carry it.
+ * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about
+ * first, one that begins with "sleep" ends only when cancelled, and one that begins with "fail"
+ * fails. `flows` are there beside it. With a `token`, every request must carry it.
  */
 export async function startGateway(
   options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},

@@ -6,9 +6,9 @@ import { metadataKeys } from "./extensions.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";
 
 /**
- * A stored event as a stream tells it; `fold` already includes it. Every event is told, so that the sequence numbers a
- * reader sees have no gaps. The event itself is added only with the journal extension, and not to an artifact update,
- * whose artifact says it all.
+ * A stored event as a stream tells it; `fold` already includes it. Every event is told, so that the
+ * sequence numbers a reader sees have no gaps. The event itself is added only with the journal
+ * extension, and not to an artifact update, whose artifact says it all.
  */
 export function eventUpdate(
   identity: TaskIdentity,
@@ -39,7 +39,10 @@ export function progressUpdate(identity: TaskIdentity, projection: TaskProjectio
   return { payload: { $case: "statusUpdate", value } };
 }
 
-/** A stream says each status text once, with the event it came from; repeating it would show a peer the same thought again. */
+/**
+ * A stream says each status text once, with the event it came from; repeating it would show a peer
+ * the same thought again.
+ */
 function freshOnly(projection: TaskProjection): TaskProjection {
   if (projection.status === undefined || projection.status.seq === projection.seq) return projection;
   const { status: _, ...rest } = projection;

@@ -3,8 +3,8 @@ import type { RunRecord } from "../core/engine.ts";
 import type { TaskProjection } from "../runs/projection.ts";
 
 /**
- * The A2A state of a run from its events, and from its record where that is at hand and knows more: that a worker has
- * taken it, or that it waits for something no event told of.
+ * The A2A state of a run from its events, and from its record where that is at hand and knows more:
+ * that a worker has taken it, or that it waits for something no event told of.
  */
 export function taskState(projection: TaskProjection, run?: RunRecord): TaskState {
   if (projection.end !== undefined) return endState(projection.end);

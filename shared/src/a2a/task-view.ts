@@ -17,8 +17,8 @@ export type TaskDetail = {
 };
 
 /**
- * A run as an A2A task. With the run's record the state and time are the newest; without it they are those of the fold, so
- * that a reader who resumes sees the task as it was at that event.
+ * A run as an A2A task. With the run's record the state and time are the newest; without it they
+ * are those of the fold, so that a reader who resumes sees the task as it was at that event.
  */
 export function taskView(
   identity: TaskIdentity,
@@ -82,7 +82,9 @@ function agentMessage(identity: TaskIdentity, seq: number, text: string, error: 
   return { ...messageShell(identity, seq), role: Role.ROLE_AGENT, parts: [textPart(text)], metadata };
 }
 
-/** The id is made from the place in the journal, so that every reading of it gives the same message. */
+/**
+ * The id is made from the place in the journal, so that every reading of it gives the same message.
+ */
 function messageShell(identity: TaskIdentity, seq: number) {
   return {
     messageId: `${identity.id}/${seq}`,

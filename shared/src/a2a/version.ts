@@ -6,8 +6,8 @@ import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 export type ProtocolVersion = "1.0" | "0.3";
 
 /**
- * The version a request asks for, by header or else by query parameter. A request that names none means 0.3, except a
- * JSON-RPC call of a method that only 1.0 has. Throws VersionNotSupportedError.
+ * The version a request asks for, by header or else by query parameter. A request that names none
+ * means 0.3, except a JSON-RPC call of a method that only 1.0 has. Throws VersionNotSupportedError.
  */
 export function requestedVersion(request: Request, method?: string): ProtocolVersion {
   const named = request.headers.get(A2A_VERSION_HEADER) || new URL(request.url).searchParams.get(A2A_VERSION_HEADER);
@@ -17,7 +17,10 @@ export function requestedVersion(request: Request, method?: string): ProtocolVer
   throw new VersionNotSupportedError(`A2A version ${named.slice(0, 32)} is not supported; 1.0 and 0.3 are`);
 }
 
-/** Refuses what is not 1.0: the HTTP+JSON binding is served in that version only. Throws VersionNotSupportedError. */
+/**
+ * Refuses what is not 1.0: the HTTP+JSON binding is served in that version only. Throws
+ * VersionNotSupportedError.
+ */
 export function requireVersionOne(request: Request): void {
   if (requestedVersion(request) === "1.0") return;
   throw new VersionNotSupportedError(

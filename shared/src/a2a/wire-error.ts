@@ -31,7 +31,10 @@ export class FieldViolationsError extends RequestMalformedError {
   }
 }
 
-/** An AppError that A2A has no error for: −32603 over JSON-RPC, the status of our table over HTTP, its code in ErrorInfo. */
+/**
+ * An AppError that A2A has no error for: −32603 over JSON-RPC, the status of our table over HTTP,
+ * its code in ErrorInfo.
+ */
 export class AppFailure extends A2AError {
   override readonly reason: string;
   readonly code: ErrorCode;
@@ -52,8 +55,8 @@ export function envelopeError(envelopeCode: -32700 | -32600 | -32601, message: s
 }
 
 /**
- * What a thrown value is on an A2A wire. `report` gets what is no expected error, with its cause; the outside learns only that
- * it happened.
+ * What a thrown value is on an A2A wire. `report` gets what is no expected error, with its cause;
+ * the outside learns only that it happened.
  */
 export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AError {
   if (error instanceof A2AError) return error;

@@ -3,8 +3,8 @@ import type { Part } from "../core/message.ts";
 import { metadataKeys } from "./extensions.ts";
 
 /**
- * A part as A2A carries it. A stored file travels by URL, never inline: tasks stay small however often they are read, and a
- * stream frame stays below the 4 MiB at which the SDK's clients give up.
+ * A part as A2A carries it. A stored file travels by URL, never inline: tasks stay small however
+ * often they are read, and a stream frame stays below the 4 MiB at which the SDK's clients give up.
  */
 export function toWirePart(part: Part, publicUrl: string): WirePart {
   switch (part.type) {

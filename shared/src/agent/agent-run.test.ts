@@ -219,7 +219,8 @@ test("an image takes of a task's tokens what it counts for at the model's provid
       await Bun.sleep(5);
   }
   const [small = 0, large = 0] = agent.model.requests.map(({ body }) => Number(body.max_tokens));
-  // Four tiles of 170 tokens instead of one, and the difference that the files' names and sizes in bytes make.
+  // Four tiles of 170 tokens instead of one, and the difference that the files' names and sizes in
+  // bytes make.
   expect(small - large).toBeWithin(505, 516);
 });
 

@@ -38,13 +38,16 @@ export type AgentDeps = {
   readonly approval?: ApprovalPolicy;
   /** What becomes of calls that a tool calls risky; `ask` when left out. */
   readonly risky?: RiskPolicy;
-  /** How long a model that cannot answer now is left alone; 15 s, growing to 5 min, when left out. */
+  /**
+   * How long a model that cannot answer now is left alone; 15 s, growing to 5 min, when left out.
+   */
   readonly modelPauses?: ModelPauses;
 };
 
 /**
- * An agent as a kind of durable run: one task from its first message to its one end. Completes with an `AgentOutput`; fails with
- * the AppError of the bound that was hit, `stuck`, or `task_failed` when the agent itself gave up.
+ * An agent as a kind of durable run: one task from its first message to its one end. Completes with
+ * an `AgentOutput`; fails with the AppError of the bound that was hit, `stuck`, or `task_failed`
+ * when the agent itself gave up.
  */
 export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition {
   return {
@@ -123,7 +126,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   };
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
-    // As it was when the task began, whatever is configured later; tasks begun by older code recorded none.
+    // As it was when the task began, whatever is configured later; tasks begun by older code
+    // recorded none.
     await loop(turn({ ...agent, toolChoice: begun.toolChoice ?? agent.toolChoice }, deps), task);
   } catch (error) {
     if (error instanceof AppError) await conclude(task, begun.files, error, ending);
@@ -143,7 +147,10 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
   };
 }
 
-/** The agent for one task: where the answer has a form, text alone does not end it, and a tool takes the answer in that form. */
+/**
+ * The agent for one task: where the answer has a form, text alone does not end it, and a tool takes
+ * the answer in that form.
+ */
 function withOutputSchema(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
   if (outputSchema === undefined) return agent;
   const answer = createChatCompletion(outputSchema);

@@ -21,8 +21,9 @@ const mostFiles = 50;
 const largestFile = 100 * 1024 * 1024;
 
 /**
- * Ends a task honestly: the files it made become artifacts, then its answer becomes the last one. With an error, what was reached is
- * kept as `partial-answer` and the error is left to the caller; a task that gave up rejects with `task_failed`.
+ * Ends a task honestly: the files it made become artifacts, then its answer becomes the last one.
+ * With an error, what was reached is kept as `partial-answer` and the error is left to the caller;
+ * a task that gave up rejects with `task_failed`.
  */
 export async function conclude(
   task: AgentState,
@@ -87,8 +88,9 @@ async function finished(
 }
 
 /**
- * The files that were made or changed since `before`, as far as the bounds go; never those that would take effect where they land, nor
- * those that arrived from elsewhere, unless they were changed. One that cannot be read (any more) is left out.
+ * The files that were made or changed since `before`, as far as the bounds go; never those that
+ * would take effect where they land, nor those that arrived from elsewhere, unless they were
+ * changed. One that cannot be read (any more) is left out.
  */
 async function collect(
   workspace: Workspace,

@@ -13,7 +13,10 @@ const defaultLimits: Limits = {
   resultCharacters: 12_000,
 };
 
-/** What makes an agent: its name, what it is for, what it is told, and what it can use. The rest has good defaults. */
+/**
+ * What makes an agent: its name, what it is for, what it is told, and what it can use. The rest has
+ * good defaults.
+ */
 export type AgentSpec<Listed> = Pick<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools"> &
   Partial<Omit<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools" | "limits">> & {
     readonly limits?: Partial<Limits>;
@@ -22,8 +25,8 @@ export type AgentSpec<Listed> = Pick<AgentDefinition<Listed>, "name" | "descript
   };
 
 /**
- * An agent as data, with defaults for what it leaves out. Frozen: every task shares it. Throws `config_invalid` with one sentence that says
- * what is missing or wrong.
+ * An agent as data, with defaults for what it leaves out. Frozen: every task shares it. Throws
+ * `config_invalid` with one sentence that says what is missing or wrong.
  */
 export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed>): AgentDefinition<Listed> {
   const { examples, limits, ...given } = spec;

@@ -7,12 +7,16 @@ const memory = 10;
 const hintAt = 3;
 const strategyAt = 4;
 const stopAt = 5;
-/** A turn whose calls took this long waited for something: what it waits for may well answer alike for long. Milliseconds. */
+/**
+ * A turn whose calls took this long waited for something: what it waits for may well answer alike
+ * for long. Milliseconds.
+ */
 const waited = 5_000;
 
 /**
- * Notices a task that goes in circles: the same calls with the same arguments and results, or the same text, again and again. Says so to
- * the model, then asks for another strategy, then ends the task with `stuck`. Turns that wait do not count: the task's time bounds them.
+ * Notices a task that goes in circles: the same calls with the same arguments and results, or the
+ * same text, again and again. Says so to the model, then asks for another strategy, then ends the
+ * task with `stuck`. Turns that wait do not count: the task's time bounds them.
  */
 export function detectLoops(step: Turn): Turn {
   return async (task) => {
@@ -53,7 +57,10 @@ function fingerprint(messages: readonly TaskMessage[]): string {
   return Bun.hash(JSON.stringify(turn)).toString(36);
 }
 
-/** What differs between results that say the same: how long it took and when, made-up ids and addresses, the file the whole is in. */
+/**
+ * What differs between results that say the same: how long it took and when, made-up ids and
+ * addresses, the file the whole is in.
+ */
 const passing = [
   /\d+(\.\d+)?\s?(ms|s)\b/g,
   /\b\d{4}-\d\d-\d\d\b/g,

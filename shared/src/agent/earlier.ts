@@ -7,7 +7,10 @@ import type { TaskMessage } from "./task/agent-state.ts";
 import { recordedSources } from "./task/recorded-sources.ts";
 import { compacted } from "./think/pinned.ts";
 
-/** The ids of the tasks of this conversation that ended before now, oldest first: what they told never changes any more. */
+/**
+ * The ids of the tasks of this conversation that ended before now, oldest first: what they told
+ * never changes any more.
+ */
 export async function earlierTasks(run: Run, kind: string, engine: Pick<Engine, "list">): Promise<string[]> {
   const { contextId, principal } = run;
   const found: { id: string; createdAt: number }[] = [];
@@ -57,9 +60,10 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
 }
 
 /**
- * The conversation as the events of one task tell it, after what came before it: how a later task of the same context knows its
- * history. The same messages the task itself held (an answer to a question is in the result of the call that asked), then what nobody
- * heard any more and, unless the task completed, how it ended.
+ * The conversation as the events of one task tell it, after what came before it: how a later task
+ * of the same context knows its history. The same messages the task itself held (an answer to a
+ * question is in the result of the call that asked), then what nobody heard any more and, unless
+ * the task completed, how it ended.
  */
 export function projectMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
   let messages = [...earlier];
@@ -101,7 +105,10 @@ function said(parts: readonly Part[]) {
   return { role: "user", parts } as const;
 }
 
-/** Without a word about its end, what was asked in a canceled or failed task would still read as asked for. */
+/**
+ * Without a word about its end, what was asked in a canceled or failed task would still read as
+ * asked for.
+ */
 function ending({ status, error }: RunEnded): TaskMessage[] {
   if (status === "completed") return [];
   const how = status === "canceled" ? "was canceled" : `failed: ${error?.message ?? "no reason is known"}`;

@@ -9,7 +9,10 @@ export type ReleaseDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
-/** Ends what an agent's tools keep for the conversation of a task that stopped, unless another of its tasks is under way. */
+/**
+ * Ends what an agent's tools keep for the conversation of a task that stopped, unless another of
+ * its tasks is under way.
+ */
 export async function releaseTools(
   agent: AgentDefinition,
   { id, principal, contextId }: Pick<Run, "id" | "principal" | "contextId">,
@@ -25,7 +28,10 @@ export async function releaseTools(
   ]);
 }
 
-/** The engine, whose `cancel` also ends what the task's tools keep: of a task that waits nothing is executed that could. */
+/**
+ * The engine, whose `cancel` also ends what the task's tools keep: of a task that waits nothing is
+ * executed that could.
+ */
 export function releasingEngine(engine: Engine, agent: AgentDefinition, deps: Omit<ReleaseDeps, "engine">): Engine {
   return {
     ...engine,

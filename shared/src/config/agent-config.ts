@@ -15,7 +15,10 @@ import { originBelow, type Settings } from "./settings.ts";
 
 /** What is set for one agent. `limits` go over the agent's own. */
 export type AgentConfig = {
-  /** What serves it, which this system starts; undefined for an agent that runs elsewhere or by itself. */
+  /**
+   * What serves it, which this system starts; undefined for an agent that runs elsewhere or by
+   * itself.
+   */
   readonly entry: NamedFile | undefined;
   readonly port: number;
   /** Where the rest of this system reaches it. */
@@ -35,7 +38,9 @@ export type AgentConfig = {
   readonly delegates: readonly string[];
   /** Names of tools whose every call a person has to allow. */
   readonly approve: readonly string[];
-  /** What becomes of calls that a tool calls risky: a person decides, they are made, or never made. */
+  /**
+   * What becomes of calls that a tool calls risky: a person decides, they are made, or never made.
+   */
   readonly risky: "ask" | "allow" | "deny";
   /** The MCP servers whose tools it has. */
   readonly mcp: readonly string[] | "all";
@@ -43,13 +48,19 @@ export type AgentConfig = {
   readonly serveMcp: boolean;
 };
 
-/** The agents of this system, those of the defaults first. The first is the one that is meant where none is named. */
+/**
+ * The agents of this system, those of the defaults first. The first is the one that is meant where
+ * none is named.
+ */
 export type AgentConfigs = Readonly<Record<string, AgentConfig>>;
 
 /** The folder of this system, from which the entries of the defaults go. */
 const systemFolder = resolve(import.meta.dir, "../../..");
 
-/** The agents that are not switched off. Throws `config_invalid` for one that is named or told nonsense. */
+/**
+ * The agents that are not switched off. Throws `config_invalid` for one that is named or told
+ * nonsense.
+ */
 export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
   const { sections, agent: reader } = settings;
   const enabled = Object.entries(sections.agents).filter(([name, { enabled }]) => enabled || name === reader);
@@ -125,7 +136,8 @@ function placeOf(
 
 /** How an agent works. */
 function conductOf(name: string, agent: AgentSection, sections: Sections, names: readonly string[]) {
-  // OpenManus counts max_input_tokens over all requests of a process, which a bound per task comes closest to; 0 means none.
+  // OpenManus counts max_input_tokens over all requests of a process, which a bound per task comes
+  // closest to; 0 means none.
   const tokens = sections.llm.max_input_tokens || undefined;
   return {
     model: modelFor(agent.model, sections.llm),

@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { agentDefaults } from "./agents.ts";
 
-/** The families of tools an agent can be given by `[agents.NAME] tools`. What is in each says `server/tool-families.ts`. */
+/**
+ * The families of tools an agent can be given by `[agents.NAME] tools`. What is in each says
+ * `server/tool-families.ts`.
+ */
 export const toolFamilyNames = [
   "planning",
   "shell",

@@ -11,7 +11,10 @@ import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
 
-/** Everything a process of this system is told from outside, checked and with defaults. Frozen data, made once at start. */
+/**
+ * Everything a process of this system is told from outside, checked and with defaults. Frozen data,
+ * made once at start.
+ */
 export type Config = {
   /** Absolute path of the folder all state lives under. */
   readonly home: string;
@@ -21,7 +24,10 @@ export type Config = {
   readonly model: ModelConfig | undefined;
   /** The `[llm.NAME]` tables, each over `[llm]`. */
   readonly models: Readonly<Record<string, ModelConfig>>;
-  /** Where a process listens that was told so itself: `port` and `publicUrl` are undefined for the agent's own. */
+  /**
+   * Where a process listens that was told so itself: `port` and `publicUrl` are undefined for the
+   * agent's own.
+   */
   readonly server: {
     readonly host: string;
     readonly port: number | undefined;
@@ -35,7 +41,10 @@ export type Config = {
     readonly port: number;
     /** Where it is reached from outside. */
     readonly publicUrl: string | undefined;
-    /** Absolute path of a JWK set; with one, only agents whose cards one of its keys has signed are used. */
+    /**
+     * Absolute path of a JWK set; with one, only agents whose cards one of its keys has signed are
+     * used.
+     */
     readonly cardKeys: string | undefined;
     /** Between two looks at each agent. */
     readonly checkMs: number;
@@ -80,14 +89,17 @@ export type Config = {
 type PeerConfig = { readonly url: string; readonly token?: string | undefined };
 
 /**
- * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which wins. Rejects with `config_invalid`,
- * which a command line ends with exit code 2 for.
+ * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which wins.
+ * Rejects with `config_invalid`, which a command line ends with exit code 2 for.
  */
 export async function loadConfig(source: SettingsSource): Promise<Config> {
   return toConfig(await readSettings(source), source.cwd);
 }
 
-/** The configuration that checked settings mean. Throws `config_invalid` for what only shows when keys are seen together. */
+/**
+ * The configuration that checked settings mean. Throws `config_invalid` for what only shows when
+ * keys are seen together.
+ */
 export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
@@ -142,7 +154,10 @@ export function agentNamed({ agents }: Pick<Config, "agents">, name: string): Ag
   throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}.`);
 }
 
-/** The agent that is meant where none is named: the first there is. Throws `config_invalid` where there is none. */
+/**
+ * The agent that is meant where none is named: the first there is. Throws `config_invalid` where
+ * there is none.
+ */
 export function firstAgent({ agents }: Pick<Config, "agents">): string {
   const [first] = Object.keys(agents);
   if (first === undefined)
@@ -150,7 +165,10 @@ export function firstAgent({ agents }: Pick<Config, "agents">): string {
   return first;
 }
 
-/** Rejects with `config_invalid` when a file that the settings name is not what they say, whichever process it is for. */
+/**
+ * Rejects with `config_invalid` when a file that the settings name is not what they say, whichever
+ * process it is for.
+ */
 export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" | "flows">): Promise<void> {
   for (const { entry, instructions } of Object.values(agents)) {
     if (entry !== undefined) entryPath(entry);

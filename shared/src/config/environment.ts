@@ -70,8 +70,8 @@ export function knownVariables(root: KeyNode): string[] {
 }
 
 /**
- * The keys that these variables set, and the names with our prefix that set none. An empty variable counts as not set, for that is how
- * shells and container files unset one.
+ * The keys that these variables set, and the names with our prefix that set none. An empty variable
+ * counts as not set, for that is how shells and container files unset one.
  */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -98,7 +98,10 @@ export function readEnvironment(
   };
 }
 
-/** The tables that variables alone name, as `[section, name]`: those of the tree have the variables of their keys already. */
+/**
+ * The tables that variables alone name, as `[section, name]`: those of the tree have the variables
+ * of their keys already.
+ */
 export function tablesNamedIn(
   env: Readonly<Record<string, string | undefined>>,
   root: KeyNode,
@@ -111,7 +114,10 @@ export function tablesNamedIn(
   });
 }
 
-/** `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`; where two keys end alike the longer one is meant. */
+/**
+ * `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`; where two keys end
+ * alike the longer one is meant.
+ */
 function namedTablePath(variable: string, root: KeyNode): readonly string[] | undefined {
   const found: (readonly string[])[] = [];
   for (const [section, node] of Object.entries(root.properties ?? {})) {
@@ -128,7 +134,10 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
   return found.toSorted(byName)[0];
 }
 
-/** The text of a variable as the kind of value its key wants; left as text where it cannot be one, so that the check refuses it. */
+/**
+ * The text of a variable as the kind of value its key wants; left as text where it cannot be one,
+ * so that the check refuses it.
+ */
 function coerced(value: string, node: KeyNode): unknown {
   if (node.type === "array")
     return value

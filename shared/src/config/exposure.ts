@@ -2,7 +2,10 @@ import { AppError } from "../core/errors.ts";
 import { isLoopback } from "../http/loopback-guard.ts";
 import type { Sections } from "./sections.ts";
 
-/** Throws `config_invalid` when other machines could reach a server that asks nobody who they are: directly, or through what leads to its public address. */
+/**
+ * Throws `config_invalid` when other machines could reach a server that asks nobody who they are:
+ * directly, or through what leads to its public address.
+ */
 export function checkExposure({ server, gateway, agents }: Pick<Sections, "server" | "gateway" | "agents">): void {
   if (server.token !== undefined) return;
   if (!isLoopback(server.host)) throw exposed(`HOST is ${server.host}`, "HOST=127.0.0.1");

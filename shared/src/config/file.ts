@@ -10,8 +10,8 @@ export type SettingsFile = {
 };
 
 /**
- * Reads `file` (relative to `cwd`), or `manyhands.toml` in `cwd` where there is one. Rejects with `config_invalid` when a named
- * file is not there or when the text is not TOML.
+ * Reads `file` (relative to `cwd`), or `manyhands.toml` in `cwd` where there is one. Rejects with
+ * `config_invalid` when a named file is not there or when the text is not TOML.
  */
 export async function readSettingsFile(cwd: string, file: string | undefined): Promise<SettingsFile | undefined> {
   const wanted = file ?? "manyhands.toml";
@@ -39,8 +39,9 @@ export async function readSettingsFile(cwd: string, file: string | undefined): P
 }
 
 /**
- * The line (from 1) where a TOML text sets the key at this path, or the header of its table; undefined when it is written in a way
- * a line-by-line look does not see (an inline table, a multi-line text), for the parser reports no positions.
+ * The line (from 1) where a TOML text sets the key at this path, or the header of its table;
+ * undefined when it is written in a way a line-by-line look does not see (an inline table, a
+ * multi-line text), for the parser reports no positions.
  */
 export function lineOf(source: string, path: readonly string[]): number | undefined {
   const wanted = path.join(".");

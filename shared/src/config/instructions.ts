@@ -6,12 +6,18 @@ import { type NamedFile, readInstructions } from "./named-files.ts";
 /** A text of the settings, or a file that has it. */
 type Wording = { readonly text: string } | { readonly file: NamedFile };
 
-/** What the settings say of an agent's instructions: what stands in their place, and what is added to their end. */
+/**
+ * What the settings say of an agent's instructions: what stands in their place, and what is added
+ * to their end.
+ */
 export type ConfiguredInstructions = { readonly instead?: Wording; readonly extra?: Wording };
 
 type Keys = Pick<AgentSection, "instructions" | "instructions_file" | "extra_instructions" | "extra_instructions_file">;
 
-/** What a table says of instructions; `named` makes what is known of the file that a key names. Throws `config_invalid` for two texts in one place. */
+/**
+ * What a table says of instructions; `named` makes what is known of the file that a key names.
+ * Throws `config_invalid` for two texts in one place.
+ */
 export function configuredInstructions(
   table: Keys,
   name: string,
@@ -28,7 +34,9 @@ export function configuredInstructions(
   return { ...(instead && { instead }), ...(extra && { extra }) };
 }
 
-/** The agent, told what the settings say. Rejects with `config_invalid` when a file cannot be read. */
+/**
+ * The agent, told what the settings say. Rejects with `config_invalid` when a file cannot be read.
+ */
 export async function instructed(
   agent: AgentDefinition,
   { instead, extra }: ConfiguredInstructions,

@@ -1,6 +1,8 @@
 import * as z from "zod";
 
-/** What a settings file may hold at one place: a value (`properties` undefined) or a table of keys. */
+/**
+ * What a settings file may hold at one place: a value (`properties` undefined) or a table of keys.
+ */
 export type KeyNode = {
   readonly type?: string;
   readonly description?: string;
@@ -26,7 +28,10 @@ const keyNode: z.ZodType<KeyNode> = z.lazy(() =>
   }),
 ) as z.ZodType<KeyNode>;
 
-/** The keys a schema allows, as data that files, environment variables and error messages are checked against. */
+/**
+ * The keys a schema allows, as data that files, environment variables and error messages are
+ * checked against.
+ */
 export function keyTree(schema: z.ZodType): KeyNode {
   return keyNode.parse(z.toJSONSchema(schema, { io: "input" }));
 }
@@ -39,7 +44,10 @@ export function namedTables(node: KeyNode): KeyNode | undefined {
     : undefined;
 }
 
-/** The tree in which these tables of the user's choice, as `[section, name]`, are keys like any other. */
+/**
+ * The tree in which these tables of the user's choice, as `[section, name]`, are keys like any
+ * other.
+ */
 export function withTables(root: KeyNode, tables: readonly (readonly string[])[]): KeyNode {
   let properties = root.properties ?? {};
   for (const [section = "", name = ""] of tables) {
@@ -51,7 +59,10 @@ export function withTables(root: KeyNode, tables: readonly (readonly string[])[]
   return { ...root, properties };
 }
 
-/** The node of a key of this table; `isTable` says whether a table stands there, for names of the user's choice are tables. */
+/**
+ * The node of a key of this table; `isTable` says whether a table stands there, for names of the
+ * user's choice are tables.
+ */
 export function childNode(node: KeyNode, key: string, isTable = true): KeyNode | undefined {
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key];
   return isTable ? namedTables(node) : undefined;

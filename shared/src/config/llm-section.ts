@@ -5,7 +5,9 @@ const seconds = z.number().min(0.001).max(86_400);
 const tokens = z.int().min(1).max(10_000_000_000);
 const price = z.number().min(0).max(1_000_000);
 
-/** What is known better by the owner of a model than by its name; US dollars for a million tokens. */
+/**
+ * What is known better by the owner of a model than by its name; US dollars for a million tokens.
+ */
 const knowledge = {
   capabilities: z
     .strictObject({
@@ -28,7 +30,10 @@ const knowledge = {
     .optional(),
 };
 
-/** AWS Bedrock by its host alone, as OpenManus has it; there its endpoint that is OpenAI-compatible is meant. */
+/**
+ * AWS Bedrock by its host alone, as OpenManus has it; there its endpoint that is OpenAI-compatible
+ * is meant.
+ */
 const bedrockHost = /^(?:https:\/\/)?(bedrock-runtime\.[a-z\d-]+\.amazonaws\.com)\/?$/i;
 
 /** OpenManus's keys of `[llm]`, then ours. */

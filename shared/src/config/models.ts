@@ -5,7 +5,10 @@ import { type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 /** What is asked for when a key or an endpoint is given but no model. */
 const unnamedModel = "gpt-5-mini";
 
-/** The model of `[llm]`; undefined when it says nothing of one. Throws `config_invalid` when nothing says where the model is. */
+/**
+ * The model of `[llm]`; undefined when it says nothing of one. Throws `config_invalid` when nothing
+ * says where the model is.
+ */
 export function defaultModel(llm: LlmSection): ModelConfig | undefined {
   return modelOf(baseProfile(llm), llm, []);
 }
@@ -30,7 +33,10 @@ function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = [
   return modelOf(over(base, table as LlmProfile), llm, [...path, wanted]);
 }
 
-/** A table over `[llm]`. At another endpoint it does not inherit what belongs to the first one: its key, prices and abilities. */
+/**
+ * A table over `[llm]`. At another endpoint it does not inherit what belongs to the first one: its
+ * key, prices and abilities.
+ */
 function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
   const { api_key: _, api_key_env: _____, price: __, capabilities: ___, provider: ____, ...rest } = base;

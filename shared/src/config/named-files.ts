@@ -3,7 +3,10 @@ import { isAbsolute, resolve } from "node:path";
 import { AppError } from "../core/errors.ts";
 import { longestInstructions } from "./agent-section.ts";
 
-/** A file that a key of the settings names. It is looked for when it is needed: other processes of this system may do without it. */
+/**
+ * A file that a key of the settings names. It is looked for when it is needed: other processes of
+ * this system may do without it.
+ */
 export type NamedFile = {
   readonly key: string;
   readonly name: string;
@@ -13,7 +16,10 @@ export type NamedFile = {
   readonly origin: string;
 };
 
-/** The absolute path of a module to load or to start. Throws `config_invalid` where the name is of no file and no installed package. */
+/**
+ * The absolute path of a module to load or to start. Throws `config_invalid` where the name is of
+ * no file and no installed package.
+ */
 export function entryPath(entry: NamedFile): string {
   const path = resolve(entry.folder, entry.name);
   const what = kindAt(path);
@@ -30,7 +36,10 @@ export function entryPath(entry: NamedFile): string {
   }
 }
 
-/** The text of a file of instructions. Rejects with `config_invalid` where there is none, or more than fits. */
+/**
+ * The text of a file of instructions. Rejects with `config_invalid` where there is none, or more
+ * than fits.
+ */
 export async function readInstructions(file: NamedFile): Promise<string> {
   const path = resolve(file.folder, file.name);
   const allowed = `Allowed: a text file of at most ${longestInstructions.toLocaleString("en")} characters, relative to the one that names it.`;

@@ -1,4 +1,7 @@
-/** The name among `known` that `typed` most likely meant, or undefined when none is close enough to suggest. */
+/**
+ * The name among `known` that `typed` most likely meant, or undefined when none is close enough to
+ * suggest.
+ */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
   const scored = known
     .map((name) => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase()) }))

@@ -18,7 +18,10 @@ const unused: Readonly<Record<string, string>> = {
 
 const knownTypes = ["openai", "azure", "ollama"];
 
-/** One sentence for each setting that somebody made and nothing here uses, or that is taken for something else. */
+/**
+ * One sentence for each setting that somebody made and nothing here uses, or that is taken for
+ * something else.
+ */
 export function notesOn({ sections, origins }: Pick<Settings, "sections" | "origins">): readonly string[] {
   const notes: string[] = [];
   for (const [key, origin] of origins) {

@@ -19,7 +19,10 @@ function table(name: string, keys: Readonly<Record<string, string>>): string {
   return `[${name}]\napi_key = "a key"\nmax_tokens = 16000\ntemperature = 0.0\n${rest.join("\n")}\n`;
 }
 
-/** The example files that OpenManus brings, by the key and table names they have; texts and values are made up. */
+/**
+ * The example files that OpenManus brings, by the key and table names they have; texts and values
+ * are made up.
+ */
 const examples = {
   ppio: { api_type: "ppio", model: "maker/model", base_url: "https://api.ppio.example/v3/openai" },
   jiekouai: { api_type: "jiekou", model: "model-4-5", base_url: "https://api.jiekou.example/openai" },

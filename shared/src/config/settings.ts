@@ -16,7 +16,10 @@ export type SettingsSource = {
   readonly agent?: string | undefined;
 };
 
-/** Checked settings, the file's name, and for each key that someone set, where: a variable's name or `file, line n`. */
+/**
+ * Checked settings, the file's name, and for each key that someone set, where: a variable's name or
+ * `file, line n`.
+ */
 export type Settings = {
   readonly sections: Sections;
   readonly file: string | undefined;
@@ -25,8 +28,9 @@ export type Settings = {
 };
 
 /**
- * Reads the settings file and the environment, which wins. Rejects with `config_invalid` and one message that names place, key, what is
- * allowed and the nearest known name; no secret's value is ever in it.
+ * Reads the settings file and the environment, which wins. Rejects with `config_invalid` and one
+ * message that names place, key, what is allowed and the nearest known name; no secret's value is
+ * ever in it.
  */
 export async function readSettings({ cwd, file, env, agent }: SettingsSource): Promise<Settings> {
   const schema = keyTree(sectionsSchema);
@@ -53,7 +57,10 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
   throw badValue(path, valueAt(merged, path), origins.get(path.join(".")) ?? read?.name ?? "settings", root);
 }
 
-/** The sections with a port for each agent: its own, or the next that nobody has said, whether others are switched off or not. */
+/**
+ * The sections with a port for each agent: its own, or the next that nobody has said, whether
+ * others are switched off or not.
+ */
 function withPorts(sections: Sections): Sections {
   const taken = new Set([sections.gateway.port, ...Object.values(sections.agents).map(({ port }) => port)]);
   const agents = Object.entries(sections.agents).map(([name, agent]) => {
@@ -98,8 +105,9 @@ function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, str
 }
 
 /**
- * Takes the keys that `api_key_env` names out of the environment, for `[llm]` and its tables. Such a key goes before all others, for it is meant for
- * this endpoint. Throws `config_invalid` for a variable that is not set.
+ * Takes the keys that `api_key_env` names out of the environment, for `[llm]` and its tables. Such
+ * a key goes before all others, for it is meant for this endpoint. Throws `config_invalid` for a
+ * variable that is not set.
  */
 function takeNamedKeys(
   merged: Table,

@@ -8,7 +8,10 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** The table without the keys, at any depth, whose value is an empty text: as OpenManus has it, that is a key that is not set. */
+/**
+ * The table without the keys, at any depth, whose value is an empty text: as OpenManus has it, that
+ * is a key that is not set.
+ */
 export function withoutEmpty(table: Readonly<Table>): Table {
   const set = Object.entries(table).filter(([, value]) => value !== "");
   return Object.fromEntries(set.map(([key, value]) => [key, isTable(value) ? withoutEmpty(value) : value]));
@@ -33,7 +36,10 @@ export function setAt(table: Table, path: readonly string[], value: unknown): vo
   setAt(next, rest, value);
 }
 
-/** The paths of a table's values. What stands where `node` wants a table counts as a value of that path. */
+/**
+ * The paths of a table's values. What stands where `node` wants a table counts as a value of that
+ * path.
+ */
 export function valuePaths(table: Readonly<Table>, node: KeyNode, path: readonly string[] = []): (readonly string[])[] {
   return Object.entries(table).flatMap(([key, value]) => {
     const child = childNode(node, key);

@@ -24,7 +24,10 @@ const hosts = z
   .regex(/^(?:\*\.)?(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL, or "*.example.com" for all names below one');
 
-/** `[search]`: OpenManus's keys, and how each engine is reached. `enabled` false leaves out both web tools. */
+/**
+ * `[search]`: OpenManus's keys, and how each engine is reached. `enabled` false leaves out both web
+ * tools.
+ */
 export const searchSection = z.strictObject({
   enabled: z.boolean().default(true),
   engine: engine.optional(),
@@ -50,8 +53,9 @@ export const searchSection = z.strictObject({
 });
 
 /**
- * `[egress]`: where the web tools and the browser may go. `allow` are hosts of one's own network, each by its name, that are reached although their address is private;
- * `deny` are never reached; `only`, when not empty, are the only ones.
+ * `[egress]`: where the web tools and the browser may go. `allow` are hosts of one's own network,
+ * each by its name, that are reached although their address is private; `deny` are never reached;
+ * `only`, when not empty, are the only ones.
  */
 export const egressSection = z.strictObject({
   allow: z.array(host).default([]),
@@ -60,7 +64,10 @@ export const egressSection = z.strictObject({
   proxy: url,
 });
 
-/** `[browser]`: OpenManus's keys, and what a conversation may have of the browser. `enabled` false leaves out all that needs one. */
+/**
+ * `[browser]`: OpenManus's keys, and what a conversation may have of the browser. `enabled` false
+ * leaves out all that needs one.
+ */
 export const browserSection = z.strictObject({
   enabled: z.boolean().default(true),
   headless: z.boolean().default(true),

@@ -10,7 +10,10 @@ export type Skill = {
   readonly examples: readonly string[];
 };
 
-/** Bounds of one run. A bound that is hit ends the run with its named error and what was reached so far. */
+/**
+ * Bounds of one run. A bound that is hit ends the run with its named error and what was reached so
+ * far.
+ */
 export type Limits = {
   readonly steps: number;
   /** Input and output tokens together. */
@@ -27,20 +30,28 @@ export type Limits = {
   readonly resultCharacters: number;
 };
 
-/** What a task did to the workspace: the paths of the files it made or changed, and of those it removed. */
+/**
+ * What a task did to the workspace: the paths of the files it made or changed, and of those it
+ * removed.
+ */
 export type TaskChanges = { readonly made: readonly string[]; readonly removed: readonly string[] };
 
 /** What others are told of an agent, or of a flow, which is asked like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
-/** How an agent looks: whether its model sees images, and the names of the tools it called in its newest turns. */
+/**
+ * How an agent looks: whether its model sees images, and the names of the tools it called in its
+ * newest turns.
+ */
 export type LookOptions = {
   readonly signal: AbortSignal;
   readonly vision: boolean;
   readonly recent: readonly string[];
 };
 
-/** An agent is data: what it is told, what it can use, how far it may go. The loop gives it life. */
+/**
+ * An agent is data: what it is told, what it can use, how far it may go. The loop gives it life.
+ */
 export type AgentDefinition<Listed = Tool> = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
   readonly name: string;
@@ -54,15 +65,22 @@ export type AgentDefinition<Listed = Tool> = {
   /** Added to the tail of one model call and never stored. */
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
   /**
-   * What the model sees anew before each thought, such as an open page: at the tail of that one prompt, never stored. Undefined when there is
-   * nothing to see. Bounded in time and size by the caller.
+   * What the model sees anew before each thought, such as an open page: at the tail of that one
+   * prompt, never stored. Undefined when there is nothing to see. Bounded in time and size by the
+   * caller.
    */
   readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Observation | undefined>;
   readonly tools: readonly Listed[];
-  /** Tools beside those, asked for anew in each model step and before each call. A name among `tools` is never theirs. */
+  /**
+   * Tools beside those, asked for anew in each model step and before each call. A name among
+   * `tools` is never theirs.
+   */
   readonly moreTools?: MoreTools;
   readonly limits: Limits;
-  /** Makes further artifacts from what a task leaves in the workspace: called once at its end, again only after a crash. */
+  /**
+   * Makes further artifacts from what a task leaves in the workspace: called once at its end, again
+   * only after a crash.
+   */
   readonly finish?: (
     workspace: Workspace,
     taskChanges: TaskChanges,
@@ -79,14 +97,20 @@ export type ToolsListed = {
   readonly missing: readonly { readonly name: string; readonly reason: string }[];
 };
 
-/** Tools whose set may change while a task runs, such as those of other servers. Their calls are recorded like any, so replay never asks here. */
+/**
+ * Tools whose set may change while a task runs, such as those of other servers. Their calls are
+ * recorded like any, so replay never asks here.
+ */
 export interface MoreTools {
   /**
-   * What can be called now by this principal, and whose tools are not there. Waits, for a bounded time, for those that were never heard of, and tells so;
-   * rejects only with the signal's reason.
+   * What can be called now by this principal, and whose tools are not there. Waits, for a bounded
+   * time, for those that were never heard of, and tells so; rejects only with the signal's reason.
    */
   list(principal: string, signal: AbortSignal, tell?: (waiting: string) => void): Promise<ToolsListed>;
-  /** Of those, what the model is told of, by what it has read in this task: where there are too many, what it found among them. */
+  /**
+   * Of those, what the model is told of, by what it has read in this task: where there are too
+   * many, what it found among them.
+   */
   offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
   /** Whether a tool of this name may be among them at some time. */
   mayHave(name: string): boolean;
@@ -111,7 +135,10 @@ export type AgentEntry = {
 export interface Agents {
   /** Those that can be asked now. */
   list(signal: AbortSignal): Promise<readonly AgentEntry[]>;
-  /** The agent whose card is at this address. Rejects with an AppError when it has none or may not be asked. */
+  /**
+   * The agent whose card is at this address. Rejects with an AppError when it has none or may not
+   * be asked.
+   */
   read(url: string, signal: AbortSignal): Promise<AgentEntry>;
 }
 
@@ -121,7 +148,9 @@ export function agentText({ name, description, skills }: AgentEntry): string {
   return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
 }
 
-/** The call by which an agent asks the person it works for; its results are that person's own words. */
+/**
+ * The call by which an agent asks the person it works for; its results are that person's own words.
+ */
 export const askHumanName = "ask_human";
 
 /** The call by which an agent ends its task. */

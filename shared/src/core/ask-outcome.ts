@@ -6,7 +6,10 @@ import type { TakenIn } from "./taken-in.ts";
 import type { TaskUsage } from "./usage.ts";
 import type { StoredFile } from "./workspace.ts";
 
-/** How another agent's task ended for the one who asked: as A2A says it, or given up at the asker's deadline. */
+/**
+ * How another agent's task ended for the one who asked: as A2A says it, or given up at the asker's
+ * deadline.
+ */
 export type AskState = EventOf<"agent-answered">["state"];
 
 /** Why something did not come out, in a form that a journal keeps. */
@@ -20,13 +23,17 @@ export type Exchange = {
 };
 
 /**
- * What came of asking another agent. Everything in it but the state and the error's code is the other agent's word: data, bounded in
- * size, never an instruction. An ask that completed has an `error` only when something of its result was too large, or could not be had.
+ * What came of asking another agent. Everything in it but the state and the error's code is the
+ * other agent's word: data, bounded in size, never an instruction. An ask that completed has an
+ * `error` only when something of its result was too large, or could not be had.
  */
 export type AskOutcome = {
   /** The name the asker calls the agent by. */
   readonly agent: string;
-  /** Its task and its conversation there, which a later ask may go on in; empty where it never had the message. */
+  /**
+   * Its task and its conversation there, which a later ask may go on in; empty where it never had
+   * the message.
+   */
   readonly taskId: string;
   readonly contextId: string;
   readonly state: AskState;

@@ -2,7 +2,10 @@ import type { ErrorCode } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
 
-/** Where a run can stand. `paused`: stopped with a cause that a person has to remove (changed code, say); never a loss, never an end. */
+/**
+ * Where a run can stand. `paused`: stopped with a cause that a person has to remove (changed code,
+ * say); never a loss, never an end.
+ */
 export const runStatuses = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"] as const;
 
 /** One of them. */
@@ -40,7 +43,9 @@ export type StoredEvent = {
   readonly event: RunEvent;
 };
 
-/** What a live follower sees: stored events in order, and between them progress that is not stored. */
+/**
+ * What a live follower sees: stored events in order, and between them progress that is not stored.
+ */
 export type FollowItem =
   | ({ readonly kind: "event" } & StoredEvent)
   | { readonly kind: "progress"; readonly event: RunEvent };
@@ -54,11 +59,15 @@ export type StartRequest = {
   /** Chosen by the engine (UUID v7) when left out. */
   readonly id?: string;
   /**
-   * The principal's same key with the same hash is the same run; with another hash it is refused with `conflict`. A request without a hash
-   * knows the key alone: it finds the run whatever its hash is, and a run that it began is found by any.
+   * The principal's same key with the same hash is the same run; with another hash it is refused
+   * with `conflict`. A request without a hash knows the key alone: it finds the run whatever its
+   * hash is, and a run that it began is found by any.
    */
   readonly dedupe?: { readonly key: string; readonly hash?: string };
-  /** Begins it as canceled, unless `dedupe` finds it: nothing of it is executed, and who starts it later by its key gets the canceled run. */
+  /**
+   * Begins it as canceled, unless `dedupe` finds it: nothing of it is executed, and who starts it
+   * later by its key gets the canceled run.
+   */
   readonly canceled?: boolean;
   /** The run's first events, in the transaction that accepts it. */
   readonly events?: readonly RunEvent[];
@@ -73,7 +82,10 @@ export type ListFilter = {
   readonly contextId?: string;
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
-  /** `false` leaves out what a step of another run here asked for: runs whose dedupe key ends in that step's key. */
+  /**
+   * `false` leaves out what a step of another run here asked for: runs whose dedupe key ends in
+   * that step's key.
+   */
   readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
   readonly updatedSince?: number;
@@ -86,15 +98,20 @@ export type ListFilter = {
 export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /**
- * Keeps runs. Everything it accepts is on disk before its promise resolves, and goes on after any crash of any process
- * that shares the store. Refuses new work with `storage_unavailable` while the store cannot be written.
+ * Keeps runs. Everything it accepts is on disk before its promise resolves, and goes on after any
+ * crash of any process that shares the store. Refuses new work with `storage_unavailable` while the
+ * store cannot be written.
  */
 export interface Engine {
-  /** Accepts a run; `created` is false when `dedupe` found it. The run starts as soon as a worker is free. */
+  /**
+   * Accepts a run; `created` is false when `dedupe` found it. The run starts as soon as a worker is
+   * free.
+   */
   start(request: StartRequest): Promise<{ readonly run: RunRecord; readonly created: boolean }>;
   /**
-   * Keeps a signal for a run, early or not. The same `id` (default: the name) on the same name is kept once and later ones
-   * answer `duplicate`. `events` are appended in the same transaction. Rejects with `not_found` or, after the run's end, `run_ended`.
+   * Keeps a signal for a run, early or not. The same `id` (default: the name) on the same name is
+   * kept once and later ones answer `duplicate`. `events` are appended in the same transaction.
+   * Rejects with `not_found` or, after the run's end, `run_ended`.
    */
   deliver(
     runId: string,
@@ -103,8 +120,9 @@ export interface Engine {
     options?: { readonly id?: string; readonly events?: readonly RunEvent[] },
   ): Promise<"stored" | "duplicate">;
   /**
-   * Asks a run to end as canceled: after this resolves no new step of it starts, and it ends once the steps in flight have
-   * stopped. Harmless on a run that is canceled already; rejects with `run_ended` on one that ended otherwise.
+   * Asks a run to end as canceled: after this resolves no new step of it starts, and it ends once
+   * the steps in flight have stopped. Harmless on a run that is canceled already; rejects with
+   * `run_ended` on one that ended otherwise.
    */
   cancel(runId: string): Promise<void>;
   /** Lets a paused run try again. */
@@ -117,13 +135,15 @@ export interface Engine {
   /** Stored events with `seq` greater than `after`, in order. */
   events(runId: string, after?: number): Promise<readonly StoredEvent[]>;
   /**
-   * Stored events with `seq` greater than `after`, then live ones until the run's last event or until `signal` aborts, which ends it
-   * quietly. A slow reader costs the run nothing and misses nothing but progress.
+   * Stored events with `seq` greater than `after`, then live ones until the run's last event or
+   * until `signal` aborts, which ends it quietly. A slow reader costs the run nothing and misses
+   * nothing but progress.
    */
   follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): AsyncIterable<FollowItem>;
   /**
-   * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once. Kinds taken on `apart`, which watch other runs, say,
-   * are counted by themselves and never keep the others from starting.
+   * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once.
+   * Kinds taken on `apart`, which watch other runs, say, are counted by themselves and never keep
+   * the others from starting.
    */
   work(
     definitions: readonly RunDefinition[],
@@ -131,7 +151,8 @@ export interface Engine {
   ): void;
   health(): EngineHealth;
   /**
-   * Claims nothing more, aborts steps still in flight after `graceMs`, hands the runs back so that others go on at once, and closes.
+   * Claims nothing more, aborts steps still in flight after `graceMs`, hands the runs back so that
+   * others go on at once, and closes.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }

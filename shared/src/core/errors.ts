@@ -1,6 +1,6 @@
 /**
- * Every expected failure by code: the HTTP status it leaves with and whether the same request may succeed later.
- * Flows and clients retry only what this table calls retryable.
+ * Every expected failure by code: the HTTP status it leaves with and whether the same request may
+ * succeed later. Flows and clients retry only what this table calls retryable.
  */
 export const errorCodes = {
   invalid_input: { status: 400, retryable: false },
@@ -34,12 +34,16 @@ export const errorCodes = {
   timeout: { status: 504, retryable: true },
 } as const satisfies Record<string, { status: number; retryable: boolean }>;
 
-/** Why something failed: a key of the table of codes, each with its HTTP status and whether a retry may help. */
+/**
+ * Why something failed: a key of the table of codes, each with its HTTP status and whether a retry
+ * may help.
+ */
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
- * An expected failure: a code from the table and one sentence for the caller, which says what to do where that helps.
- * Anything else that is thrown is a bug and leaves every adapter as `internal`, without its text.
+ * An expected failure: a code from the table and one sentence for the caller, which says what to do
+ * where that helps. Anything else that is thrown is a bug and leaves every adapter as `internal`,
+ * without its text.
  */
 export class AppError extends Error {
   override readonly name = "AppError";
@@ -64,7 +68,10 @@ export class AppError extends Error {
   }
 }
 
-/** What may be told of any thrown value: an AppError's own code and sentence, `internal` with a fixed sentence otherwise. */
+/**
+ * What may be told of any thrown value: an AppError's own code and sentence, `internal` with a
+ * fixed sentence otherwise.
+ */
 export function publicError(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message };
   return { code: "internal", message: "Something went wrong inside; the log has the cause." };

@@ -47,25 +47,32 @@ const modelCall = { usage, discarded: usage.exactOptional(), model: text, millis
 
 type Definition<Shape extends z.ZodRawShape> = { readonly version: number; readonly schema: z.ZodObject<Shape> };
 
-/** An event type: the version its events are written in, and their fields. A field may be added, never changed; else the version goes up. */
+/**
+ * An event type: the version its events are written in, and their fields. A field may be added,
+ * never changed; else the version goes up.
+ */
 function event<Shape extends z.ZodRawShape>(version: number, shape: Shape): Definition<Shape> {
   return { version, schema: z.object(shape) };
 }
 
 /**
- * Every event of a journal, defined once. What a run tells is stored in this shape, and the journal outlives upgrades: it is decoded through
- * this table where it is read (`readEvent`). Beside these a flow tells events of its own, a `FlowEvent` each.
+ * Every event of a journal, defined once. What a run tells is stored in this shape, and the journal
+ * outlives upgrades: it is decoded through this table where it is read (`readEvent`). Beside these
+ * a flow tells events of its own, a `FlowEvent` each.
  */
 export const eventTypes = {
-  /** A message of the user was accepted; the first event of every run, and again for every answer. */
+  /**
+   * A message of the user was accepted; the first event of every run, and again for every answer.
+   */
   "message-received": event(1, {
     messageId: text,
     parts,
     metadata: z.custom<{ readonly [key: string]: Json }>(isObject).exactOptional(),
   }),
   /**
-   * The agent took a message in: into the conversation, or as the answer to its question. `parts` are as it keeps them, where that differs from
-   * what was sent: files under the names they got in the workspace. `takenIn`, on a task's first message: what the one who asks had taken in.
+   * The agent took a message in: into the conversation, or as the answer to its question. `parts`
+   * are as it keeps them, where that differs from what was sent: files under the names they got in
+   * the workspace. `takenIn`, on a task's first message: what the one who asks had taken in.
    */
   "message-heard": event(1, {
     messageId: text,
@@ -90,8 +97,9 @@ export const eventTypes = {
     takenIn: takenIn.exactOptional(),
   }),
   /**
-   * Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed, and of the user's words before them `pinned`.
-   * `usage` is what the model call for the summary used, where it answered.
+   * Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed,
+   * and of the user's words before them `pinned`. `usage` is what the model call for the summary
+   * used, where it answered.
    */
   "context-compacted": event(1, {
     summary: text,
@@ -101,17 +109,25 @@ export const eventTypes = {
     discarded: usage.exactOptional(),
   }),
   /**
-   * Another agent is asked. An ask is open from this event, which is stored before anything is sent, until its `agent-answered`: that is how a
-   * task at another agent is found again, whatever happened to the asking process. `askId` names the ask in this run's events, and is the
-   * messageId at the other agent; `agent` is the name the asker calls it by, `url` the address of its card, `text` one short line and `parts`
-   * the whole message; `hops` counts the agents the task passes through with this one.
+   * Another agent is asked. An ask is open from this event, which is stored before anything is
+   * sent, until its `agent-answered`: that is how a task at another agent is found again, whatever
+   * happened to the asking process. `askId` names the ask in this run's events, and is the
+   * messageId at the other agent; `agent` is the name the asker calls it by, `url` the address of
+   * its card, `text` one short line and `parts` the whole message; `hops` counts the agents the
+   * task passes through with this one.
    */
   "agent-asked": event(1, { ...ask, url: text, text, parts, contextId: text.exactOptional(), hops: z.number() }),
   /** The agent has the message: this is its task. */
   "agent-accepted": event(1, { ...ask, taskId: text, contextId: text }),
-  /** One short line of what the agent is doing, and what its task had used by then, where it tells; at most a hundred of an ask are told. */
+  /**
+   * One short line of what the agent is doing, and what its task had used by then, where it tells;
+   * at most a hundred of an ask are told.
+   */
   "agent-progressed": event(1, { ...ask, text, usedSoFar: taskUsage.exactOptional() }),
-  /** How the task there ended: as A2A says it, or given up at the asker's deadline. `left`: it may still be at work there; that is tried again later. */
+  /**
+   * How the task there ended: as A2A says it, or given up at the asker's deadline. `left`: it may
+   * still be at work there; that is tried again later.
+   */
   "agent-answered": event(1, {
     ...ask,
     state: z.enum(["completed", "failed", "canceled", "rejected", "timed-out"]),
@@ -120,21 +136,27 @@ export const eventTypes = {
     error: fault.exactOptional(),
     left: z.boolean().exactOptional(),
   }),
-  /** The run waits for a person: `question` is what it asks. `askId`: the ask whose agent wants to know, where another agent does. */
+  /**
+   * The run waits for a person: `question` is what it asks. `askId`: the ask whose agent wants to
+   * know, where another agent does.
+   */
   "question-asked": event(1, {
     question: text,
     kind: z.enum(["question", "approval", "authorization"]),
     askId: text.exactOptional(),
   }),
-  /** Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer, tools that are not there; or that it waits, and how long. */
+  /**
+   * Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer,
+   * tools that are not there; or that it waits, and how long.
+   */
   "notice-given": event(1, {
     kind: z.enum(["stuck", "budget", "truncated", "tools", "waiting"]),
     text,
     pauseMs: z.number().exactOptional(),
   }),
   /**
-   * A file the run made, or its final answer. The answer is the last artifact of a run, and the only one named `answer`; `takenIn` on it is what the
-   * task had taken in when it gave it.
+   * A file the run made, or its final answer. The answer is the last artifact of a run, and the
+   * only one named `answer`; `takenIn` on it is what the task had taken in when it gave it.
    */
   "artifact-added": event(1, {
     artifactId: text,
@@ -147,7 +169,9 @@ export const eventTypes = {
   "run-paused": event(1, { error: record({ code: text.exactOptional(), message: text }).exactOptional() }),
   /** The engine's own: a paused run tries again. */
   "run-resumed": event(1, {}),
-  /** The engine's own, and the last event of every run, appended in the transaction that ends it. */
+  /**
+   * The engine's own, and the last event of every run, appended in the transaction that ends it.
+   */
   "run-ended": event(1, { status: z.enum(["completed", "failed", "canceled"]), error: fault.exactOptional() }),
 } as const;
 
@@ -168,9 +192,11 @@ export type JournalEvent = EventOf<EventType>;
 export type RunEnded = EventOf<"run-ended">;
 
 /**
- * What a flow tells beside the events that every run has: `type` is the flow's own noun-verb, `note` one line for people, which every view shows
- * as it is, and `data` the rest. Some keys of `data` mean the same in every flow: `outcome` (`completed`, `passed`, `failed`, `not_passed`,
- * `blocked`, `canceled`) says how what it tells of came out, and `begun: true` that it begins; `agent` is whom it is about.
+ * What a flow tells beside the events that every run has: `type` is the flow's own noun-verb,
+ * `note` one line for people, which every view shows as it is, and `data` the rest. Some keys of
+ * `data` mean the same in every flow: `outcome` (`completed`, `passed`, `failed`, `not_passed`,
+ * `blocked`, `canceled`) says how what it tells of came out, and `begun: true` that it begins;
+ * `agent` is whom it is about.
  */
 export type FlowEvent = {
   readonly type: string;
@@ -195,8 +221,9 @@ export const readTypes: readonly ReadEvent["type"][] = [
 ];
 
 /**
- * Decodes an event that was stored or that came over a wire. Anything with a type is an event: what a later version wrote is `unknown` here, and
- * so is what does not fit its type. Flows of earlier versions told their data beside the note.
+ * Decodes an event that was stored or that came over a wire. Anything with a type is an event: what
+ * a later version wrote is `unknown` here, and so is what does not fit its type. Flows of earlier
+ * versions told their data beside the note.
  */
 export function readEvent(stored: RunEvent): ReadEvent {
   const { type } = stored;
@@ -216,7 +243,10 @@ export function readEvent(stored: RunEvent): ReadEvent {
   };
 }
 
-/** An event in the form in which it is stored and sent; undefined for one that this version does not know. */
+/**
+ * An event in the form in which it is stored and sent; undefined for one that this version does not
+ * know.
+ */
 export function writtenEvent(event: ReadEvent): RunEvent | undefined {
   if (event.type === "unknown") return undefined;
   if (event.type !== "flow-told") return event as JournalEvent & RunEvent;
@@ -224,12 +254,17 @@ export function writtenEvent(event: ReadEvent): RunEvent | undefined {
   return { type, note, data };
 }
 
-/** A stored event as it is sent: one of an earlier version in today's form, one of a later as it is. */
+/**
+ * A stored event as it is sent: one of an earlier version in today's form, one of a later as it is.
+ */
 export function sentEvent(stored: RunEvent): RunEvent {
   return writtenEvent(readEvent(stored)) ?? stored;
 }
 
-/** What events of the flows of earlier versions said by their type, in the keys that all flows share. */
+/**
+ * What events of the flows of earlier versions said by their type, in the keys that all flows
+ * share.
+ */
 function formerly(type: string, { met }: { readonly [field: string]: unknown }): FlowTold["data"] {
   if (["step-assigned", "branch-begun", "iteration-begun"].includes(type)) return { begun: true };
   if (type === "policy-settled") return { outcome: met === true ? "completed" : "failed" };

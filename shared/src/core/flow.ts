@@ -35,20 +35,29 @@ export type AskMessage = {
 
 /** How an agent is asked. */
 export type AskOptions = {
-  /** Milliseconds after which the agent's task is canceled; the flow's own time bounds it besides. */
+  /**
+   * Milliseconds after which the agent's task is canceled; the flow's own time bounds it besides.
+   */
   readonly deadlineMs?: number;
   /** A conversation at this agent to go on in: the `contextId` of an earlier outcome. */
   readonly contextId?: string;
-  /** A JSON Schema that the answer's data should have; agents that are not of ours may not keep to it. */
+  /**
+   * A JSON Schema that the answer's data should have; agents that are not of ours may not keep to
+   * it.
+   */
   readonly outputSchema?: AgentInput["outputSchema"];
   /**
-   * Whether the answer is going to be the flow's own: the agent is told the form that the caller wants, its data are the flow's, and what it
-   * writes is shown as the flow's answer while it is written.
+   * Whether the answer is going to be the flow's own: the agent is told the form that the caller
+   * wants, its data are the flow's, and what it writes is shown as the flow's answer while it is
+   * written.
    */
   readonly isAnswer?: boolean;
 };
 
-/** What the model is to write. `isAnswer`: it is going to be the flow's answer, and is shown as such while it is written. */
+/**
+ * What the model is to write. `isAnswer`: it is going to be the flow's answer, and is shown as such
+ * while it is written.
+ */
 export type Writing = {
   readonly name: string;
   readonly instructions: string;
@@ -57,14 +66,18 @@ export type Writing = {
 };
 
 /**
- * What a flow's body works with: a durable run, and the verbs of a flow over it. All but `run` and the facts of the task is shared by the
- * flow's branches. Between these verbs a body is deterministic: it decides by what they answered, never by which of two branches was first.
+ * What a flow's body works with: a durable run, and the verbs of a flow over it. All but `run` and
+ * the facts of the task is shared by the flow's branches. Between these verbs a body is
+ * deterministic: it decides by what they answered, never by which of two branches was first.
  */
 export interface Flow {
   readonly run: Run;
   /** The task, in the caller's words. */
   readonly goal: string;
-  /** What came with it: files, addresses, data; files the person sent since; and those of the task before it in this conversation. */
+  /**
+   * What came with it: files, addresses, data; files the person sent since; and those of the task
+   * before it in this conversation.
+   */
   readonly files: readonly Part[];
   /** What was asked and answered in this conversation before; empty where it begins. */
   readonly earlier: string;
@@ -73,37 +86,48 @@ export interface Flow {
   /** Whether the caller chose them. */
   readonly isChosen: boolean;
   /**
-   * How many asks are still to come, this flow's own model calls being one more with `own`: what is left of the budget is shared among
-   * them. One ask, without own calls, when it is never told.
+   * How many asks are still to come, this flow's own model calls being one more with `own`: what is
+   * left of the budget is shared among them. One ask, without own calls, when it is never told.
    */
   expect(asks: number, options?: { readonly own?: boolean }): void;
   /**
-   * Asks an agent and waits for what comes of it, durably. `agent` is a name, an address, or `skill:` and a skill's id or some words about
-   * it. A failure that may pass is asked again once; every other one is an outcome. Rejects with `invalid_input` for an agent nobody knows, and with the
-   * error of a bound that is reached (`step_limit`, `token_limit`, `cost_limit`, `time_limit`).
+   * Asks an agent and waits for what comes of it, durably. `agent` is a name, an address, or
+   * `skill:` and a skill's id or some words about it. A failure that may pass is asked again once;
+   * every other one is an outcome. Rejects with `invalid_input` for an agent nobody knows, and with
+   * the error of a bound that is reached (`step_limit`, `token_limit`, `cost_limit`, `time_limit`).
    */
   ask(agent: string, message: AskMessage, options?: AskOptions): Promise<AskOutcome>;
   /** Throws `invalid_input` when nobody knows the agent. An address is taken as it is. */
   check(agent: string): void;
   /**
-   * Runs the branches, at most `concurrency` at once, begun in their order; answers in their order. When one rejects the others are
-   * aborted and their tasks at agents canceled, and the rejection is thrown.
+   * Runs the branches, at most `concurrency` at once, begun in their order; answers in their order.
+   * When one rejects the others are aborted and their tasks at agents canceled, and the rejection
+   * is thrown.
    */
   all<T>(branches: readonly ((flow: Flow) => Promise<T>)[], options?: { readonly concurrency?: number }): Promise<T[]>;
   /**
-   * The same flow over another run: for branches of `run.race` and the like. `cancelOpen` sees to what their losers asked; `expect` has to
-   * be told of what they all ask, or the first takes the whole budget.
+   * The same flow over another run: for branches of `run.race` and the like. `cancelOpen` sees to
+   * what their losers asked; `expect` has to be told of what they all ask, or the first takes the
+   * whole budget.
    */
   over(run: Run): Flow;
-  /** Cancels at the agents what was asked below this flow's run and is still open: for after a `run.race`. */
+  /**
+   * Cancels at the agents what was asked below this flow's run and is still open: for after a
+   * `run.race`.
+   */
   cancelOpen(): Promise<void>;
   /** A decision of the model, in the form of a schema; see `decide`. */
   decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** A text by the model. */
   write(writing: Writing): Promise<string>;
-  /** The beginnings of some files, for a model to judge by: of a few of them, and only of those that are text. */
+  /**
+   * The beginnings of some files, for a model to judge by: of a few of them, and only of those that
+   * are text.
+   */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
-  /** Asks the person behind the task; waits as long as it takes. Only while no branch is at work. */
+  /**
+   * Asks the person behind the task; waits as long as it takes. Only while no branch is at work.
+   */
   askPerson(question: string, kind?: "question" | "approval"): Promise<string>;
   /** What the person said since the last look. Only while no branch is at work. */
   receiveMessages(): Promise<readonly string[]>;
@@ -120,7 +144,10 @@ export interface Flow {
 /** What a flow comes to. Files are handed on by the body itself. */
 export type FlowResult = { readonly answer: string; readonly data?: Json };
 
-/** A run that shows what the flow is for: what to send it, with the agents by the names they have in this system. */
+/**
+ * A run that shows what the flow is for: what to send it, with the agents by the names they have in
+ * this system.
+ */
 export type FlowExample = {
   readonly text: string;
   readonly agents?: readonly string[];
@@ -141,14 +168,18 @@ export type FlowDefinition = {
   /** What a caller can set; everything has a default. JSON in, the same JSON out. */
   readonly options: z.ZodObject;
   readonly example: FlowExample;
-  /** What is wrong with a request whose options are right one by one, naming the field; undefined when nothing is. */
+  /**
+   * What is wrong with a request whose options are right one by one, naming the field; undefined
+   * when nothing is.
+   */
   check?(request: { readonly agents?: readonly string[] | undefined; readonly options: unknown }): string | undefined;
   perform(flow: Flow, options: unknown): Promise<FlowResult>;
 };
 
 /**
- * Makes a flow whose body sees its options only as its schema lets them through. Its title, version, skill and options have defaults. Throws
- * `config_invalid` with one sentence that says what is missing or wrong.
+ * Makes a flow whose body sees its options only as its schema lets them through. Its title,
+ * version, skill and options have defaults. Throws `config_invalid` with one sentence that says
+ * what is missing or wrong.
  */
 export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   spec: Pick<FlowDefinition, "name" | "description" | "example"> &

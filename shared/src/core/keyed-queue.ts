@@ -1,4 +1,7 @@
-/** Runs work of the same key one after the other, in the order of asking, and of different keys at once. */
+/**
+ * Runs work of the same key one after the other, in the order of asking, and of different keys at
+ * once.
+ */
 export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** A queue that remembers a key only while work for it is waiting or running. */

@@ -1,7 +1,10 @@
 import type { Json } from "./json.ts";
 import type { StoredFile } from "./workspace.ts";
 
-/** A part of a message or artifact as people and peers see it. Files are named by content hash, never inlined here. */
+/**
+ * A part of a message or artifact as people and peers see it. Files are named by content hash,
+ * never inlined here.
+ */
 export type Part =
   | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
   | ({ readonly type: "file" } & StoredFile)
@@ -15,10 +18,15 @@ export type UserMessage = {
   readonly metadata?: { readonly [key: string]: Json };
 };
 
-/** The signal under which every later message on a task is delivered, with the messageId as its id. */
+/**
+ * The signal under which every later message on a task is delivered, with the messageId as its id.
+ */
 export const messageSignal = "message";
 
-/** A part of an answer as the model reads it; files are named, for the model finds them in the workspace. */
+/**
+ * A part of an answer as the model reads it; files are named, for the model finds them in the
+ * workspace.
+ */
 export function inWords(part: Part): string {
   switch (part.type) {
     case "text":

@@ -2,7 +2,10 @@
 export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
 export type TextPart = { readonly type: "text"; readonly text: string };
 
-/** A call the model asks for. `arguments` is the text it wrote, which should be JSON but need not be. */
+/**
+ * A call the model asks for. `arguments` is the text it wrote, which should be JSON but need not
+ * be.
+ */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 /** One message of a conversation, provider-neutral. */
@@ -37,7 +40,9 @@ export type ModelRequest = {
   readonly temperature?: number;
 };
 
-/** Tokens and money of one call. `costUsd` is null when no price is known: unknown is never zero. */
+/**
+ * Tokens and money of one call. `costUsd` is null when no price is known: unknown is never zero.
+ */
 export type Usage = {
   readonly inputTokens: number;
   /** Of the input tokens, those the provider's cache served. */
@@ -49,8 +54,9 @@ export type Usage = {
 };
 
 /**
- * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended without saying why; a tool call whose
- * arguments were cut off with it is left out. Ids of calls occur once in the conversation.
+ * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended
+ * without saying why; a tool call whose arguments were cut off with it is left out. Ids of calls
+ * occur once in the conversation.
  */
 export type ModelReply = {
   readonly text: string;
@@ -62,7 +68,10 @@ export type ModelReply = {
   readonly model: string;
 };
 
-/** What a call yields: deltas as they come, `retry` when what came so far is void, and `reply` as the last event. */
+/**
+ * What a call yields: deltas as they come, `retry` when what came so far is void, and `reply` as
+ * the last event.
+ */
 export type ModelEvent =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
@@ -88,10 +97,12 @@ export type Capabilities = {
 };
 
 /**
- * How a provider sees an image: how large it is at most before it is made smaller there, and what it counts for. Pixels.
+ * How a provider sees an image: how large it is at most before it is made smaller there, and what
+ * it counts for. Pixels.
  *
- * `tiles`: fitted into `square`, then its shorter side made `shorter` at most; `base` tokens and `each` for every tile of `tile` pixels.
- * `patches`: `each` tokens for every patch of `patch` pixels, `most` patches and `longest` pixels a side at most.
+ * `tiles`: fitted into `square`, then its shorter side made `shorter` at most; `base` tokens and
+ * `each` for every tile of `tile` pixels. `patches`: `each` tokens for every patch of `patch`
+ * pixels, `most` patches and `longest` pixels a side at most.
  */
 export type ImageRule =
   | {
@@ -111,8 +122,9 @@ export type ImageRule =
     };
 
 /**
- * A language model. `ask` rejects with an AppError (`model_rejected`, `model_unavailable`, `rate_limited`, `context_overflow`)
- * or with the signal's reason; it never ends without a `reply`. Retries happen inside.
+ * A language model. `ask` rejects with an AppError (`model_rejected`, `model_unavailable`,
+ * `rate_limited`, `context_overflow`) or with the signal's reason; it never ends without a `reply`.
+ * Retries happen inside.
  */
 export interface Model {
   /** The model's name at its provider. */

@@ -3,7 +3,10 @@ import { AppError } from "./errors.ts";
 const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const longestName = 60;
 
-/** What is wrong with the name of an agent or a flow; undefined when nothing is. `what` is which of them, as in "An agent". */
+/**
+ * What is wrong with the name of an agent or a flow; undefined when nothing is. `what` is which of
+ * them, as in "An agent".
+ */
 export function nameFault(what: string, name: unknown): string | undefined {
   if (name === undefined) return `${what} needs a name.`;
   if (typeof name === "string" && nameForm.test(name) && name.length <= longestName) return undefined;
@@ -19,8 +22,9 @@ export function titleOf(name: string): string {
 }
 
 /**
- * Throws `config_invalid` with what is wrong with a definition. Where nobody catches it, as in a module that only defines its agent and serves it, the
- * process ends with that sentence and exit code 2: who wrote the definition has no use for a stack of ours.
+ * Throws `config_invalid` with what is wrong with a definition. Where nobody catches it, as in a
+ * module that only defines its agent and serves it, the process ends with that sentence and exit
+ * code 2: who wrote the definition has no use for a stack of ours.
  */
 export function refuseSpec(fault: string): never {
   const error = new AppError("config_invalid", fault);

@@ -1,9 +1,11 @@
 import type { Part } from "./message.ts";
 
 /**
- * What a task has taken in beside its user's words, by where it came from: `web` (what anybody can read there), `file` (sent by the user), `task` (it
- * came from another agent that does not tell), and else the name of the tool or agent. Any of it may hold orders of somebody else; all of it but `web`
- * may hold what is nobody else's business. Derived from the journal, so it outlives the process; it travels with what a task asks of other agents.
+ * What a task has taken in beside its user's words, by where it came from: `web` (what anybody can
+ * read there), `file` (sent by the user), `task` (it came from another agent that does not tell),
+ * and else the name of the tool or agent. Any of it may hold orders of somebody else; all of it but
+ * `web` may hold what is nobody else's business. Derived from the journal, so it outlives the
+ * process; it travels with what a task asks of other agents.
  */
 export type TakenIn = readonly string[];
 

@@ -15,27 +15,42 @@ export type AgentInput = {
   };
   /** A JSON Schema that the answer has to fit. */
   readonly outputSchema?: { readonly [keyword: string]: Json };
-  /** What the user said to the first agent of a task that has passed through others; their own words are in the message of a task that has not. */
+  /**
+   * What the user said to the first agent of a task that has passed through others; their own words
+   * are in the message of a task that has not.
+   */
   readonly said?: readonly string[];
   /** What the one who asks has taken in; left out where it does not tell. */
   readonly takenIn?: TakenIn;
   /** Addresses in the message that the agent which asks was free to open itself. */
   readonly given?: readonly string[];
-  /** What the caller set for a flow; runs that an earlier version accepted have it in a data part of their message. */
+  /**
+   * What the caller set for a flow; runs that an earlier version accepted have it in a data part of
+   * their message.
+   */
   readonly flow?: FlowSettings;
   /** How many agents the task has passed through before this one. */
   readonly hops: number;
 };
 
-/** The output of a run that completed: its final answer. Files are in the run's `artifact-added` events. */
+/**
+ * The output of a run that completed: its final answer. Files are in the run's `artifact-added`
+ * events.
+ */
 export type AgentOutput = { readonly answer: string; readonly data?: Json };
 
-/** What a task has taken in when it starts: what its asker had. One that comes from another agent which does not tell may hold anything. */
+/**
+ * What a task has taken in when it starts: what its asker had. One that comes from another agent
+ * which does not tell may hold anything.
+ */
 export function takenInAtStart({ hops, takenIn }: Pick<AgentInput, "hops" | "takenIn">): TakenIn {
   return takenIn ?? (hops > 0 ? [foreignTask] : []);
 }
 
-/** Under which key of its metadata the message that starts a flow says which agents work on the task, and how. */
+/**
+ * Under which key of its metadata the message that starts a flow says which agents work on the
+ * task, and how.
+ */
 export const flowSettingsKey = "manyhands/flow";
 
 const mostAgents = 50;

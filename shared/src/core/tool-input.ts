@@ -2,9 +2,10 @@ import * as z from "zod";
 import type { JsonSchema } from "./model.ts";
 
 /**
- * The JSON Schema of a tool's input as models are told of it: an object at the top, as every provider demands. It is paid for in each request, so it
- * leaves out what says nothing to a model and is checked all the same: the dialect's name, lengths and patterns of texts, that there are no other
- * fields, the bounds of safe integers.
+ * The JSON Schema of a tool's input as models are told of it: an object at the top, as every
+ * provider demands. It is paid for in each request, so it leaves out what says nothing to a model
+ * and is checked all the same: the dialect's name, lengths and patterns of texts, that there are no
+ * other fields, the bounds of safe integers.
  */
 export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -22,8 +23,9 @@ export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
 }
 
 /**
- * Checks what a model wrote. Models give `null` for fields they mean to leave out, and numbers and booleans as texts; where that alone is wrong with the
- * input, it counts as what was meant. `problem` is a text the model can mend its call by.
+ * Checks what a model wrote. Models give `null` for fields they mean to leave out, and numbers and
+ * booleans as texts; where that alone is wrong with the input, it counts as what was meant.
+ * `problem` is a text the model can mend its call by.
  */
 export function parseInput<Input extends z.ZodObject>(
   tool: string,
@@ -49,7 +51,10 @@ function withoutNulls(raw: unknown): unknown {
   return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
-/** The input with each text that stands where a number or boolean is wanted, and says one, in that form. */
+/**
+ * The input with each text that stands where a number or boolean is wanted, and says one, in that
+ * form.
+ */
 function withPlainValues(input: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues.reduce((changed, issue) => {
     if (issue.code !== "invalid_type") return changed;
@@ -79,7 +84,10 @@ function booleanOf(text: string): boolean | string {
   return word === "true" || (word === "false" ? false : text);
 }
 
-/** A function of a tool's input for any input: of one that does not fit, with which no call is made, it answers `otherwise`. */
+/**
+ * A function of a tool's input for any input: of one that does not fit, with which no call is made,
+ * it answers `otherwise`.
+ */
 export function onInput<Input extends z.ZodObject, Rest extends readonly unknown[], Answer>(
   tool: string,
   schema: Input,
@@ -92,7 +100,10 @@ export function onInput<Input extends z.ZodObject, Rest extends readonly unknown
   };
 }
 
-/** Whether an answer can be held to this schema: it is one that we can check, and can show to a model. */
+/**
+ * Whether an answer can be held to this schema: it is one that we can check, and can show to a
+ * model.
+ */
 export function isAnswerSchema(schema: JsonSchema): boolean {
   try {
     inputSchemaOf(z.strictObject({ response: z.fromJSONSchema(schema) }));

@@ -2,8 +2,9 @@ import type { ReadEvent } from "./events.ts";
 import type { Usage } from "./model.ts";
 
 /**
- * What a task has used: input and output tokens together, and what they cost where the price is known; `unpriced` tells that some
- * calls had no known price. What the agents it asked told of themselves is counted in.
+ * What a task has used: input and output tokens together, and what they cost where the price is
+ * known; `unpriced` tells that some calls had no known price. What the agents it asked told of
+ * themselves is counted in.
  */
 export type TaskUsage = {
   readonly tokens: number;
@@ -35,7 +36,10 @@ export function usageOfAnswers({ usage, discarded }: { readonly usage: Usage; re
   return discarded === undefined ? usageOfCall(usage) : addUsage(usageOfCall(usage), usageOfCall(discarded));
 }
 
-/** What the events of a run add up to; `open` is what agents that are still at work told of themselves, by ask. */
+/**
+ * What the events of a run add up to; `open` is what agents that are still at work told of
+ * themselves, by ask.
+ */
 export type UsageCount = {
   readonly settled: TaskUsage;
   readonly open: { readonly [askId: string]: TaskUsage };
@@ -54,8 +58,9 @@ type Telling = {
 };
 
 /**
- * The count with one more event: whatever has a `usage` counts, so that no kind of call can be left out. What an agent had told so far makes
- * way for what it tells at its end, and stands where it tells nothing then.
+ * The count with one more event: whatever has a `usage` counts, so that no kind of call can be left
+ * out. What an agent had told so far makes way for what it tells at its end, and stands where it
+ * tells nothing then.
  */
 export function countEvent({ settled, open }: UsageCount, event: ReadEvent): UsageCount {
   const { type, usage, discarded, usedSoFar, askId = "" } = event as Telling;

@@ -17,7 +17,10 @@ import { startingCases } from "./conformance/starting.ts";
 import { stepCases } from "./conformance/steps.ts";
 import { waitingCases } from "./conformance/waiting.ts";
 
-/** What every engine must hold, whatever it stands on. Call it in a test file with a way to make a fresh store. */
+/**
+ * What every engine must hold, whatever it stands on. Call it in a test file with a way to make a
+ * fresh store.
+ */
 export function engineConformance(name: string, createStore: () => Promise<ConformanceStore>): void {
   describe(name, () => {
     let store: ConformanceStore;

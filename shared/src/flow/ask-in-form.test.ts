@@ -23,7 +23,10 @@ const asking = defineFlow({
   },
 });
 
-/** What comes of asking an agent of another make that answers so, one reply after the other; and what it was told. */
+/**
+ * What comes of asking an agent of another make that answers so, one reply after the other; and
+ * what it was told.
+ */
 async function ask(...replies: readonly string[]) {
   using stranger = badAgentForTest(
     {},

@@ -5,7 +5,10 @@ import type { Json } from "../core/json.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { outcomeText } from "./ask.ts";
 
-/** The form of an agent's answer, and what is wrong with one of the right form; undefined when nothing is. */
+/**
+ * The form of an agent's answer, and what is wrong with one of the right form; undefined when
+ * nothing is.
+ */
 export type AnswerForm<Value> = {
   readonly schema: z.ZodType<Value>;
   readonly check?: (value: Value) => string | undefined;
@@ -20,7 +23,10 @@ export type FormedAnswer<Value> = { readonly outcome: AskOutcome } & (
 /** How often an agent may mend its answer. */
 const mostRepairs = 2;
 
-/** Asks an agent for an answer of this form; one that does not fit goes back with what is wrong, in the same conversation, twice at most. */
+/**
+ * Asks an agent for an answer of this form; one that does not fit goes back with what is wrong, in
+ * the same conversation, twice at most.
+ */
 export async function askInForm<Value>(
   flow: Flow,
   agent: string,
@@ -45,7 +51,10 @@ export async function askInForm<Value>(
   }
 }
 
-/** The form as JSON Schema, without what says nothing of it: the dialect, and bounds that every JSON number has. */
+/**
+ * The form as JSON Schema, without what says nothing of it: the dialect, and bounds that every JSON
+ * number has.
+ */
 function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",

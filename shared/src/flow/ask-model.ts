@@ -8,15 +8,18 @@ import { estimateTokens } from "../models/tokens.ts";
 import { type FlowState, spend, workedMs } from "./flow-state.ts";
 import { remaining } from "./reserve.ts";
 
-/** The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses when left out. */
+/**
+ * The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses
+ * when left out.
+ */
 export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
 
 /** What the model is asked. `isAnswer`: its text is going to be the flow's answer. */
 type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice"> & { readonly isAnswer?: boolean };
 
 /**
- * One model call of the flow's own, in one durable step: a reply that was recorded is never paid for again. Rejects with the error of a
- * bound that the call would pass.
+ * One model call of the flow's own, in one durable step: a reply that was recorded is never paid
+ * for again. Rejects with the error of a bound that the call would pass.
  */
 export async function askModel(
   run: Run,

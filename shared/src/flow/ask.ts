@@ -14,7 +14,10 @@ import { release, reserve } from "./reserve.ts";
 /** What asking needs of the process. */
 export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
 
-/** How often an agent is asked again after a failure that may pass, and after which pause. Milliseconds. */
+/**
+ * How often an agent is asked again after a failure that may pass, and after which pause.
+ * Milliseconds.
+ */
 const retries = 1;
 const pauseMs = 1_000;
 
@@ -64,8 +67,8 @@ async function meant(run: Run, { begun }: FlowState, reference: string, { agents
 }
 
 /**
- * Whether the same question may be answered later: only what the table of errors calls so, no deadline of ours, and not that the agent was away,
- * for which it was waited already.
+ * Whether the same question may be answered later: only what the table of errors calls so, no
+ * deadline of ours, and not that the agent was away, for which it was waited already.
  */
 function mayPass({ state, error }: AskOutcome): boolean {
   return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !wasAway(error.code);
@@ -79,7 +82,10 @@ export function outcomeText({ agent, state, error }: AskOutcome): string {
 
 const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];
 
-/** What an agent that cannot be reached, or takes nothing, comes to once the patience for it is over. */
+/**
+ * What an agent that cannot be reached, or takes nothing, comes to once the patience for it is
+ * over.
+ */
 const away: readonly ErrorCode[] = ["unavailable", "storage_unavailable"];
 
 /** Whether this says that the agent was away for as long as it was waited for. */
@@ -87,7 +93,10 @@ function wasAway(code: ErrorCode): boolean {
   return away.includes(code);
 }
 
-/** Whether the same ask would fail the same way the next time, or would only be waited for once more. */
+/**
+ * Whether the same ask would fail the same way the next time, or would only be waited for once
+ * more.
+ */
 export function isFinal({ state, error }: Pick<AskOutcome, "state" | "error">): boolean {
   return state !== "completed" && error !== undefined && (codes.includes(error.code) || wasAway(error.code));
 }

@@ -1,4 +1,7 @@
-/** Characters of the answers that others are shown: of all together, and the least and the most of one. */
+/**
+ * Characters of the answers that others are shown: of all together, and the least and the most of
+ * one.
+ */
 const allAnswers = 60_000;
 const shortestAnswer = 2_000;
 const longestAnswer = 16_000;

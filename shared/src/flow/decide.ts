@@ -16,8 +16,8 @@ const mostRepairs = 2;
 const mostSaid = 2_000;
 
 /**
- * Has the model answer by the one tool it is given, and checks the answer; one that does not fit goes back with what is wrong, twice at most.
- * Rejects with `task_failed` when none fits.
+ * Has the model answer by the one tool it is given, and checks the answer; one that does not fit
+ * goes back with what is wrong, twice at most. Rejects with `task_failed` when none fits.
  */
 export async function decide<Schema extends z.ZodObject>(
   run: Run,

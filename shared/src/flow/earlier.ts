@@ -13,12 +13,17 @@ export type Earlier = {
   readonly takenIn?: TakenIn;
 };
 
-/** Tasks that are told of, characters of each thing said in them, and bytes of files that go along. */
+/**
+ * Tasks that are told of, characters of each thing said in them, and bytes of files that go along.
+ */
 const mostTasks = 5;
 const longestText = 4_000;
 const mostBytes = 4 * 1024 * 1024;
 
-/** What this flow has done in this conversation before: for within a step. Tasks that did not complete are left out. */
+/**
+ * What this flow has done in this conversation before: for within a step. Tasks that did not
+ * complete are left out.
+ */
 export async function earlierTasks(
   { contextId, principal }: Run,
   kind: string,
@@ -34,7 +39,9 @@ export async function earlierTasks(
   };
 }
 
-/** What a task of before had taken in: what its answer tells; of one that does not tell, anything. */
+/**
+ * What a task of before had taken in: what its answer tells; of one that does not tell, anything.
+ */
 async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
   const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);

@@ -1,12 +1,16 @@
 import type { AgentEntry, Agents } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 
-/** An agent that was found; `reason` tells why it is the one, where its name does not say so already. */
+/**
+ * An agent that was found; `reason` tells why it is the one, where its name does not say so
+ * already.
+ */
 export type FoundAgent = { readonly agent: AgentEntry; readonly reason?: string };
 
 /**
- * The agent a reference means among these: its name, title or address, whatever the case, or `skill:` and a skill's id or some words. Of several
- * that fit equally well the first. Throws `invalid_input` with those there are.
+ * The agent a reference means among these: its name, title or address, whatever the case, or
+ * `skill:` and a skill's id or some words. Of several that fit equally well the first. Throws
+ * `invalid_input` with those there are.
  */
 export function findAgent(reference: string, agents: readonly AgentEntry[]): FoundAgent {
   const found = meantAgent(reference, agents);
@@ -29,7 +33,10 @@ function wantedSkill(reference: string): string | undefined {
   return /^skill:(.*)$/is.exec(reference.trim())?.[1]?.trim();
 }
 
-/** The agent that a flow's caller means: by its name any that is known, flows too; by its skills one of those the flow works with. */
+/**
+ * The agent that a flow's caller means: by its name any that is known, flows too; by its skills one
+ * of those the flow works with.
+ */
 export function namedAgent(
   reference: string,
   { entries, known }: { readonly entries: readonly AgentEntry[]; readonly known: readonly AgentEntry[] },
@@ -43,7 +50,10 @@ export function isAddress(reference: string): boolean {
   return /^https?:\/\//i.test(reference.trim());
 }
 
-/** The agent of this name, title or address; dashes, underscores, blanks and the case make no difference. */
+/**
+ * The agent of this name, title or address; dashes, underscores, blanks and the case make no
+ * difference.
+ */
 export function agentByName(reference: string, agents: readonly AgentEntry[]): AgentEntry | undefined {
   const wanted = plain(reference);
   return (
@@ -99,12 +109,15 @@ function wordsOf(text: string): string[] {
   return [...new Set(words.filter((word) => !empty.has(word)))];
 }
 
-/** The agents of a flow's run: `entries` are those it works with, `known` all that a name in its options can mean. */
+/**
+ * The agents of a flow's run: `entries` are those it works with, `known` all that a name in its
+ * options can mean.
+ */
 export type ChosenAgents = { readonly entries: readonly AgentEntry[]; readonly known: readonly AgentEntry[] };
 
 /**
- * The agents a flow works with: those the caller names, in that order, or else all that are no flows. Rejects with `invalid_input` for
- * one that nobody knows.
+ * The agents a flow works with: those the caller names, in that order, or else all that are no
+ * flows. Rejects with `invalid_input` for one that nobody knows.
  */
 export async function chooseAgents(
   wanted: readonly string[] | undefined,
@@ -126,7 +139,10 @@ export async function chooseAgents(
   return { entries: chosen, known };
 }
 
-/** A name that means this agent only: an agent that was read from its address may be called like another. */
+/**
+ * A name that means this agent only: an agent that was read from its address may be called like
+ * another.
+ */
 function ownName({ name, url }: AgentEntry, others: readonly AgentEntry[]): string {
   const isFree = (candidate: string) => others.every((other) => other.url === url || other.name !== candidate);
   for (let number = 1; ; number++) {

@@ -16,16 +16,17 @@ export type FlowRequest = {
 };
 
 /**
- * What a message sets for a flow, in its metadata: the one place, so that data beside the text is the task's, whatever keys it has. Throws `invalid_input`
- * that names the field.
+ * What a message sets for a flow, in its metadata: the one place, so that data beside the text is
+ * the task's, whatever keys it has. Throws `invalid_input` that names the field.
  */
 export function settingsOf({ metadata }: Pick<UserMessage, "metadata">): FlowSettings {
   return read(flowSettings, metadata?.[flowSettingsKey] ?? {}, "");
 }
 
 /**
- * Reads what a task asks of a flow: the message's text is the goal, `flow` says which agents and how. Throws `invalid_input` that names the field and
- * what is allowed. For the edge, before a run is accepted, and for the run itself.
+ * Reads what a task asks of a flow: the message's text is the goal, `flow` says which agents and
+ * how. Throws `invalid_input` that names the field and what is allowed. For the edge, before a run
+ * is accepted, and for the run itself.
  */
 export function flowRequest(
   definition: Pick<FlowDefinition, "options" | "check">,
@@ -83,7 +84,10 @@ function invalid(message: string): AppError {
 /** The A2A extension by which a flow's card tells what its settings may be. */
 const flowExtensionUri = "urn:manyhands:flow:1";
 
-/** What a flow's card says beyond an agent's: the JSON Schema of its settings, and an example of them. For `AgentFacts.extensions`. */
+/**
+ * What a flow's card says beyond an agent's: the JSON Schema of its settings, and an example of
+ * them. For `AgentFacts.extensions`.
+ */
 export function flowExtension({ name, options, example }: FlowDefinition) {
   const { agents, options: set } = example;
   return {

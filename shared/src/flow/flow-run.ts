@@ -20,9 +20,10 @@ export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
 const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wallMs: 24 * 60 * 60 * 1000 };
 
 /**
- * A flow as a kind of durable run, with the input, the events and the output of an agent's: what shows and serves an agent's task shows and
- * serves this. Whatever way it ends, nothing it asked of other agents stays open: have the engine work on `recallRun` of its kind
- * too, and cancel by `recallingEngine`.
+ * A flow as a kind of durable run, with the input, the events and the output of an agent's: what
+ * shows and serves an agent's task shows and serves this. Whatever way it ends, nothing it asked of
+ * other agents stays open: have the engine work on `recallRun` of its kind too, and cancel by
+ * `recallingEngine`.
  */
 export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
   const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
@@ -81,7 +82,10 @@ function unheld(usd: number, model: string) {
   return { type: "notice-given", kind: "budget", text } satisfies JournalEvent;
 }
 
-/** The result with data of the form that the caller wants: the agent's, the flow's own, what the answer says as JSON, or what the model makes of the answer. */
+/**
+ * The result with data of the form that the caller wants: the agent's, the flow's own, what the
+ * answer says as JSON, or what the model makes of the answer.
+ */
 async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
   if (outputSchema === undefined) return result;
   const schema = z.fromJSONSchema(outputSchema as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<

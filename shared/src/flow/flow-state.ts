@@ -8,7 +8,10 @@ import { addUsage, noUsage, type TaskUsage } from "../core/usage.ts";
 import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
-/** What one run of a flow may use. Tokens and money count its own model calls and those of the agents it asks. */
+/**
+ * What one run of a flow may use. Tokens and money count its own model calls and those of the
+ * agents it asks.
+ */
 export type FlowLimits = {
   readonly asks: number;
   readonly tokens: number;
@@ -26,7 +29,10 @@ export type Begun = FlowRequest & {
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;
-  /** The model whose price is not known, when there is a bound on money that cannot be held for that. */
+  /**
+   * The model whose price is not known, when there is a bound on money that cannot be held for
+   * that.
+   */
   readonly unpriced: string | null;
 };
 
@@ -34,12 +40,16 @@ export type Begun = FlowRequest & {
 export type Share = { readonly tokens: number; readonly usd: number };
 
 /**
- * What changes during a flow, shared by its branches. Made by each execution of the run's body and rebuilt by replay. What depends on the order in
- * which branches come here is read within steps only.
+ * What changes during a flow, shared by its branches. Made by each execution of the run's body and
+ * rebuilt by replay. What depends on the order in which branches come here is read within steps
+ * only.
  */
 export type FlowState = {
   readonly begun: Begun;
-  /** How many agents the flow's task has passed through, and what its caller allows each agent it asks. */
+  /**
+   * How many agents the flow's task has passed through, and what its caller allows each agent it
+   * asks.
+   */
   readonly hops: number;
   /** What the user said; of a flow that another agent asks, what that agent says they did. */
   readonly said: string[];
@@ -49,7 +59,10 @@ export type FlowState = {
   spent: TaskUsage;
   reserved: Share;
   asks: number;
-  /** Branches at work, the body being one, and asks under way: who is at work without an ask may need a share yet. */
+  /**
+   * Branches at work, the body being one, and asks under way: who is at work without an ask may
+   * need a share yet.
+   */
   branches: number;
   underWay: number;
   /** Asks that are still to come, and whether the flow's own model calls need a share too. */
@@ -58,7 +71,10 @@ export type FlowState = {
   /** Milliseconds spent waiting for a person. */
   pausedMs: number;
   reached: string;
-  /** The form the caller wants the answer in, and what the agent whose answer is the flow's gave as data. */
+  /**
+   * The form the caller wants the answer in, and what the agent whose answer is the flow's gave as
+   * data.
+   */
   readonly outputSchema: AgentInput["outputSchema"];
   answerData: Json | undefined;
   /** What the caller said that the body has not heard yet. */

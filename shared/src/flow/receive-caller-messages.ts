@@ -12,8 +12,8 @@ export async function receiveCallerMessages(run: Run, state: FlowState): Promise
 }
 
 /**
- * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said before the question is no answer to it, and
- * stays to be heard.
+ * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said
+ * before the question is no answer to it, and stays to be heard.
  */
 export async function askCaller(
   run: Run,

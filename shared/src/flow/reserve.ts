@@ -7,8 +7,9 @@ import { type FlowState, type Share, workedMs } from "./flow-state.ts";
 export type Reservation = { readonly budget: NonNullable<AgentInput["budget"]>; readonly deadlineMs: number };
 
 /**
- * Sets aside, for one ask, its share of what is left of the flow's budget. Recorded, because what is left depends on which branch came first.
- * Rejects with the error of a bound that is reached. `settle` gives back what was set aside.
+ * Sets aside, for one ask, its share of what is left of the flow's budget. Recorded, because what
+ * is left depends on which branch came first. Rejects with the error of a bound that is reached.
+ * `settle` gives back what was set aside.
  */
 export async function reserve(run: Run, state: FlowState, deadlineMs: number | undefined): Promise<Reservation> {
   const parts = Math.max(1, state.expected, state.branches - state.underWay) + (state.ownCalls ? 1 : 0);

@@ -1,6 +1,11 @@
-/** Places for a bounded number of branches at once, given out in the order they were asked for. In memory: replay asks again. */
+/**
+ * Places for a bounded number of branches at once, given out in the order they were asked for. In
+ * memory: replay asks again.
+ */
 export type Slots = {
-  /** Does the work once there is a place. Rejects with the signal's reason when it aborts before. */
+  /**
+   * Does the work once there is a place. Rejects with the signal's reason when it aborts before.
+   */
   within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 };
 

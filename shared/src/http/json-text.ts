@@ -1,6 +1,9 @@
 const deepest = 100;
 
-/** Why bytes are not JSON that is safe to handle: `syntax` for what no parser takes, `depth` for nesting beyond 100. */
+/**
+ * Why bytes are not JSON that is safe to handle: `syntax` for what no parser takes, `depth` for
+ * nesting beyond 100.
+ */
 export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
   readonly fault: "syntax" | "depth";
@@ -12,8 +15,8 @@ export class JsonTextError extends Error {
 }
 
 /**
- * The JSON value of UTF-8 bytes. Throws JsonTextError. Depth is counted before parsing, because a value parsed that deep
- * breaks whatever walks it later.
+ * The JSON value of UTF-8 bytes. Throws JsonTextError. Depth is counted before parsing, because a
+ * value parsed that deep breaks whatever walks it later.
  */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   let text: string;

@@ -5,15 +5,19 @@ import { AppError } from "../core/errors.ts";
 /** What this machine calls its loopback in an address. */
 export const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether an address to listen on is reachable from this machine only. Of names only `localhost` is. */
+/**
+ * Whether an address to listen on is reachable from this machine only. Of names only `localhost`
+ * is.
+ */
 export function isLoopback(hostname: string): boolean {
   if (isIP(hostname) === 4) return hostname.startsWith("127.");
   return hostname === "::1" || loopbackNames.has(hostname);
 }
 
 /**
- * For a server that only this machine can reach: refuses a request whose Host is not this machine, or whose Origin is another
- * site, since a web page can point its own name at 127.0.0.1 and have a browser send the request.
+ * For a server that only this machine can reach: refuses a request whose Host is not this machine,
+ * or whose Origin is another site, since a web page can point its own name at 127.0.0.1 and have a
+ * browser send the request.
  */
 export function loopbackGuard(publicUrl: string): MiddlewareHandler {
   const own = new URL(publicUrl);

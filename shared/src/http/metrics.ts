@@ -3,7 +3,10 @@ import type { TaskUsage } from "../core/usage.ts";
 
 /** Counts what a server answers, and tells it with the state of its runs. */
 export type Metrics = {
-  /** One answered request; a route's pattern, never a path, so that the number of series stays small. */
+  /**
+   * One answered request; a route's pattern, never a path, so that the number of series stays
+   * small.
+   */
   answered(route: string, status: number): void;
   /** One internal failure that was reported. */
   failed(): void;
@@ -12,8 +15,9 @@ export type Metrics = {
 };
 
 /**
- * Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of notifications, by their kinds. `served` is what
- * tools that are called without a run have had of the model.
+ * Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of
+ * notifications, by their kinds. `served` is what tools that are called without a run have had of
+ * the model.
  */
 export function createMetrics(
   agent: string,

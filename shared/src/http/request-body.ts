@@ -6,8 +6,8 @@ import { AppError } from "../core/errors.ts";
 const longestBody = 10 * 1024 * 1024;
 
 /**
- * Refuses a request body above 10 MB with `too_large`, before it is read where its length is announced, and one that breaks off, which is its client's
- * doing, with `invalid_input`.
+ * Refuses a request body above 10 MB with `too_large`, before it is read where its length is
+ * announced, and one that breaks off, which is its client's doing, with `invalid_input`.
  */
 export function limitedBody(): MiddlewareHandler {
   const limited = bodyLimit({
@@ -24,15 +24,18 @@ export function limitedBody(): MiddlewareHandler {
     });
 }
 
-/** Throws `invalid_input` where reading a request failed because its client went away, which is no failure of ours. */
+/**
+ * Throws `invalid_input` where reading a request failed because its client went away, which is no
+ * failure of ours.
+ */
 export function refuseBrokenOff(error: unknown): void {
   if (error instanceof DOMException && error.name === "AbortError")
     throw new AppError("invalid_input", "The request broke off before its body was whole", { cause: error });
 }
 
 /**
- * Refuses a body that says it is something other than JSON. A browser asks before it lets a page of another site send JSON, but
- * not before it lets it send text.
+ * Refuses a body that says it is something other than JSON. A browser asks before it lets a page of
+ * another site send JSON, but not before it lets it send text.
  */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header("Content-Type");

@@ -1,7 +1,10 @@
 import { isIP } from "node:net";
 import type { ConnectionEnd } from "./socket-owner.ts";
 
-/** Refuses a request by whoever holds the other end of its connection; undefined lets it pass. Asked before anything of it is read. */
+/**
+ * Refuses a request by whoever holds the other end of its connection; undefined lets it pass. Asked
+ * before anything of it is read.
+ */
 export type Guard = (client: ConnectionEnd, own: ConnectionEnd) => Response | undefined;
 
 /** A listening server. */
@@ -18,7 +21,10 @@ export type ServeOptions = {
   readonly port: number;
   /** Loopback unless told otherwise: everything else is reachable by others. */
   readonly hostname?: string;
-  /** Milliseconds that running requests get to finish after a stop; streams are cut then, and resumed by their readers. */
+  /**
+   * Milliseconds that running requests get to finish after a stop; streams are cut then, and
+   * resumed by their readers.
+   */
   readonly graceMs?: number;
   /** Everyone who reaches the server is answered when left out. */
   readonly guard?: Guard | undefined;
@@ -27,8 +33,9 @@ export type ServeOptions = {
 };
 
 /**
- * Listens until SIGTERM or SIGINT, then takes nothing new, lets running requests finish and closes. There is no idle limit: a
- * stream may be silent while a model thinks. A second signal ends the process at once.
+ * Listens until SIGTERM or SIGINT, then takes nothing new, lets running requests finish and closes.
+ * There is no idle limit: a stream may be silent while a model thinks. A second signal ends the
+ * process at once.
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
@@ -38,7 +45,8 @@ export function serve(
     port,
     hostname,
     idleTimeout: 0,
-    // Bun shares the port between processes otherwise, with `development` off: a second server would take half the requests.
+    // Bun shares the port between processes otherwise, with `development` off: a second server
+    // would take half the requests.
     reusePort: false,
     // Bun's error page for developers shows source code.
     development: false,

@@ -4,8 +4,8 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 export type ConnectionEnd = { readonly address: string; readonly port: number };
 
 /**
- * The id of the user whose process holds the connection's end `held`, as the kernel's socket table has it now; undefined when no process of
- * this machine holds it (any more).
+ * The id of the user whose process holds the connection's end `held`, as the kernel's socket table
+ * has it now; undefined when no process of this machine holds it (any more).
  */
 export type SocketOwner = (held: ConnectionEnd, other: ConnectionEnd) => number | undefined;
 
@@ -24,8 +24,9 @@ const listening = 10;
 const noCookie = 0xffffffff;
 
 /**
- * How the owners of sockets are asked for: one exact question to the kernel (`sock_diag(7)`), some microseconds however many sockets there are.
- * Undefined where the kernel does not say (other systems, kernels without it, sandboxes), which is tried on a connection to itself.
+ * How the owners of sockets are asked for: one exact question to the kernel (`sock_diag(7)`), some
+ * microseconds however many sockets there are. Undefined where the kernel does not say (other
+ * systems, kernels without it, sandboxes), which is tried on a connection to itself.
  */
 export async function openSocketOwner(): Promise<SocketOwner | undefined> {
   if (process.platform !== "linux") return undefined;
@@ -35,7 +36,10 @@ export async function openSocketOwner(): Promise<SocketOwner | undefined> {
   return (await tellsOwn(owner)) ? owner : undefined;
 }
 
-/** Sends a question and returns the kernel's answer; empty where it gives none. Undefined where the system's library is another. */
+/**
+ * Sends a question and returns the kernel's answer; empty where it gives none. Undefined where the
+ * system's library is another.
+ */
 function openKernel(): ((message: Buffer) => Buffer) | undefined {
   const { socket, send, recv, close } = libc() ?? {};
   if (socket === undefined || send === undefined || recv === undefined || close === undefined) return undefined;
@@ -85,7 +89,10 @@ function question(held: ConnectionEnd, other: ConnectionEnd): Buffer {
   return message;
 }
 
-/** `uid` of `struct inet_diag_msg`. A socket that its process has closed has no inode, and root for its owner: it is nobody's. */
+/**
+ * `uid` of `struct inet_diag_msg`. A socket that its process has closed has no inode, and root for
+ * its owner: it is nobody's.
+ */
 function ownerIn(answer: Buffer): number | undefined {
   if (answer.length < 88 || answer.readUInt16LE(4) !== byFamily || answer[17] === listening) return undefined;
   return answer.readUInt32LE(84) === 0 ? undefined : answer.readUInt32LE(80);

@@ -21,8 +21,9 @@ export type SseOptions = {
 };
 
 /**
- * Opens a stream whose first frame is fetched before this resolves, so that a request that fails at once rejects and can be
- * answered with an ordinary error. Frames are pulled only as the reader takes them: a slow reader holds one frame, not many.
+ * Opens a stream whose first frame is fetched before this resolves, so that a request that fails at
+ * once rejects and can be answered with an ordinary error. Frames are pulled only as the reader
+ * takes them: a slow reader holds one frame, not many.
  */
 export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseOptions): Promise<Response> {
   let next: Promise<IteratorResult<SseFrame>> | undefined;
@@ -49,7 +50,8 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
       },
       async cancel() {
         options.release();
-        // A source that stands at a frame nobody takes any more hears of no abort, and would keep what it holds.
+        // A source that stands at a frame nobody takes any more hears of no abort, and would keep
+        // what it holds.
         await frames.return?.();
       },
     },

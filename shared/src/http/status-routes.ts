@@ -12,7 +12,10 @@ export type StatusDeps = {
   readonly metrics: Metrics;
 };
 
-/** `/healthz` tells everything and why it is not well, `/readyz` whether to send work here, `/metrics` the numbers. */
+/**
+ * `/healthz` tells everything and why it is not well, `/readyz` whether to send work here,
+ * `/metrics` the numbers.
+ */
 export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps): Hono {
   const app = new Hono();
   app.get("/healthz", (c) => {

@@ -2,7 +2,10 @@ import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf, unlessMissing } from "../core/errors.ts";
 
-/** The secret in a file that only the owner reads, made by `make` where there is none. Of several processes that make one, the first wins. */
+/**
+ * The secret in a file that only the owner reads, made by `make` where there is none. Of several
+ * processes that make one, the first wins.
+ */
 export async function ownSecret(file: string, make: () => Uint8Array): Promise<Buffer> {
   const there = await readFile(file).catch(unlessMissing);
   if (there !== undefined) return there;

@@ -9,8 +9,9 @@ export type ParsedArguments =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Reads the arguments a model wrote for a tool call: as JSON, else as JSON with the slips models make (quotes, commas, code fences).
- * A text that stops before its last brace is refused: a guess at the rest could write half a file.
+ * Reads the arguments a model wrote for a tool call: as JSON, else as JSON with the slips models
+ * make (quotes, commas, code fences). A text that stops before its last brace is refused: a guess
+ * at the rest could write half a file.
  */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
@@ -70,7 +71,9 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
   }
 }
 
-/** The JSON object that a text holds, in a fence or between words; undefined where it holds none. */
+/**
+ * The JSON object that a text holds, in a fence or between words; undefined where it holds none.
+ */
 export function writtenObject(text: string): Json | undefined {
   const written = /\{.*\}/s.exec(text)?.[0];
   const parsed = written === undefined ? undefined : parseArguments(written);

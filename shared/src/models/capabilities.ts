@@ -31,7 +31,10 @@ const unknownModel: Traits = {
 
 const reasoning = { temperature: false, maxTokensParameter: "max_completion_tokens" } as const;
 
-/** Defaults by the beginning of a name; the longest beginning that fits wins. Never consulted for more than defaults. */
+/**
+ * Defaults by the beginning of a name; the longest beginning that fits wins. Never consulted for
+ * more than defaults.
+ */
 const families: Readonly<Record<string, Partial<Traits>>> = {
   "gpt-4": { contextWindow: 128_000 },
   "gpt-4o": { vision: true, contextWindow: 128_000, maxOutputTokens: 16_384 },
@@ -60,7 +63,10 @@ export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Tr
   return { ...unknownModel, ...(family === undefined ? {} : families[family]), ...Object.fromEntries(given) };
 }
 
-/** Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may begin there. */
+/**
+ * Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may
+ * begin there.
+ */
 export function plainName(name: string): string {
   return name
     .toLowerCase()
@@ -78,13 +84,17 @@ function familyOf(name: string): string | undefined {
 const refusal =
   /unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|extra inputs|deprecated|must be verified/i;
 
-/** How servers say that a model, or they themselves, know no function calling; not always with a status that blames us. */
+/**
+ * How servers say that a model, or they themselves, know no function calling; not always with a
+ * status that blames us.
+ */
 const noTools =
   /(not support|unsupported|no support)\b[^.]{0,40}\b(tools?|function.?call\w*)\b|\b(tools?|tool.(use|calling|choice)|function.?call\w*)\W{0,2}( is| are| param)? (not (supported|enabled)|requires? --)|support tool use/i;
 
 /**
- * What to change in the traits when a provider refuses a parameter we can do without; undefined when it refuses something else. Each
- * change is possible once, so that asking again comes to an end.
+ * What to change in the traits when a provider refuses a parameter we can do without; undefined
+ * when it refuses something else. Each change is possible once, so that asking again comes to an
+ * end.
  */
 export function withoutRefused({ kind, message }: ModelFailure, traits: Traits): Partial<Traits> | undefined {
   if (kind === "rejected" && traits.forcedTools && /tool_choice/.test(message)) return { forcedTools: false };

@@ -20,7 +20,10 @@ const capabilitiesSchema = z.strictObject({
   maxTokensParameter: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
 });
 
-/** One model at one endpoint: how to reach it, what it can do, what it costs, how patient to be with it. */
+/**
+ * One model at one endpoint: how to reach it, what it can do, what it costs, how patient to be with
+ * it.
+ */
 export const modelConfigSchema = z.strictObject({
   /** The model's name at its provider; on Azure the deployment's. */
   name: z.string().min(1),

@@ -16,7 +16,10 @@ import { estimateTokens } from "./tokens.ts";
 export type ModelDeps = {
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
-  /** Makes images smaller that are larger than the model's provider looks at them; they are sent as they are when left out. */
+  /**
+   * Makes images smaller that are larger than the model's provider looks at them; they are sent as
+   * they are when left out.
+   */
   readonly shrinkImage?: ShrinkImage;
   /** From 0 up to 1. */
   readonly random?: () => number;
@@ -35,8 +38,9 @@ type Scope = AttemptScope & {
 };
 
 /**
- * The model a configuration names, at any OpenAI-compatible endpoint. Its limits hold for all who use the returned object, so one is
- * made for a configuration and shared. What cannot be reached after its retries is asked of the fallback, if there is one.
+ * The model a configuration names, at any OpenAI-compatible endpoint. Its limits hold for all who
+ * use the returned object, so one is made for a configuration and shared. What cannot be reached
+ * after its retries is asked of the fallback, if there is one.
  */
 export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
   const clock = deps.clock ?? systemClock;
@@ -87,7 +91,8 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     if (result === "again") continue;
     attempts += 1;
     const failure = failureOf(result);
-    // The second time an answer breaks off it is likely its own length that breaks it, and what came is the answer.
+    // The second time an answer breaks off it is likely its own length that breaks it, and what
+    // came is the answer.
     const final = failure === undefined || (failure.kind === "cut" && cuts++ > 0);
     const waitMs = final ? undefined : retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
     if (failure === undefined || waitMs === undefined) {
@@ -139,7 +144,10 @@ function mayFallBack(failure: ModelFailure): boolean {
   return mayPass(failure) || failure.kind === "quota";
 }
 
-/** The answer of the model that takes over. Where that one will never answer and the first may, the first is the one to wait for. */
+/**
+ * The answer of the model that takes over. Where that one will never answer and the first may, the
+ * first is the one to wait for.
+ */
 async function* askFallback(
   fallback: Model,
   request: ModelRequest,

@@ -17,14 +17,19 @@ const openAiTiles = (base: number, each: number): ImageRule => ({
 });
 const openAiPatches = (each: number): ImageRule => ({ kind: "patches", patch: 32, each, most: 1536 });
 
-/** What is assumed of a provider whose rule is not known: dear, and never made smaller than any of those below would. */
+/**
+ * What is assumed of a provider whose rule is not known: dear, and never made smaller than any of
+ * those below would.
+ */
 const unknownRule: ImageRule = { kind: "patches", patch: 28, each: 1, longest: 2048 };
 
 /**
- * Rules by the beginning of a model's name; the longest beginning that fits wins. After the providers' guides, which change:
- * OpenAI: https://platform.openai.com/docs/guides/images-vision (calculating costs).
- * Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision (patches of 28 pixels, which is about width × height / 750).
- * Google: https://ai.google.dev/gemini-api/docs/tokens (tiles of 768 pixels, 258 tokens each, one for what is small).
+ * Rules by the beginning of a model's name; the longest beginning that fits wins. After the
+ * providers' guides, which change: OpenAI: https://platform.openai.com/docs/guides/images-vision
+ * (calculating costs). Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision
+ * (patches of 28 pixels, which is about width × height / 750). Google:
+ * https://ai.google.dev/gemini-api/docs/tokens (tiles of 768 pixels, 258 tokens each, one for what
+ * is small).
  */
 const rules: Readonly<Record<string, ImageRule>> = {
   "gpt-4": openAiTiles(85, 170),
@@ -88,7 +93,10 @@ function scaled({ width, height }: Size, scale: number): Size {
   return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
 }
 
-/** Makes an image smaller so that it fits into these pixels. Rejects when it cannot be decoded, or with the signal's reason. */
+/**
+ * Makes an image smaller so that it fits into these pixels. Rejects when it cannot be decoded, or
+ * with the signal's reason.
+ */
 export type ShrinkImage = (
   content: Uint8Array<ArrayBuffer>,
   size: Size,
@@ -102,7 +110,10 @@ const longestHead = 1_400_000;
 /** From this EXIF orientation on, width and height change places. */
 const liesOnItsSide = 5;
 
-/** The size that an image's own head says; undefined where it says none that makes sense. Nothing is decoded. */
+/**
+ * The size that an image's own head says; undefined where it says none that makes sense. Nothing is
+ * decoded.
+ */
 export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
   const reader = readers[mediaType as keyof typeof readers];
   if (reader === undefined) return undefined;
@@ -121,8 +132,9 @@ export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
 const mostKept = 32;
 
 /**
- * Sees to it that no image goes out larger than its model's provider looks at it. One that cannot be made smaller goes as it is: whether it is an
- * image at all is for the provider to say. The newest are kept, as a conversation brings the same ones in each turn.
+ * Sees to it that no image goes out larger than its model's provider looks at it. One that cannot
+ * be made smaller goes as it is: whether it is an image at all is for the provider to say. The
+ * newest are kept, as a conversation brings the same ones in each turn.
  */
 export function createImageFit(rule: ImageRule, shrink: ShrinkImage | undefined) {
   const kept = new Map<string, ImagePart>();

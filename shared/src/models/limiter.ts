@@ -3,15 +3,18 @@ import type { Clock } from "./clock.ts";
 /** Admits calls to one endpoint, in the order they came. */
 export interface Limiter {
   /**
-   * Waits until a call of about so many tokens may start; rejects with the signal's reason. The caller must end what it was
-   * given, with the tokens really spent.
+   * Waits until a call of about so many tokens may start; rejects with the signal's reason. The
+   * caller must end what it was given, with the tokens really spent.
    */
   enter(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }>;
 }
 
 const minute = 60_000;
 
-/** A limiter for calls in flight and for tokens within any minute. A call bigger than the limit goes when nothing else counts. */
+/**
+ * A limiter for calls in flight and for tokens within any minute. A call bigger than the limit goes
+ * when nothing else counts.
+ */
 export function createLimiter(
   limits: { readonly concurrency: number; readonly tokensPerMinute?: number | undefined },
   clock: Clock,

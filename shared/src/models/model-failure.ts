@@ -1,8 +1,10 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 
 /**
- * Why an attempt at a model came to nothing. `rate-limited`, `unavailable` and `unreached` may pass with time, the last being a connection
- * that was never made; `cut` is an answer that broke off; `quota` is an account that must be topped up; `rejected` and `overflow` would be the same next time.
+ * Why an attempt at a model came to nothing. `rate-limited`, `unavailable` and `unreached` may pass
+ * with time, the last being a connection that was never made; `cut` is an answer that broke off;
+ * `quota` is an account that must be topped up; `rejected` and `overflow` would be the same next
+ * time.
  */
 export type FailureKind = "rate-limited" | "unavailable" | "unreached" | "cut" | "quota" | "rejected" | "overflow";
 
@@ -39,7 +41,10 @@ export function mayPass({ kind }: ModelFailure): boolean {
   return kind === "rate-limited" || kind === "unavailable" || kind === "unreached" || kind === "cut";
 }
 
-/** A failed attempt, in this folder only: callers of a model see the AppError it becomes. Its message holds no key. */
+/**
+ * A failed attempt, in this folder only: callers of a model see the AppError it becomes. Its
+ * message holds no key.
+ */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure";
   readonly kind: FailureKind;

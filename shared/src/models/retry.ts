@@ -7,8 +7,9 @@ const longestRetryAfterMs = 60_000;
 const longestTotalMs = 150_000;
 
 /**
- * How long to wait before the next attempt, or undefined when there should be none: exponential with full jitter, never less than the
- * provider asks for, bounded by attempts and by the sum of waits.
+ * How long to wait before the next attempt, or undefined when there should be none: exponential
+ * with full jitter, never less than the provider asks for, bounded by attempts and by the sum of
+ * waits.
  */
 export function retryWait(
   failure: ModelFailure,

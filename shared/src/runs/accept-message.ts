@@ -12,13 +12,17 @@ import type { ProjectionCache } from "./projection-cache.ts";
 export type Intake = {
   readonly engine: Engine;
   readonly kind: string;
-  /** What a first message sets for a flow. Throws an AppError for one that no run can begin with; all are taken, and set nothing, when left out. */
+  /**
+   * What a first message sets for a flow. Throws an AppError for one that no run can begin with;
+   * all are taken, and set nothing, when left out.
+   */
   readonly admit?: ((message: UserMessage) => FlowSettings) | undefined;
 };
 
 /**
- * Accepts a run, whatever it came by: in the conversation `contextId` (empty for a new one), once for each messageId of a principal. On disk
- * when this resolves. Rejects with `conflict` for another message under the same id, and `invalid_input` for another's conversation.
+ * Accepts a run, whatever it came by: in the conversation `contextId` (empty for a new one), once
+ * for each messageId of a principal. On disk when this resolves. Rejects with `conflict` for
+ * another message under the same id, and `invalid_input` for another's conversation.
  */
 export async function startRun(
   { engine, kind, admit }: Intake,
@@ -42,8 +46,9 @@ export async function startRun(
 }
 
 /**
- * The run a message began; where it has not come, a canceled one in its place, which is what the sender gets should it come later. Only the
- * sender's own: the same id from another principal is another message.
+ * The run a message began; where it has not come, a canceled one in its place, which is what the
+ * sender gets should it come later. Only the sender's own: the same id from another principal is
+ * another message.
  */
 export async function runOfMessage({ engine, kind }: Intake, messageId: string, principal: string): Promise<RunRecord> {
   const message: UserMessage = { messageId, parts: [] };
@@ -60,8 +65,9 @@ export async function runOfMessage({ engine, kind }: Intake, messageId: string, 
 }
 
 /**
- * Accepts a further message on a run, early or not; the same one again is harmless. `contextId` is empty where the sender names none. Rejects
- * as `ownRun` does, with `invalid_input` for the wrong conversation, `conflict` for another message under its id, and `run_ended`.
+ * Accepts a further message on a run, early or not; the same one again is harmless. `contextId` is
+ * empty where the sender names none. Rejects as `ownRun` does, with `invalid_input` for the wrong
+ * conversation, `conflict` for another message under its id, and `run_ended`.
  */
 export async function continueRun(
   { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
@@ -96,7 +102,9 @@ async function requireOwnContext({ engine, kind }: Intake, contextId: string, pr
   });
 }
 
-/** Whether the run has this message already. Throws `conflict` when it has another one under its id. */
+/**
+ * Whether the run has this message already. Throws `conflict` when it has another one under its id.
+ */
 async function isKnown(projections: ProjectionCache, run: RunRecord, message: UserMessage): Promise<boolean> {
   const { history } = await projections.current(run);
   const entry = history.find(({ messageId }) => messageId === message.messageId);
@@ -109,7 +117,10 @@ function messageReceived(message: UserMessage): RunEvent {
   return { type: "message-received", ...message } satisfies JournalEvent;
 }
 
-/** A first message as every version hashes it, so that one sent again after an upgrade is the same: settings of a flow are a data part at its end. */
+/**
+ * A first message as every version hashes it, so that one sent again after an upgrade is the same:
+ * settings of a flow are a data part at its end.
+ */
 function hashedForm(message: UserMessage): UserMessage {
   const { [flowSettingsKey]: data, ...metadata } = message.metadata ?? {};
   if (data === undefined) return message;

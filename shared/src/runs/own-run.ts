@@ -1,7 +1,10 @@
 import type { Engine, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 
-/** The run of this id and principal, of this kind where one is given. Rejects with `not_found`: another's run is as unknown as one that never was. */
+/**
+ * The run of this id and principal, of this kind where one is given. Rejects with `not_found`:
+ * another's run is as unknown as one that never was.
+ */
 export async function ownRun(
   engine: Pick<Engine, "get">,
   id: string,

@@ -4,7 +4,9 @@ import type { Part } from "../core/message.ts";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../core/usage.ts";
 import { statusText } from "./status-text.ts";
 
-/** A message of the conversation; `seq` names the agent's own ones, which have no id of a sender. */
+/**
+ * A message of the conversation; `seq` names the agent's own ones, which have no id of a sender.
+ */
 export type HistoryEntry = {
   readonly seq: number;
   readonly role: "user" | "agent";
@@ -25,11 +27,17 @@ export type TaskProjection = {
   readonly started: boolean;
   readonly history: readonly HistoryEntry[];
   readonly artifacts: readonly ProjectedArtifact[];
-  /** The question the run waits on, until an answer, the next step, or the end of the ask that it came from. */
+  /**
+   * The question the run waits on, until an answer, the next step, or the end of the ask that it
+   * came from.
+   */
   readonly question?: EventOf<"question-asked">["kind"];
   /** That ask, where another agent wants to know. */
   readonly asker?: string;
-  /** The newest thing worth a line of status, and the event it came from; while a question is open, the question. */
+  /**
+   * The newest thing worth a line of status, and the event it came from; while a question is open,
+   * the question.
+   */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
   readonly count: UsageCount;
@@ -52,7 +60,10 @@ export function projectedUsage({ count }: TaskProjection): TaskUsage {
   return usageOf(count);
 }
 
-/** The fold with one more event, which must be the next in order. Events of unknown type only move `seq`. */
+/**
+ * The fold with one more event, which must be the next in order. Events of unknown type only move
+ * `seq`.
+ */
 export function applyEvent(projection: TaskProjection, stored: StoredEvent): TaskProjection {
   const event = readEvent(stored.event);
   const next: TaskProjection = {

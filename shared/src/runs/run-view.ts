@@ -34,7 +34,10 @@ export type RunView = {
   readonly answer?: string;
   readonly data?: Json;
   readonly files: readonly FileView[];
-  /** Tokens and dollars of everything it used, agents included; `unpriced` when some of it had no known price. */
+  /**
+   * Tokens and dollars of everything it used, agents included; `unpriced` when some of it had no
+   * known price.
+   */
   readonly usage: TaskUsage;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 };
@@ -68,7 +71,10 @@ export function runView(run: RunRecord, projection: TaskProjection, name: string
   };
 }
 
-/** Where a run stands for its caller: it waits for them while a question of its journal is open, whatever else in it is at work. */
+/**
+ * Where a run stands for its caller: it waits for them while a question of its journal is open,
+ * whatever else in it is at work.
+ */
 export function statusOf(run: RunRecord, projection: TaskProjection): RunView["status"] {
   if (run.status !== "running" && run.status !== "waiting") return run.status;
   if (projection.question === "authorization") return "auth-required";

@@ -11,7 +11,10 @@ export type Runnable = {
   readonly name: string;
   /** The kind of its runs in the journal. */
   readonly kind: string;
-  /** The kind of the runs that the agent's own server keeps in the same store, for one that has the same home. */
+  /**
+   * The kind of the runs that the agent's own server keeps in the same store, for one that has the
+   * same home.
+   */
   readonly ownKind?: string;
   readonly title: string;
   readonly description: string;
@@ -19,9 +22,15 @@ export type Runnable = {
   readonly skills: readonly Skill[];
   /** What may be set for a run, for those that can be told something beside the task. */
   readonly options?: JsonSchema;
-  /** The agents that work where the caller has no way to name any, for a flow that goes on none by itself. */
+  /**
+   * The agents that work where the caller has no way to name any, for a flow that goes on none by
+   * itself.
+   */
   readonly team?: readonly string[];
-  /** What a first message sets for a flow. Throws `invalid_input` for one that no run can begin with. */
+  /**
+   * What a first message sets for a flow. Throws `invalid_input` for one that no run can begin
+   * with.
+   */
   admit(message: UserMessage): FlowSettings;
 };
 

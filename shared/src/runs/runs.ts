@@ -34,19 +34,28 @@ export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
 };
 
 /**
- * The runs of this gateway, whatever face they came by. Everything rejects with an AppError; another principal's run is as unknown as one
- * that never was.
+ * The runs of this gateway, whatever face they came by. Everything rejects with an AppError;
+ * another principal's run is as unknown as one that never was.
  */
 export interface Runs {
-  /** On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin with, `conflict` for a used messageId. */
+  /**
+   * On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin
+   * with, `conflict` for a used messageId.
+   */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
   own(id: string, principal: string): Promise<RunRecord>;
   /** Each run once: what another run here asked an agent for is part of that one. */
   list(filter: RunFilter, principal: string): ReturnType<Engine["list"]>;
   view(run: RunRecord): Promise<RunView>;
-  /** Sends a message to a run that goes on: the answer to its question, or something to be heard at its next step. */
+  /**
+   * Sends a message to a run that goes on: the answer to its question, or something to be heard at
+   * its next step.
+   */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
-  /** Asks it to end; waits at most ten seconds until it has. Rejects with `run_ended` when it ended otherwise. */
+  /**
+   * Asks it to end; waits at most ten seconds until it has. Rejects with `run_ended` when it ended
+   * otherwise.
+   */
   cancel(id: string, principal: string, signal: AbortSignal): Promise<RunRecord>;
   /** Lets a paused run try again. Rejects with `conflict` for one that is not paused. */
   resume(id: string, principal: string): Promise<RunRecord>;
@@ -75,7 +84,8 @@ export function openRuns(deps: RunsDeps): Runs {
       );
     },
     async list({ of, status, ...filter }, principal) {
-      // A gateway's runs are not all there are in its store: deliveries and recalls of them are there too.
+      // A gateway's runs are not all there are in its store: deliveries and recalls of them are
+      // there too.
       const kinds = of === undefined ? runnables.all().flatMap(kindsOf) : kindsOf(of);
       const all = { ...filter, kinds, principal, asked: false } as const;
       if (status === undefined) return engine.list(all);
@@ -111,8 +121,8 @@ type Page = Awaited<ReturnType<Engine["list"]>>;
 const countedAtOnce = 200;
 
 /**
- * A page of the runs for which something holds that only their events tell. Every run of the filter is looked at for the count, so that
- * it should be one for few: those under way, say.
+ * A page of the runs for which something holds that only their events tell. Every run of the filter
+ * is looked at for the count, so that it should be one for few: those under way, say.
  */
 async function listWhere(
   engine: Pick<Engine, "list">,

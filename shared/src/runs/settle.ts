@@ -5,10 +5,15 @@ import type { ProjectionCache } from "./projection-cache.ts";
 /** What watching a run needs. */
 export type Watched = { readonly engine: Engine; readonly projections: ProjectionCache };
 
-/** How long a cancelled run may take to stop what it is doing before the caller is told that it is still stopping. Milliseconds. */
+/**
+ * How long a cancelled run may take to stop what it is doing before the caller is told that it is
+ * still stopping. Milliseconds.
+ */
 const stopMs = 10_000;
 
-/** What a run tells that need not be watched as it happens: the rest is work that takes its time. */
+/**
+ * What a run tells that need not be watched as it happens: the rest is work that takes its time.
+ */
 const quiet: ReadonlySet<string> = new Set(["message-received", "message-heard", "artifact-added"]);
 
 /** Whether a run has ended, is paused, or waits for its caller: what ends a blocking call. */
@@ -34,7 +39,9 @@ export async function untilSettled(
   }
 }
 
-/** Like `untilSettled`, but no longer than until there is something to watch, and at most `waitMs`. */
+/**
+ * Like `untilSettled`, but no longer than until there is something to watch, and at most `waitMs`.
+ */
 export async function whileQuiet(
   { engine }: Pick<Watched, "engine">,
   run: RunRecord,
@@ -50,7 +57,10 @@ export async function whileQuiet(
   }
 }
 
-/** Cancels a run and waits, at most ten seconds, until it has ended; harmless when it was canceled before. Rejects with `run_ended` when it ended otherwise. */
+/**
+ * Cancels a run and waits, at most ten seconds, until it has ended; harmless when it was canceled
+ * before. Rejects with `run_ended` when it ended otherwise.
+ */
 export async function cancelRun(
   { engine }: Pick<Watched, "engine">,
   run: RunRecord,

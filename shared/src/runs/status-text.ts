@@ -33,8 +33,9 @@ const lines: {
 };
 
 /**
- * One short line about an event for people and for peers, which show the status text of a working task as the agent's
- * thought; undefined where silence is better. The answer is never in here: it is an artifact.
+ * One short line about an event for people and for peers, which show the status text of a working
+ * task as the agent's thought; undefined where silence is better. The answer is never in here: it
+ * is an artifact.
  */
 export function statusText(event: ReadEvent): string | undefined {
   const line = lines[event.type] as (event: ReadEvent) => string | undefined;
@@ -42,8 +43,8 @@ export function statusText(event: ReadEvent): string | undefined {
 }
 
 /**
- * `statusText` for whoever shows one line after the other: silence too where an event says the same as the one before it, as a plan does that
- * changes with a step.
+ * `statusText` for whoever shows one line after the other: silence too where an event says the same
+ * as the one before it, as a plan does that changes with a step.
  */
 export function statusLines(): (event: ReadEvent) => string | undefined {
   let last: string | undefined;

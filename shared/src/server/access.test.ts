@@ -71,7 +71,8 @@ test.skipIf(!linux)(
     const owner = await openSocketOwner();
     if (owner === undefined) throw new Error("the kernel does not tell");
     const accepted = Promise.withResolvers<Socket>();
-    // The other end stays open, so that the closed one lingers in FIN_WAIT2, where the kernel says that root holds it.
+    // The other end stays open, so that the closed one lingers in FIN_WAIT2, where the kernel says
+    // that root holds it.
     const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, allowHalfOpen: true, socket: { data() {} } });
     const socket = connect({ host: "127.0.0.1", port: listener.port }, () => accepted.resolve(socket));
     await accepted.promise;

@@ -21,8 +21,8 @@ export const bearerSecurity = {
 const principal = "local";
 
 /**
- * Who sends a request. With a token configured it must be carried as `Authorization: Bearer …`; rejects with `unauthorized` where it is
- * missing or wrong.
+ * Who sends a request. With a token configured it must be carried as `Authorization: Bearer …`;
+ * rejects with `unauthorized` where it is missing or wrong.
  */
 export function identifyBy(token: string | undefined): (request: Request) => string {
   if (token === undefined) return () => principal;
@@ -41,7 +41,10 @@ function digest(text: string): Uint8Array {
 
 /** How a server keeps other users of its machine out. */
 export type LocalUsers = {
-  /** Left out where there is nothing to guard: every request needs the token, or the kernel does not tell users apart. */
+  /**
+   * Left out where there is nothing to guard: every request needs the token, or the kernel does not
+   * tell users apart.
+   */
   readonly guard?: Guard;
   /** What the operator should know; left out when all is well. */
   readonly note?: string;
@@ -52,8 +55,8 @@ const cannotTell =
   "Other users of this machine cannot be told from you here, so every one of them may use a server that has no token. Where there are others, set MANYHANDS_TOKEN (or [server] token).";
 
 /**
- * A server that asks for no token answers the user it belongs to, and root: a connection of any other local user is refused, whatever it
- * asks for. Loopback is no bound between users.
+ * A server that asks for no token answers the user it belongs to, and root: a connection of any
+ * other local user is refused, whatever it asks for. Loopback is no bound between users.
  */
 export async function openLocalUsers(token: string | undefined): Promise<LocalUsers> {
   if (token !== undefined) return {};
@@ -61,7 +64,9 @@ export async function openLocalUsers(token: string | undefined): Promise<LocalUs
   return owner === undefined ? { note: cannotTell } : { guard: guardOf(owner, process.geteuid?.() ?? 0) };
 }
 
-/** Refuses a connection whose other end is held by neither `self` nor root, or by nobody any more. */
+/**
+ * Refuses a connection whose other end is held by neither `self` nor root, or by nobody any more.
+ */
 export function guardOf(owner: SocketOwner, self: number): Guard {
   return (client, own) => {
     const user = owner(client, own);

@@ -43,7 +43,8 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model } = parts;
-  // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents never do.
+  // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents
+  // never do.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);

@@ -2,7 +2,10 @@ import type { AgentDefinition } from "../core/agent.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ToolFamily } from "../tools/family.ts";
 
-/** An agent as it is defined: it lists tools, and families of them that the machine makes where it is served. */
+/**
+ * An agent as it is defined: it lists tools, and families of them that the machine makes where it
+ * is served.
+ */
 export type Agent = AgentDefinition<Tool | ToolFamily>;
 
 /** What an agent can count on where it is served: what its prompt and its card may promise. */

@@ -28,8 +28,9 @@ export type McpAppDeps = {
 };
 
 /**
- * `POST /mcp` with entries as `mcp.json` has them adds their servers or replaces them, `DELETE /mcp/{name}` removes one, for those who have the key of the home.
- * Everything else at `/mcp` is for the agent as an MCP server.
+ * `POST /mcp` with entries as `mcp.json` has them adds their servers or replaces them,
+ * `DELETE /mcp/{name}` removes one, for those who have the key of the home. Everything else at
+ * `/mcp` is for the agent as an MCP server.
  */
 export function mcpApp(deps: McpAppDeps): Hono {
   const { host, home, identify, log, adapter, report } = deps;
@@ -80,7 +81,10 @@ function isMount(body: unknown): body is { mcpServers: unknown } {
 
 const mountBody = z.strictObject({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** The entries of a body. Throws `invalid_input`, or `conflict` for a server whose tools the agent would not have. */
+/**
+ * The entries of a body. Throws `invalid_input`, or `conflict` for a server whose tools the agent
+ * would not have.
+ */
 function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
   const result = mountBody.safeParse(body);
   if (!result.success || Object.keys(result.data.mcpServers).length === 0)
@@ -119,7 +123,10 @@ const mountKeyHeader = "Manyhands-Mount-Key";
 
 const keyFile = "mcp-mount-key";
 
-/** The key of those who may change `mcp.json`, made when there is none: a line in a file of the home that only the owner reads. */
+/**
+ * The key of those who may change `mcp.json`, made when there is none: a line in a file of the home
+ * that only the owner reads.
+ */
 export async function mountKey(home: string): Promise<string> {
   const key = await ownSecret(join(home, keyFile), () => Buffer.from(`${randomBytes(32).toString("base64url")}\n`));
   return key.toString().trim();

@@ -17,7 +17,10 @@ export type MachineParts = Omit<Machine, "code" | "edits"> & {
 /** The agent with its tools, and the names of those it may have on a machine that has more. */
 type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
 
-/** What is on offer to an agent that is to have these families, or its own where `chosen` is left out. */
+/**
+ * What is on offer to an agent that is to have these families, or its own where `chosen` is left
+ * out.
+ */
 export function offersOf(
   { shell, web, browsing, egress }: MachineParts,
   chosen: readonly string[] | undefined,
@@ -37,8 +40,8 @@ export function offersOf(
 }
 
 /**
- * The agent with the tools that its families come to on this machine. With `chosen` it has exactly these families, its own where it lists them, and
- * its tools of no family.
+ * The agent with the tools that its families come to on this machine. With `chosen` it has exactly
+ * these families, its own where it lists them, and its tools of no family.
  */
 export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): OpenedAgent {
   const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
@@ -78,8 +81,8 @@ function distinct(tools: readonly Tool[]): readonly Tool[] {
 }
 
 /**
- * Has a person allow each call of the tools named. Throws `config_invalid` for a name that no tool of the agent has or may have where the machine has
- * what it lacks here: it would protect nothing.
+ * Has a person allow each call of the tools named. Throws `config_invalid` for a name that no tool
+ * of the agent has or may have where the machine has what it lacks here: it would protect nothing.
  */
 export function approvalBy(
   names: readonly string[],

@@ -12,7 +12,10 @@ export type OpenedBrowser =
   | { readonly browsers: BrowserHost; readonly missing: undefined }
   | { readonly browsers: undefined; readonly missing: string };
 
-/** The browser as configured; nothing is started yet, and what killed servers have left of theirs is gone. Rejects with `config_invalid` for a configured program that is not there. */
+/**
+ * The browser as configured; nothing is started yet, and what killed servers have left of theirs is
+ * gone. Rejects with `config_invalid` for a configured program that is not there.
+ */
 export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
   const { enabled, cdp_url, wss_url, chrome_instance_path } = config.browser;
   await sweepServerFolders(join(config.home, "browser"));

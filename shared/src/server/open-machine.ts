@@ -11,8 +11,9 @@ export type Machine = {
 };
 
 /**
- * Finds out how commands can be confined here, below `folder`, and begins to look for what they find. It waits for programs and needs little of our
- * code: a server begins with it. Nothing else is to be loaded before it resolves, since loading leaves this process no time to attend to them.
+ * Finds out how commands can be confined here, below `folder`, and begins to look for what they
+ * find. It waits for programs and needs little of our code: a server begins with it. Nothing else
+ * is to be loaded before it resolves, since loading leaves this process no time to attend to them.
  */
 export async function openMachine(
   folder: string,

@@ -23,8 +23,8 @@ export type OpenedMcp = McpHost & {
 };
 
 /**
- * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The sandbox stays the caller's. Rejects with
- * `config_invalid` for a file that is not in order.
+ * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The
+ * sandbox stays the caller's. Rejects with `config_invalid` for a file that is not in order.
  */
 export async function openMcp(
   { home, file, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "file" | "mcp" | "egress">,
@@ -73,7 +73,10 @@ export async function openMcp(
   };
 }
 
-/** Throws `config_invalid` where an agent is to have a server that is not there: a slip would give it nothing. */
+/**
+ * Throws `config_invalid` where an agent is to have a server that is not there: a slip would give
+ * it nothing.
+ */
 export async function checkServers(agent: string, wanted: AgentConfig["mcp"], host: McpHost): Promise<void> {
   if (wanted === "all") return;
   const names = (await host.servers()).map(({ name }) => name);

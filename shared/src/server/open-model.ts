@@ -4,7 +4,10 @@ import { createModel, type ModelDeps } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/images.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
-/** The configured model, or the rehearsal model on a free loopback port where none is. The caller closes it. */
+/**
+ * The configured model, or the rehearsal model on a free loopback port where none is. The caller
+ * closes it.
+ */
 export async function openModel(
   config: ModelConfig | undefined,
   deps: ModelDeps,

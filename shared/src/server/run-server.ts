@@ -10,13 +10,17 @@ import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.t
 export type ServerOptions = {
   /** What this system calls it. */
   readonly name: string;
-  /** `--mcp-stdio`, which `manyhands mcp serve` starts an agent with: standard input and output speak MCP. */
+  /**
+   * `--mcp-stdio`, which `manyhands mcp serve` starts an agent with: standard input and output
+   * speak MCP.
+   */
   readonly mcpStdio: boolean;
 };
 
 /**
- * Starts a server as a process: reads the configuration, makes the home, opens the log and calls `start`. A bad configuration ends the
- * process with exit code 2, anything else that keeps it from starting with 1; both say why.
+ * Starts a server as a process: reads the configuration, makes the home, opens the log and calls
+ * `start`. A bad configuration ends the process with exit code 2, anything else that keeps it from
+ * starting with 1; both say why.
  */
 export async function runServer(
   ownName: string,
@@ -43,9 +47,12 @@ export async function runServer(
   }
 }
 
-/** Ends a process that cannot start and says why: with 2 where what it was given is wrong, else with 1. */
+/**
+ * Ends a process that cannot start and says why: with 2 where what it was given is wrong, else with 1.
+ */
 export function endStart(name: string, error: unknown): never {
-  // What the system refuses (a port that is taken, an address that is not ours) has its cause in its own sentence.
+  // What the system refuses (a port that is taken, an address that is not ours) has its cause in
+  // its own sentence.
   const expected = error instanceof AppError || errnoOf(error) !== undefined;
   process.stderr.write(`${name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
   process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
@@ -62,7 +69,9 @@ function serverOptions() {
   }
 }
 
-/** Every file of the server lies below its home, so one that cannot be is told before anything else. */
+/**
+ * Every file of the server lies below its home, so one that cannot be is told before anything else.
+ */
 async function makeHome(home: string): Promise<void> {
   try {
     await mkdir(home, { recursive: true });
@@ -78,8 +87,9 @@ export function crashPoint(text: string | undefined): { readonly crashAt?: Crash
 }
 
 /**
- * Where a server that listens at `url` is reached from outside: as it was told itself; on the port that the settings give it, as they say; else where
- * it listens, for what leads to the address of the settings does not lead to another port.
+ * Where a server that listens at `url` is reached from outside: as it was told itself; on the port
+ * that the settings give it, as they say; else where it listens, for what leads to the address of
+ * the settings does not lead to another port.
  */
 export function publicUrlOf(
   url: URL,
@@ -95,10 +105,16 @@ export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
 }
 
-/** What JSON leaves as it is and a terminal obeys or hides: C1 controls, delete, line separators, the bidirectional controls. */
+/**
+ * What JSON leaves as it is and a terminal obeys or hides: C1 controls, delete, line separators,
+ * the bidirectional controls.
+ */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A log of one JSON object a line: no text from outside can begin a line of its own, or be obeyed by a terminal the log is shown in. */
+/**
+ * A log of one JSON object a line: no text from outside can begin a line of its own, or be obeyed
+ * by a terminal the log is shown in.
+ */
 export function openLog(name: string, write: (line: string) => void): Logger {
   return pino(
     { name, redact: ["apiKey", "token", "headers.authorization"] },

@@ -37,7 +37,10 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
   close(): Promise<void>;
 };
 
-/** Makes the tools that run commands on this machine, and those that read the web and browse it. Closing it closes the sandbox. */
+/**
+ * Makes the tools that run commands on this machine, and those that read the web and browse it.
+ * Closing it closes the sandbox.
+ */
 export async function openToolbox(
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
   machine: Machine,
@@ -83,7 +86,9 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 
-/** The browser's tools, and the guard over every tool that reaches outside or works on its pages. */
+/**
+ * The browser's tools, and the guard over every tool that reaches outside or works on its pages.
+ */
 function openBrowsing(
   browsers: Browsers | undefined,
   missing: string | undefined,
@@ -127,7 +132,10 @@ export type OpenedWeb = {
 
 const found = 5;
 
-/** The web tools as configured; none where there is no way out. `browser` shows pages that scripts make. */
+/**
+ * The web tools as configured; none where there is no way out. `browser` shows pages that scripts
+ * make.
+ */
 function openWeb(
   { search, egress: settings }: Pick<Config, "search" | "egress">,
   egress: Egress | undefined,

@@ -183,7 +183,9 @@ export function inputForTest({ text, files = [], agents, options, ...rest }: Flo
   return { hops: 0, flow, ...rest, message };
 }
 
-/** What a flow told in events of its own of this type, in order: the data of each, with its note. */
+/**
+ * What a flow told in events of its own of this type, in order: the data of each, with its note.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
 export function told(events: readonly ReadEvent[], of: string): Record<string, any>[] {
   return events.flatMap((event) =>

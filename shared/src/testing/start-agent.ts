@@ -10,9 +10,10 @@ export type StartedAgent = AsyncDisposable & {
 };
 
 /**
- * Starts the module that serves an agent as `manyhands start` does: a process of its own, on a free port, in a new home. Its model is a scripted
- * one. The process sees nothing of the test's environment but PATH and what `env` adds. It ends with `await using`. Rejects with the
- * process's last words when it ends before it listens.
+ * Starts the module that serves an agent as `manyhands start` does: a process of its own, on a free
+ * port, in a new home. Its model is a scripted one. The process sees nothing of the test's
+ * environment but PATH and what `env` adds. It ends with `await using`. Rejects with the process's
+ * last words when it ends before it listens.
  */
 export async function startAgentForTest(
   entry: string,

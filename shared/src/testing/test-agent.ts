@@ -11,7 +11,10 @@ import { openedForTest } from "./agent/opened-agent.ts";
 /** A task that a test gives to an agent, and what comes to it from outside while it works. */
 export type TestTask = {
   readonly task: string;
-  /** What the model says: a list of replies, each with a text or calls of tools, or a function of the request and its number. */
+  /**
+   * What the model says: a list of replies, each with a text or calls of tools, or a function of
+   * the request and its number.
+   */
   readonly script: Parameters<typeof agentForTest>[0]["script"];
   /** What the person says each time the agent asks. */
   readonly replies?: readonly string[];
@@ -35,8 +38,9 @@ export type TestedTask = {
 };
 
 /**
- * Runs an agent on one task in this process, with a model that says what the test tells it to: a real run on a real engine, with the agent's own tools.
- * Families come to what they are on a machine without a sandbox, a browser and a web.
+ * Runs an agent on one task in this process, with a model that says what the test tells it to: a
+ * real run on a real engine, with the agent's own tools. Families come to what they are on a
+ * machine without a sandbox, a browser and a web.
  */
 export async function testAgent(
   source: AgentSource,

@@ -15,12 +15,18 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
   };
 }
 
-/** What a risk is judged by in a task that has heard and taken in nothing, unless told otherwise. For tests. */
+/**
+ * What a risk is judged by in a task that has heard and taken in nothing, unless told otherwise.
+ * For tests.
+ */
 export function riskContextForTest(workspace: Workspace, rest: Partial<RiskContext> = {}): RiskContext {
   return { workspace, said: [], given: [], takenIn: [], signal: AbortSignal.timeout(10_000), ...rest };
 }
 
-/** A context of a call that waits, of a task that has passed through no agent, with a budget without end. For tests. */
+/**
+ * A context of a call that waits, of a task that has passed through no agent, with a budget without
+ * end. For tests.
+ */
 export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
   return {
     hops: 0,

@@ -36,8 +36,9 @@ export const images = (): ToolFamily => family("files", ["see_image"], () => [se
 export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
 
 /**
- * The `browser_*` tools over a browser of the agent's own, and with them the sight of the open page, shown anew before each turn. `sight` makes
- * another sight of it, with advice of the agent's own, say.
+ * The `browser_*` tools over a browser of the agent's own, and with them the sight of the open
+ * page, shown anew before each turn. `sight` makes another sight of it, with advice of the agent's
+ * own, say.
  */
 export function browser({ observe }: { readonly observe?: (look: Observe) => Observe } = {}): ToolFamily {
   return {
@@ -92,8 +93,8 @@ export const data = (): ToolFamily =>
   );
 
 /**
- * Patches, tests, a map of the code, clones, checkpoints. With it every tool that changes files is undone by checkpoints, and what an edit breaks is
- * told.
+ * Patches, tests, a map of the code, clones, checkpoints. With it every tool that changes files is
+ * undone by checkpoints, and what an edit breaks is told.
  */
 export const code = (): ToolFamily =>
   family(

@@ -39,13 +39,17 @@ export type Machine = {
 export type OpenedFamily = { readonly tools: readonly Tool[]; readonly look?: Observe | undefined };
 
 /**
- * Tools of one kind, made of what the machine has when an agent is served there: a value that an agent lists beside tools. Where the machine lacks
- * what they need it comes to fewer tools, or none.
+ * Tools of one kind, made of what the machine has when an agent is served there: a value that an
+ * agent lists beside tools. Where the machine lacks what they need it comes to fewer tools, or
+ * none.
  */
 export interface ToolFamily {
   /** Its name in `[agents.NAME] tools`. */
   readonly family: string;
-  /** The names of all tools it can come to, also of those that this machine lacks: what `[agents.NAME] approve` may name. */
+  /**
+   * The names of all tools it can come to, also of those that this machine lacks: what
+   * `[agents.NAME] approve` may name.
+   */
   readonly toolNames: readonly string[];
   open(machine: Machine): OpenedFamily;
 }

@@ -1,4 +1,7 @@
-/** The client under test as an agent has it: mounts the server at the address it is given, calls every tool once, and answers what it is asked. */
+/**
+ * The client under test as an agent has it: mounts the server at the address it is given, calls
+ * every tool once, and answers what it is asked.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -13,7 +13,10 @@ import { definition } from "../../a2a/agent-server.ts";
 import { suitePrompts, suiteResources } from "./suite-offers.ts";
 import { suiteTools } from "./suite-tools.ts";
 
-/** Our MCP server behind an agent's guard, on a free port, with the tools, resources and prompts that the suite asks for by name. */
+/**
+ * Our MCP server behind an agent's guard, on a free port, with the tools, resources and prompts
+ * that the suite asks for by name.
+ */
 export type ConformanceServer = AsyncDisposable & { readonly url: string };
 
 /** Starts it. */

@@ -31,7 +31,10 @@ export function checkServer(url: string, revision: Revision): Promise<Check[]> {
   });
 }
 
-/** What the suite says of our client, in a revision: every scenario with a client of its own, a few at once. */
+/**
+ * What the suite says of our client, in a revision: every scenario with a client of its own, a few
+ * at once.
+ */
 export async function checkClient(revision: Revision): Promise<Check[]> {
   const left = [...(await scenarios("--client", revision))];
   const checks: Check[] = [];

@@ -3,7 +3,9 @@ import type { CliContext } from "../../session/context.ts";
 import { approveServer, listServers, loginServer, type ServeOptions, serveMcp, testServer } from "./mcp-command.ts";
 import { addServer, removeServer } from "./mcp-file.ts";
 
-/** Adds `mcp` and its commands to the command line. `shared` makes the options all commands have. */
+/**
+ * Adds `mcp` and its commands to the command line. `shared` makes the options all commands have.
+ */
 export function addMcp(
   program: Command,
   context: CliContext,

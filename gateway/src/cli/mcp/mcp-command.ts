@@ -45,7 +45,10 @@ function kindOf(server: ServerConfig): string {
   return server.type === "sse" ? "sse" : "http";
 }
 
-/** Connects to a server as an agent does and shows its tools, and which of them are not as they were approved. Fails where it cannot be used. */
+/**
+ * Connects to a server as an agent does and shows its tools, and which of them are not as they were
+ * approved. Fails where it cannot be used.
+ */
 export async function testServer(name: string, options: Options, context: CliContext): Promise<number> {
   return withServers(options, context, async (mcp, signal) => {
     const server = await mcp.open(name);
@@ -139,8 +142,9 @@ function ownWords(description: string): string {
 export type ServeOptions = { readonly config?: string; readonly agent?: string };
 
 /**
- * Becomes an agent's process that speaks MCP over its standard streams: this one ends where that begins, so that nothing stands between it and
- * its caller. It listens on a free port of loopback besides, where the files of its answers are. Comes back only by rejecting.
+ * Becomes an agent's process that speaks MCP over its standard streams: this one ends where that
+ * begins, so that nothing stands between it and its caller. It listens on a free port of loopback
+ * besides, where the files of its answers are. Comes back only by rejecting.
  */
 export async function serveMcp({ config: file, agent }: ServeOptions, context: CliContext): Promise<never> {
   const config = await context.configure(file);

@@ -18,7 +18,10 @@ type AddOptions = {
   readonly trust?: string;
 };
 
-/** Puts an entry into `mcp.json`, checked as agents check it, with all else in the file left as it is. An entry of that name is replaced. */
+/**
+ * Puts an entry into `mcp.json`, checked as agents check it, with all else in the file left as it
+ * is. An entry of that name is replaced.
+ */
 export async function addServer(
   name: string,
   command: readonly string[],
@@ -74,7 +77,10 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
   return { [key]: Object.fromEntries(entries) };
 }
 
-/** The environment as if every variable were set: agents may be started with others than this command line. */
+/**
+ * The environment as if every variable were set: agents may be started with others than this
+ * command line.
+ */
 export function everyVariable(env: CliContext["env"]): CliContext["env"] {
   return new Proxy(env, {
     get: (target, name) => (typeof name === "string" ? (target[name] ?? "https://variable.invalid") : undefined),

@@ -14,19 +14,25 @@ import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
 
-/** How a conversation with another agent came out: its task has ended there, or it was given up here and may still be at work. */
+/**
+ * How a conversation with another agent came out: its task has ended there, or it was given up here
+ * and may still be at work.
+ */
 type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
 
 /**
- * Asks another agent over A2A and waits for what comes of it, in steps that each end by themselves: begin (its card, the intent), send,
- * follow, collect. Rejects only when the run is cancelled, its branch is aborted, or with a bug: that an agent cannot be reached, fails,
- * refuses or takes too long is an outcome with its cause.
+ * Asks another agent over A2A and waits for what comes of it, in steps that each end by themselves:
+ * begin (its card, the intent), send, follow, collect. Rejects only when the run is cancelled, its
+ * branch is aborted, or with a bug: that an agent cannot be reached, fails, refuses or takes too
+ * long is an outcome with its cause.
  *
- * Promised, whatever process is killed when: an agent of ours gets the message as one task and answers once, a finished step is not repeated,
- * the deadline counts from the recorded start. At any other agent a send whose process died is not repeated, but said to be `interrupted`.
- * A task given up here is canceled there. For an abort nothing can be done in here: `cancelOpen` does it after an aborted branch, `recalling`
- * at the end of every run, `recallingEngine` for a run that is canceled. Not promised: that a task is found which an agent that is not of ours
- * began without its answer having arrived.
+ * Promised, whatever process is killed when: an agent of ours gets the message as one task and
+ * answers once, a finished step is not repeated, the deadline counts from the recorded start. At
+ * any other agent a send whose process died is not repeated, but said to be `interrupted`. A task
+ * given up here is canceled there. For an abort nothing can be done in here: `cancelOpen` does it
+ * after an aborted branch, `recalling` at the end of every run, `recallingEngine` for a run that is
+ * canceled. Not promised: that a task is found which an agent that is not of ours began without its
+ * answer having arrived.
  */
 export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
   const end = peers.underWay.begin(run.id);
@@ -48,7 +54,9 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
 }
 
-/** The conversation, and what a person was asked in it, up to its end or to where it is given up. */
+/**
+ * The conversation, and what a person was asked in it, up to its end or to where it is given up.
+ */
 async function attend(
   run: Run,
   ask: Ask,
@@ -93,7 +101,8 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
     const { exchange, told } = relayed;
     exchanges.push(exchange);
     if ("fault" in told) {
-      // It may have ended while a person thought: its own patience was over, or somebody answered it directly.
+      // It may have ended while a person thought: its own patience was over, or somebody answered
+      // it directly.
       const now = await followChild(run, child, from, peers);
       return isEnd(now) ? finish(run, child, undefined, peers) : givenUp(child, failed(ask, told.fault));
     }

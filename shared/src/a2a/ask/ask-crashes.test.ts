@@ -67,7 +67,10 @@ async function ask(crashAt: string, mode: Mode): Promise<Asked> {
   }
 }
 
-/** Goes on, from the first durable write to the last, just before the odd ones and just after the even ones; how often a process was killed. */
+/**
+ * Goes on, from the first durable write to the last, just before the odd ones and just after the
+ * even ones; how often a process was killed.
+ */
 async function everyPoint(mode: Mode, expectRight: (asked: Asked) => void): Promise<number> {
   let crashes = 0;
   const lane = async (first: number, suffix: string) => {

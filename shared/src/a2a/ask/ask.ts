@@ -13,7 +13,10 @@ export type AskRequest = {
   readonly parts: readonly Part[];
   /** A conversation at that agent to go on in: the `contextId` of an earlier outcome. */
   readonly contextId?: string;
-  /** What its task may spend, and the form its answer has to fit; agents that are not of ours may not keep to either. */
+  /**
+   * What its task may spend, and the form its answer has to fit; agents that are not of ours may
+   * not keep to either.
+   */
   readonly budget?: NonNullable<AgentInput["budget"]>;
   readonly outputSchema?: NonNullable<AgentInput["outputSchema"]>;
   /** Whether its answer becomes that of the asking run. */
@@ -28,9 +31,15 @@ export type AskRequest = {
   readonly takenIn?: TakenIn;
   /** How many agents the asking task has passed through. */
   readonly hops: number;
-  /** Milliseconds from the ask's start after which its task is canceled; the time people take to answer counts. None when left out. */
+  /**
+   * Milliseconds from the ask's start after which its task is canceled; the time people take to
+   * answer counts. None when left out.
+   */
   readonly deadlineMs?: number;
-  /** Milliseconds an agent that cannot be met at all is tried; as long as one whose task is under way when left out. */
+  /**
+   * Milliseconds an agent that cannot be met at all is tried; as long as one whose task is under
+   * way when left out.
+   */
   readonly resolveMs?: number;
   /** Gets what a person said before a question was asked; left out, that is the answer. */
   receiveMessages?(messages: readonly UserMessage[]): void;
@@ -44,7 +53,10 @@ export type Ask = AskRequest & {
   readonly endsAt: number | undefined;
 };
 
-/** An agent that was met, as its card tells it; recorded, so that a run does not change its ways when the card does. */
+/**
+ * An agent that was met, as its card tells it; recorded, so that a run does not change its ways
+ * when the card does.
+ */
 export type ResolvedAgent = { readonly title: string; readonly ours: boolean; readonly protocol: string };
 
 /** The other agent's task. */

@@ -10,8 +10,9 @@ import { shortLine } from "./short-line.ts";
 export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Attempt<ResolvedAgent> };
 
 /**
- * Begins an ask: its intent is recorded as `agent-asked` before anything is sent, with all it takes to find its task again. Refuses with
- * `hop_limit` a task that has passed through too many agents, without a word to the agent.
+ * Begins an ask: its intent is recorded as `agent-asked` before anything is sent, with all it takes
+ * to find its task again. Refuses with `hop_limit` a task that has passed through too many agents,
+ * without a word to the agent.
  */
 export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
   const begin = async (step: StepContext) => {

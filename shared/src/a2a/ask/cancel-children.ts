@@ -6,7 +6,10 @@ import { cancelOpen, cancelRemoteTask, openAsks } from "./cancel-remote-tasks.ts
 import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";
 
-/** How long agents that cannot be reached are tried again, and the longest pause between two tries. Milliseconds. */
+/**
+ * How long agents that cannot be reached are tried again, and the longest pause between two tries.
+ * Milliseconds.
+ */
 const patienceMs = 24 * 60 * 60 * 1000;
 const longestPauseMs = 10 * 60 * 1000;
 
@@ -16,8 +19,9 @@ function cancelChildrenKind(kind: string): string {
 }
 
 /**
- * A kind of run that asks other agents, so that none of its ends leaves a task of theirs at work: what is open when its body is through is
- * cancelled there, and what could not be reached then is recalled later. Have the engine work on `recallRun` of the same kind too.
+ * A kind of run that asks other agents, so that none of its ends leaves a task of theirs at work:
+ * what is open when its body is through is cancelled there, and what could not be reached then is
+ * recalled later. Have the engine work on `recallRun` of the same kind too.
  */
 export function cancellingChildren(definition: RunDefinition, peers: Peers): RunDefinition {
   const settle = async (run: Run, asks: AsksOfExecution) => {
@@ -52,8 +56,9 @@ export function cancellingChildren(definition: RunDefinition, peers: Peers): Run
 }
 
 /**
- * The engine, whose `cancel` of a run of `kind` also cancels what the run asked other agents: by a durable run of its own, accepted
- * before the cancellation is, so that it happens whatever process is killed when, and is tried for a day where an agent cannot be reached.
+ * The engine, whose `cancel` of a run of `kind` also cancels what the run asked other agents: by a
+ * durable run of its own, accepted before the cancellation is, so that it happens whatever process
+ * is killed when, and is tried for a day where an agent cannot be reached.
  */
 export function engineCancellingChildren(engine: Engine, kind: string): Engine {
   return {
@@ -68,8 +73,8 @@ export function engineCancellingChildren(engine: Engine, kind: string): Engine {
 }
 
 /**
- * The kind of run that recalls: cancels what the asking run left open at other agents, once that has ended, and first cancels the run itself
- * where that is why.
+ * The kind of run that recalls: cancels what the asking run left open at other agents, once that
+ * has ended, and first cancels the run itself where that is why.
  */
 export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
   return {
@@ -80,7 +85,8 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
       let since: number | undefined;
       let away: readonly PeerAddress[] = [];
       for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        // Taken before the try, so that no moment between it and the pause is missed; an agent that is away stays away from the first try on.
+        // Taken before the try, so that no moment between it and the pause is missed; an agent that
+        // is away stays away from the first try on.
         const until = AbortSignal.any(away.flatMap((agent) => peers.retrySignal(agent) ?? []));
         const tried: ChildrenCancelled | number = await run.step("recall", (step) =>
           cancelChildren(runId, peers, step),
@@ -124,7 +130,10 @@ async function cancelIfOpen(engine: Pick<Engine, "cancel">, runId: string): Prom
 /** What a try came to: how many could not be told, at which agents, and when it was. */
 type ChildrenCancelled = { readonly left: number; readonly away: readonly PeerAddress[]; readonly at: number };
 
-/** Cancels what a run left open at other agents. While the run itself has not ended, that is what is left. */
+/**
+ * Cancels what a run left open at other agents. While the run itself has not ended, that is what is
+ * left.
+ */
 async function cancelChildren(runId: string, peers: Peers, { signal, now }: StepContext): Promise<ChildrenCancelled> {
   const run = await peers.engine.get(runId);
   if (run !== undefined && !terminalStatuses.includes(run.status)) return { left: 1, away: [], at: now() };

@@ -9,11 +9,13 @@ import { expectedFailure } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 
 /**
- * Cancels at the other agents what was asked below `run` and is still open: call it after a `run.all` that rejected or a `run.race`, whose
- * aborted branches could not do so themselves. Answers how many agents could not be told; `recalling` sees to those.
+ * Cancels at the other agents what was asked below `run` and is still open: call it after a
+ * `run.all` that rejected or a `run.race`, whose aborted branches could not do so themselves.
+ * Answers how many agents could not be told; `recalling` sees to those.
  */
 export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
-  // Its record is on disk when the next step begins, and with it every event before it: only then do the events tell what is open.
+  // Its record is on disk when the next step begins, and with it every event before it: only then
+  // do the events tell what is open.
   await run.step("settle asks", async () => null, { effect: "pure" });
   return run.step("cancel open asks", async (step) => {
     const events = await peers.engine.events(run.id);
@@ -38,15 +40,19 @@ export function cancelGivenUp(run: Run, ask: OpenAsk, peers: Peers): Promise<Rem
   return run.step("withdraw", ({ signal }) => cancelRemoteTask(ask, peers, signal));
 }
 
-/** What came of calling an ask off: whether that is done with, and what its task had used, where the agent tells. */
+/**
+ * What came of calling an ask off: whether that is done with, and what its task had used, where the
+ * agent tells.
+ */
 type RemoteCancellation = { readonly done: boolean; readonly usage?: TaskUsage };
 
 /** An agent that hangs is called off later. */
 const longestMs = 5_000;
 
 /**
- * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had now and may be later. Where the answer to
- * the message was lost, its task is cancelled by the message's id, and the message is never sent again to learn it. Harmless to repeat.
+ * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had
+ * now and may be later. Where the answer to the message was lost, its task is cancelled by the
+ * message's id, and the message is never sent again to learn it. Harmless to repeat.
  */
 export async function cancelRemoteTask(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<RemoteCancellation> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
@@ -64,7 +70,9 @@ export async function cancelRemoteTask(ask: OpenAsk, peers: Peers, caller: Abort
   }
 }
 
-/** The task after its cancellation, or as it had ended before; none where the agent knows of none. */
+/**
+ * The task after its cancellation, or as it had ended before; none where the agent knows of none.
+ */
 async function cancelled(
   client: A2aClient,
   { askId, taskId, contextId }: OpenAsk,
@@ -80,7 +88,10 @@ async function cancelled(
   }
 }
 
-/** An ask whose task at another agent may be at work; without `taskId` it is not known whether the agent ever had the message. */
+/**
+ * An ask whose task at another agent may be at work; without `taskId` it is not known whether the
+ * agent ever had the message.
+ */
 export type OpenAsk = {
   readonly askId: string;
   readonly agent: PeerAddress;

@@ -60,7 +60,10 @@ export async function readResult(
 
 const told = z.object({ code: z.enum(Object.keys(errorCodes) as ErrorCode[]), message: z.string() });
 
-/** Why a task did not complete: its own sentence, with the code that an agent of ours tells beside it. */
+/**
+ * Why a task did not complete: its own sentence, with the code that an agent of ours tells beside
+ * it.
+ */
 function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejected"): Fault {
   const said = shortLine(messageText(task.status?.message), 1_000);
   const error = told.safeParse(task.status?.message?.metadata?.[metadataKeys.error]).data;
@@ -74,10 +77,16 @@ const mostCharacters = 256 * 1024;
 /** Artifacts that are an answer at an agent of ours. */
 const answerNames = ["answer", "partial-answer"];
 
-/** What another agent answered: text and, where there is any, data. `fault` when something of it was too large. */
+/**
+ * What another agent answered: text and, where there is any, data. `fault` when something of it was
+ * too large.
+ */
 export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
 
-/** The answer of a task: its artifact of that name, or the text of all its artifacts, or else what the agent said last. */
+/**
+ * The answer of a task: its artifact of that name, or the text of all its artifacts, or else what
+ * the agent said last.
+ */
 export function answerOf(task: Task): TaskAnswer {
   const named = task.artifacts.findLast(({ name }) => answerNames.includes(name));
   const sources = named === undefined ? task.artifacts : [named];
@@ -96,7 +105,10 @@ export function answerOf(task: Task): TaskAnswer {
   };
 }
 
-/** The text parts of one artifact as they are: an agent that streams sends its answer in pieces, which may end in mid-word. */
+/**
+ * The text parts of one artifact as they are: an agent that streams sends its answer in pieces,
+ * which may end in mid-word.
+ */
 function artifactText({ parts }: Artifact): string {
   return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
 }

@@ -16,14 +16,19 @@ import type { Peers } from "./peers.ts";
 import type { PushCallbacks } from "./push-callbacks.ts";
 import { hasFiles } from "./take-files.ts";
 
-/** How far a task was followed. `after` is the place in its journal, where the agent is one of ours. */
+/**
+ * How far a task was followed. `after` is the place in its journal, where the agent is one of ours.
+ */
 export type Followed = ToldLines & {
   readonly after: number;
   /** The question that was answered last. */
   readonly answered?: string;
 };
 
-/** Where the task then stood; with its result when it had ended and no files have to be fetched for it. */
+/**
+ * Where the task then stood; with its result when it had ended and no files have to be fetched for
+ * it.
+ */
 export type Seen = Followed & {
   readonly state: ChildState;
   readonly result?: Collected;
@@ -31,13 +36,17 @@ export type Seen = Followed & {
 };
 
 const shortestLookMs = 1_000;
-/** A pause between two looks after which a task is one that takes long, and the pause where its agent rings. */
+/**
+ * A pause between two looks after which a task is one that takes long, and the pause where its
+ * agent rings.
+ */
 const longMs = 1_000;
 const rarelyMs = 60_000;
 
 /**
- * Follows a task for a while in one step: until it has ended or asks something new, until there is something to tell, or for `followMs`. What a
- * stream said is only a reason to look; how the task stands is what GetTask answers. Harmless to repeat.
+ * Follows a task for a while in one step: until it has ended or asks something new, until there is
+ * something to tell, or for `followMs`. What a stream said is only a reason to look; how the task
+ * stands is what GetTask answers. Harmless to repeat.
  */
 export function followChild(run: Run, child: RemoteTask, from: Followed, peers: Peers): Promise<Attempt<Seen>> {
   const { ask } = child;
@@ -91,15 +100,16 @@ async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed
     }
   } catch (error) {
     signal.throwIfAborted();
-    // A stream that fails is no more than one that ended: whether the agent can be reached is for GetTask to say.
+    // A stream that fails is no more than one that ended: whether the agent can be reached is for
+    // GetTask to say.
     if (!(error instanceof AppError || enough.aborted)) throw error;
   }
   return looked;
 }
 
 /**
- * Asks an agent that is not of ours again and again; its status lines are its progress. One that works for longer and can ring is asked when
- * it rang, and rarely besides.
+ * Asks an agent that is not of ours again and again; its status lines are its progress. One that
+ * works for longer and can ring is asked when it rang, and rarely besides.
  */
 async function pollTask(
   client: A2aClient,
@@ -127,7 +137,10 @@ async function pollTask(
   return { after: from.after, kind: "question" } as const;
 }
 
-/** The state; a question that was answered is not one any more, also where the agent has not noticed the answer yet. */
+/**
+ * The state; a question that was answered is not one any more, also where the agent has not noticed
+ * the answer yet.
+ */
 function stateAfter(task: Task, answered: string | undefined): ChildState {
   const state = childState(task);
   return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;

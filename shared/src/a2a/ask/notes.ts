@@ -6,7 +6,9 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { shortLine } from "./short-line.ts";
 
-/** Lines of an ask's progress that are stored, and how long the first of a step waits for others. */
+/**
+ * Lines of an ask's progress that are stored, and how long the first of a step waits for others.
+ */
 const mostLines = 100;
 const gatherMs = 2_000;
 

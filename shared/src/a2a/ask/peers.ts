@@ -34,9 +34,15 @@ const defaultBounds: AskBounds = {
 
 /** What asking other agents needs of the process it happens in. Made once; shared by all runs. */
 export type Peers = {
-  /** The agent at this address; its card is read again when it is older than a minute. Rejects as `createA2aClient`. */
+  /**
+   * The agent at this address; its card is read again when it is older than a minute. Rejects as
+   * `createA2aClient`.
+   */
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
-  /** Aborted at the next moment at which an agent that failed is worth asking again, where something watches over it. */
+  /**
+   * Aborted at the next moment at which an agent that failed is worth asking again, where something
+   * watches over it.
+   */
   retrySignal(address: PeerAddress): AbortSignal | undefined;
   /** Where an agent is now that was asked at this address, in another life perhaps. */
   at(address: PeerAddress): PeerAddress;
@@ -55,13 +61,21 @@ export type Peers = {
   readonly pushCallbacks?: PushCallbacks | undefined;
 };
 
-/** What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds. */
+/**
+ * What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds.
+ */
 export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
-  /** A client to an agent that something else watches over, a registry say; undefined for one that is met here. */
+  /**
+   * A client to an agent that something else watches over, a registry say; undefined for one that
+   * is met here.
+   */
   connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
   retrySignal?(address: PeerAddress): AbortSignal | undefined;
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
-  /** The agent that is known by this name now. A run remembers where an agent was when it asked it, in another life perhaps. */
+  /**
+   * The agent that is known by this name now. A run remembers where an agent was when it asked it,
+   * in another life perhaps.
+   */
   known?(name: string): PeerAddress | undefined;
   readonly fetch?: Fetch;
   readonly inside?: InsideAddress;
@@ -99,7 +113,8 @@ export function createPeers(options: PeersOptions): Peers {
         inside,
         headers: headers(address),
         responseMs: 20_000,
-        // The durable loop around a call has the patience; within a step a hiccup is all that is waited out.
+        // The durable loop around a call has the patience; within a step a hiccup is all that is
+        // waited out.
         retry: { retries: 2, firstPauseMs: 100 },
         ...(signal && { signal }),
       });
@@ -109,7 +124,10 @@ export function createPeers(options: PeersOptions): Peers {
   };
 }
 
-/** Where an agent of this machine is now: its server may have got another port since it was asked. Any other is where it was. */
+/**
+ * Where an agent of this machine is now: its server may have got another port since it was asked.
+ * Any other is where it was.
+ */
 function whereNow(asked: PeerAddress, { known }: Pick<PeersOptions, "known">): PeerAddress {
   const now = known?.(asked.name);
   return now !== undefined && [asked, now].every(({ url }) => isHere(url)) ? { ...asked, url: now.url } : asked;

@@ -3,11 +3,15 @@ import { AppError } from "../../core/errors.ts";
 import type { A2aClient } from "../client/client.ts";
 
 /**
- * Where agents ring when a task has news, so that they need not be asked all the time. That it rang says no more than that it is time to look:
- * nothing an agent sends here is believed, and one that never rings is looked at all the same.
+ * Where agents ring when a task has news, so that they need not be asked all the time. That it rang
+ * says no more than that it is time to look: nothing an agent sends here is believed, and one that
+ * never rings is looked at all the same.
  */
 export interface PushCallbacks {
-  /** Tells an agent where to ring for a task, once in a process; whether it knows. Rejects with the signal's reason only. */
+  /**
+   * Tells an agent where to ring for a task, once in a process; whether it knows. Rejects with the
+   * signal's reason only.
+   */
   subscribe(client: A2aClient, taskId: string, askId: string, signal: AbortSignal): Promise<boolean>;
   /** Whether the agent was told, and took it. */
   knows(askId: string): boolean;
@@ -22,7 +26,10 @@ export interface PushCallbacks {
 /** Asks whose agents are remembered to know where to ring. */
 const mostKnown = 10_000;
 
-/** Makes one that is reached at `url`. The secret makes the tokens, which are good for as long as it is the same. */
+/**
+ * Makes one that is reached at `url`. The secret makes the tokens, which are good for as long as it
+ * is the same.
+ */
 export function createPushCallbacks({ url, secret }: { readonly url: string; readonly secret: string }): PushCallbacks {
   const listening = new Map<string, AbortController>();
   const known = new Map<string, boolean>();

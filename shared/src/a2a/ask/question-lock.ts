@@ -1,9 +1,13 @@
 /**
- * Lets one question of a run be open at a time: of two, a person's answer could not be told apart. Kept in memory, for a run is executed
- * in one process; an execution that takes the run up again holds it again (`hold`) before anyone else can take it.
+ * Lets one question of a run be open at a time: of two, a person's answer could not be told apart.
+ * Kept in memory, for a run is executed in one process; an execution that takes the run up again
+ * holds it again (`hold`) before anyone else can take it.
  */
 export type QuestionLock = {
-  /** Waits until no other ask of this run holds the floor, at most `waitMs`; whether it then is this one's. */
+  /**
+   * Waits until no other ask of this run holds the floor, at most `waitMs`; whether it then is this
+   * one's.
+   */
   take(runId: string, askId: string, waitMs: number, signal: AbortSignal): Promise<boolean>;
   hold(runId: string, askId: string): void;
   leave(runId: string, askId: string): void;
@@ -26,7 +30,8 @@ export function createQuestionLock(): QuestionLock {
     hold,
     async take(runId, askId, waitMs, signal) {
       for (const deadline = performance.now() + waitMs; performance.now() < deadline; ) {
-        // First a pause: whoever held the floor before a restart takes it up during the replay, which waits for nothing.
+        // First a pause: whoever held the floor before a restart takes it up during the replay,
+        // which waits for nothing.
         await Bun.sleep(lookMs);
         signal.throwIfAborted();
         const holder = holders.get(runId);

@@ -11,8 +11,9 @@ import { sendAnswer } from "./send-ask.ts";
 const questionLockMs = 30_000;
 
 /**
- * Asks the person what another agent asks, in its words and with its name, one question of a run at a time, and sends it the answer: `told` says
- * whether that got there. Undefined when nobody answered before the ask's deadline.
+ * Asks the person what another agent asks, in its words and with its name, one question of a run at
+ * a time, and sends it the answer: `told` says whether that got there. Undefined when nobody
+ * answered before the ask's deadline.
  */
 export async function relayQuestion(
   run: Run,

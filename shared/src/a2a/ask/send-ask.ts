@@ -11,15 +11,22 @@ import { type Collected, readResult } from "./collect.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
 
-/** An agent of ours has this long to be done with a task at once, which then needs no following. Milliseconds. */
+/**
+ * An agent of ours has this long to be done with a task at once, which then needs no following.
+ * Milliseconds.
+ */
 const quickMs = 50;
 
-/** Where a message got to: a task, with what came of it where that was known at once, or an answer without one. */
+/**
+ * Where a message got to: a task, with what came of it where that was known at once, or an answer
+ * without one.
+ */
 export type Sent = { readonly taskId: string; readonly contextId: string; readonly reply?: Collected };
 
 /**
- * Sends the ask's message in short steps, always under the ask's own id: an agent of ours takes it for the same one however often it
- * comes, so it is sent again until it got there; to any other it is sent once, and rejects with `interrupted` when the process died meanwhile.
+ * Sends the ask's message in short steps, always under the ask's own id: an agent of ours takes it
+ * for the same one however often it comes, so it is sent again until it got there; to any other it
+ * is sent once, and rejects with `interrupted` when the process died meanwhile.
  */
 export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): Promise<Attempt<Sent>> {
   const { budget, outputSchema, contextId, flow } = ask;
@@ -56,7 +63,10 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
   return met.ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
-/** Sends what a person answered to the child's question, under an id of its own that is the same at every sending. */
+/**
+ * Sends what a person answered to the child's question, under an id of its own that is the same at
+ * every sending.
+ */
 export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readonly Part[], peers: Peers) {
   const { ask, taskId, contextId, ours } = child;
   const attempt = () =>
@@ -76,7 +86,10 @@ export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readon
   return ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
-/** The parts of an ask. An agent that is not of ours knows nothing of our extension for the form of an answer: it is told in words. */
+/**
+ * The parts of an ask. An agent that is not of ours knows nothing of our extension for the form of
+ * an answer: it is told in words.
+ */
 function partsFor({ parts, outputSchema }: Ask, { ours }: ResolvedAgent): readonly Part[] {
   if (ours || outputSchema === undefined) return parts;
   const wanted = `Answer with JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(outputSchema)}`;
@@ -87,10 +100,16 @@ function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {
   return { type: "agent-accepted", askId, agent: agent.name, taskId, contextId } satisfies JournalEvent;
 }
 
-/** Bytes of files that one message takes along: an agent of ours takes requests of 10 MB, and base64 adds a third. */
+/**
+ * Bytes of files that one message takes along: an agent of ours takes requests of 10 MB, and base64
+ * adds a third.
+ */
 const mostBytes = 7 * 1024 * 1024;
 
-/** Parts as a message carries them, files inline. Rejects with `too_large`, or `not_found` for a file whose content is gone. */
+/**
+ * Parts as a message carries them, files inline. Rejects with `too_large`, or `not_found` for a
+ * file whose content is gone.
+ */
 async function outgoingParts(parts: readonly Part[], artifacts: ArtifactStore): Promise<WirePart[]> {
   const files = parts.flatMap((part) => (part.type === "file" ? [part.size] : []));
   if (files.reduce((sum, size) => sum + size, 0) > mostBytes) {

@@ -1,4 +1,7 @@
-/** A text of another agent as one line of at most `most` characters, without what a terminal would act on. */
+/**
+ * A text of another agent as one line of at most `most` characters, without what a terminal would
+ * act on.
+ */
 export function shortLine(text: string, most = 200): string {
   const line = text
     .slice(0, most * 4)

@@ -18,8 +18,9 @@ const arrivalMs = 120_000;
 const retries = { retries: 2, firstPauseMs: 250 };
 
 /**
- * Takes the files of a task into our own store, by their content. A link is followed only to the server that the agent is asked at, and to no other
- * that it or its card names. What cannot be had is missing; rejects only when our own store fails.
+ * Takes the files of a task into our own store, by their content. A link is followed only to the
+ * server that the agent is asked at, and to no other that it or its card names. What cannot be had
+ * is missing; rejects only when our own store fails.
  */
 export async function takeFiles(
   { artifacts }: Task,

@@ -1,11 +1,15 @@
 /**
- * How many asks of each run executed here are under way or were left open. Each execution counts for itself and comes to the same by replay,
- * whatever process it is in and whatever went before: what a run does by these counts is in its journal.
+ * How many asks of each run executed here are under way or were left open. Each execution counts
+ * for itself and comes to the same by replay, whatever process it is in and whatever went before:
+ * what a run does by these counts is in its journal.
  */
 export interface UnderWay {
   /** Counts anew, for an execution of the run that begins now. */
   execution(runId: string): AsksOfExecution;
-  /** One more ask; to be called with the run's id before anything of it is recorded. Answers what ends it. */
+  /**
+   * One more ask; to be called with the run's id before anything of it is recorded. Answers what
+   * ends it.
+   */
   begin(runId: string): () => void;
 }
 

@@ -14,8 +14,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * What went wrong in a call to another agent, as an AppError: the code an agent of ours names, the nearest one for an A2A
- * error, and `unavailable` for anything that is no A2A answer at all.
+ * What went wrong in a call to another agent, as an AppError: the code an agent of ours names, the
+ * nearest one for an A2A error, and `unavailable` for anything that is no A2A answer at all.
  */
 export function callError(error: unknown): AppError {
   if (error instanceof AppError) return error;

@@ -27,8 +27,9 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * A fetch that cannot hang and cannot be flooded: it rejects with `timeout` or `too_large`, with the code of an HTTP status that
- * is no A2A answer, and follows no redirect, because the address called is the one that was approved.
+ * A fetch that cannot hang and cannot be flooded: it rejects with `timeout` or `too_large`, with
+ * the code of an HTTP status that is no A2A answer, and follows no redirect, because the address
+ * called is the one that was approved.
  */
 export function boundedFetch(inner: Fetch, headers: Readonly<Record<string, string>>, bounds: FetchBounds): Fetch {
   return async (input, init = {}) => {

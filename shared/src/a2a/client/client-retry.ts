@@ -9,7 +9,10 @@ export type RetryPolicy = {
   readonly firstPauseMs: number;
 };
 
-/** Repeats a call while its failure is one that may pass. Rejects with an AppError, or with the signal's reason. */
+/**
+ * Repeats a call while its failure is one that may pass. Rejects with an AppError, or with the
+ * signal's reason.
+ */
 export async function retrying<Value>(
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
@@ -27,7 +30,9 @@ export async function retrying<Value>(
   }
 }
 
-/** Waits before attempt `attempt + 1`, with jitter so that many callers do not come back at once. */
+/**
+ * Waits before attempt `attempt + 1`, with jitter so that many callers do not come back at once.
+ */
 export async function pause(policy: RetryPolicy, attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const longest = Math.min(policy.firstPauseMs * 2 ** (attempt - 1), 10_000);
   await sleep(longest * (0.5 + Math.random() / 2), signal);

@@ -26,8 +26,8 @@ export type Following = { readonly signal?: AbortSignal } & (
 type Position = { taskId?: string; seq?: number; state?: TaskState; reply?: Task; news: number };
 
 /**
- * Follows a task across broken streams: what was sent is not sent twice, what was read is not told twice, and where the agent
- * is one of ours nothing is missed. Its last update is `end`.
+ * Follows a task across broken streams: what was sent is not sent twice, what was read is not told
+ * twice, and where the agent is one of ours nothing is missed. Its last update is `end`.
  */
 export async function* followTask(peer: Peer, what: Following): AsyncGenerator<TaskUpdate, void, undefined> {
   const { signal } = what;
@@ -48,7 +48,9 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
   yield { kind: "end", task: position.reply ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
 }
 
-/** Reads one stream to its end, moving the position along; returns what broke it, if anything did. */
+/**
+ * Reads one stream to its end, moving the position along; returns what broke it, if anything did.
+ */
 async function* readStream(
   peer: Peer,
   what: Following,
@@ -79,7 +81,10 @@ function isRepeated(update: TaskUpdate, position: Position): boolean {
   return "seq" in update && update.seq !== undefined && position.seq !== undefined && update.seq <= position.seq;
 }
 
-/** A frame about another task than the one that is followed: an agent's slip or an attack, and in no case news of this task. */
+/**
+ * A frame about another task than the one that is followed: an agent's slip or an attack, and in no
+ * case news of this task.
+ */
 function isForeign({ payload }: StreamResponse, { taskId }: Position): boolean {
   if (taskId === undefined || payload === undefined || payload.$case === "message") return false;
   return (payload.$case === "task" ? payload.value.id : payload.value.taskId) !== taskId;
@@ -96,7 +101,10 @@ function move(position: Position, { payload }: StreamResponse, update: TaskUpdat
   if (state !== undefined) position.state = state;
 }
 
-/** A message is sent again only to an agent that takes it for the same one, or when it was refused before it was read. */
+/**
+ * A message is sent again only to an agent that takes it for the same one, or when it was refused
+ * before it was read.
+ */
 function mayRepeat(peer: Peer, position: Position, failure: AppError): boolean {
   if (!failure.retryable) return false;
   return peer.ours || position.taskId !== undefined || failure.code === "rate_limited";

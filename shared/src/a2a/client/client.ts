@@ -23,11 +23,17 @@ import type { InsideAddress } from "./server-address.ts";
 import { isSameServer } from "./server-address.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 
-/** A message to an agent: a text, or parts where there is more than text. With a `taskId` it answers that task. */
+/**
+ * A message to an agent: a text, or parts where there is more than text. With a `taskId` it answers
+ * that task.
+ */
 export type OutgoingMessage = {
   readonly text?: string;
   readonly parts?: readonly WirePart[];
-  /** Sent again with the same id, a message is the same task at an agent of ours; made up when left out. */
+  /**
+   * Sent again with the same id, a message is the same task at an agent of ours; made up when left
+   * out.
+   */
   readonly messageId?: string;
   readonly taskId?: string;
   readonly contextId?: string;
@@ -52,17 +58,22 @@ export type NotificationAddress = { readonly id: string; readonly url: string; r
 export type CallOptions = { readonly signal?: AbortSignal };
 
 /**
- * Another agent, reached by A2A 1.0 or 0.3. Failures that may pass are repeated and streams that break are resumed, without
- * gap or repetition where the agent is one of ours. Everything rejects with an AppError, or with the signal's reason.
+ * Another agent, reached by A2A 1.0 or 0.3. Failures that may pass are repeated and streams that
+ * break are resumed, without gap or repetition where the agent is one of ours. Everything rejects
+ * with an AppError, or with the signal's reason.
  */
 export type A2aClient = {
   readonly card: AgentCard;
-  /** Whether the card says that the agent is one of ours: a message sent to it twice is the same task. */
+  /**
+   * Whether the card says that the agent is one of ours: a message sent to it twice is the same
+   * task.
+   */
   readonly ours: boolean;
   /**
-   * Sends a message and resolves as soon as the agent has it; an agent of ours may take `waitMs` longer, for a task that settles in that time
-   * and is then as it settled. An agent may answer at once, without any task: `isReply` then tells
-   * that the task is made up here and cannot be asked for again.
+   * Sends a message and resolves as soon as the agent has it; an agent of ours may take `waitMs`
+   * longer, for a task that settles in that time and is then as it settled. An agent may answer at
+   * once, without any task: `isReply` then tells that the task is made up here and cannot be asked
+   * for again.
    */
   submit(
     message: OutgoingMessage,
@@ -70,7 +81,10 @@ export type A2aClient = {
   ): Promise<{ readonly task: Task; readonly isReply: boolean }>;
   /** Sends a message and tells what happens until the task ends or asks something. */
   stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
-  /** Tells what happens in a task until it ends; with `after`, everything after that place in its journal. */
+  /**
+   * Tells what happens in a task until it ends; with `after`, everything after that place in its
+   * journal.
+   */
   watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Sends a message and resolves when the task has ended or asks something. */
   send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
@@ -81,8 +95,9 @@ export type A2aClient = {
   get(taskId: string, options?: CallOptions): Promise<Task>;
   cancel(taskId: string, options?: CallOptions): Promise<Task>;
   /**
-   * Cancels what a message began whose answer was lost, and never sends it: an agent of ours then begins nothing either when the message comes
-   * later; at any other the task is looked up. Undefined where none is found. Rejects as `cancel` does.
+   * Cancels what a message began whose answer was lost, and never sends it: an agent of ours then
+   * begins nothing either when the message comes later; at any other the task is looked up.
+   * Undefined where none is found. Rejects as `cancel` does.
    */
   cancelMessage(messageId: string, options?: CallOptions & { readonly contextId?: string }): Promise<Task | undefined>;
 };
@@ -90,7 +105,10 @@ export type A2aClient = {
 /** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
 export type A2aClientOptions = {
   readonly fetch?: Fetch;
-  /** Where an address is reached from here: an agent of this system may name its public one. As it is when left out. */
+  /**
+   * Where an address is reached from here: an agent of this system may name its public one. As it
+   * is when left out.
+   */
   readonly inside?: InsideAddress;
   /** Added to every request: `Authorization`, say. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -104,8 +122,9 @@ const longestCard = 1024 * 1024;
 const longestAnswer = 32 * 1024 * 1024;
 
 /**
- * Reads the card at a server's address, or at the address of the card itself, and makes a client for its agent, which calls the card's own
- * server alone. Rejects with `forbidden` when the card names only other servers.
+ * Reads the card at a server's address, or at the address of the card itself, and makes a client
+ * for its agent, which calls the card's own server alone. Rejects with `forbidden` when the card
+ * names only other servers.
  */
 export async function createA2aClient(address: string, options: A2aClientOptions = {}): Promise<A2aClient> {
   const { inside = (named: string) => named } = options;
@@ -130,14 +149,18 @@ export async function createA2aClient(address: string, options: A2aClientOptions
   const [base, path] = cardAddress(url);
   return retrying(retry, options.signal, async () => {
     const found = await cardResolver.resolve(base, path);
-    // The resolver may hand the JSON through as it came; the codec gives every field of it its type.
+    // The resolver may hand the JSON through as it came; the codec gives every field of it its
+    // type.
     const card = AgentCard.fromJSON(AgentCard.toJSON(found));
     const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card, inside) });
     return clientOf(sdk, card, retry);
   });
 }
 
-/** The interfaces on the server that the card is on: what a card says does not decide where an agent's credentials and tasks go. */
+/**
+ * The interfaces on the server that the card is on: what a card says does not decide where an
+ * agent's credentials and tasks go.
+ */
 function interfacesAt(
   url: string,
   { supportedInterfaces }: AgentCard,
@@ -253,7 +276,10 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitM
   };
 }
 
-/** Base and path for the SDK's resolver, which takes everything after the last slash of a base for a file name. */
+/**
+ * Base and path for the SDK's resolver, which takes everything after the last slash of a base for a
+ * file name.
+ */
 function cardAddress(url: string): [base: string, path?: string] {
   return url.endsWith(".json") ? [url, ""] : [url.endsWith("/") ? url : `${url}/`];
 }

@@ -7,7 +7,10 @@ const pageSize = 100;
 /** Pages read at most: an agent may list without end. */
 const mostPages = 10;
 
-/** The task a message began, as the agent lists its tasks: undefined where it lists no such task, or cannot list at all. */
+/**
+ * The task a message began, as the agent lists its tasks: undefined where it lists no such task, or
+ * cannot list at all.
+ */
 export async function findTask(
   sdk: Client,
   retry: RetryPolicy,

@@ -7,8 +7,9 @@ export type ServerAddress = { readonly url: string; readonly publicUrl: string |
 export type InsideAddress = (url: string) => string;
 
 /**
- * Turns public addresses of this system's own servers into those they are reached at from here, as their cards and links name the public ones: requests and
- * tokens between them need no reverse proxy, and pass none.
+ * Turns public addresses of this system's own servers into those they are reached at from here, as
+ * their cards and links name the public ones: requests and tokens between them need no reverse
+ * proxy, and pass none.
  */
 export function insideAddress(places: readonly ServerAddress[]): InsideAddress {
   const known = places
@@ -29,7 +30,10 @@ function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
 }
 
-/** Whether two http(s) addresses are one server: one origin, where this machine's names for its loopback are one name. */
+/**
+ * Whether two http(s) addresses are one server: one origin, where this machine's names for its
+ * loopback are one name.
+ */
 export function isSameServer(one: string | URL, other: string | URL): boolean {
   const server = serverOf(one);
   return server !== undefined && server === serverOf(other);

@@ -11,8 +11,9 @@ import { fileFacts, taskUsage } from "../task-metadata.ts";
 export type JournalEntry = { readonly at: number; readonly event: RunEvent };
 
 /**
- * What a stream of a task tells. `seq` is the place in the journal, and `journal` the event there, where the agent is one of
- * ours. The last update of a stream is always `end`, with the task as it then stands.
+ * What a stream of a task tells. `seq` is the place in the journal, and `journal` the event there,
+ * where the agent is one of ours. The last update of a stream is always `end`, with the task as it
+ * then stands.
  */
 export type TaskUpdate =
   | { readonly kind: "task"; readonly seq?: number; readonly task: Task }
@@ -38,7 +39,9 @@ export type TaskUpdate =
 const object = z.record(z.string(), z.unknown());
 const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.string() }) });
 
-/** A frame of a stream as an update; undefined for a frame that says nothing this side understands. */
+/**
+ * A frame of a stream as an update; undefined for a frame that says nothing this side understands.
+ */
 export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined {
   switch (payload?.$case) {
     case "task":
@@ -69,7 +72,9 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
   }
 }
 
-/** The parts of an artifact of ours in the words of its journal event: stored files by hash again. */
+/**
+ * The parts of an artifact of ours in the words of its journal event: stored files by hash again.
+ */
 export function artifactParts(artifact: Artifact): Part[] {
   return artifact.parts.flatMap(({ content, filename, mediaType, metadata }): Part[] => {
     const type = mediaType === "" ? {} : { mediaType };
@@ -88,7 +93,10 @@ export function messageText(message: Message | undefined): string {
   return texts?.filter((text) => text !== undefined).join("\n") ?? "";
 }
 
-/** An agent may answer with a message and no task; to its caller that is a task that is done, with the message as answer. */
+/**
+ * An agent may answer with a message and no task; to its caller that is a task that is done, with
+ * the message as answer.
+ */
 export function replyAsTask(message: Message): Task {
   const { messageId, contextId, parts } = message;
   const answer = { artifactId: messageId, name: "answer", description: "", parts, metadata: undefined, extensions: [] };

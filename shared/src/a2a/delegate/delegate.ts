@@ -13,14 +13,17 @@ import type { Directory } from "./directory.ts";
 
 const name = "delegate";
 
-/** The part of what a task has left that one call lends, so that something is left to finish with. */
+/**
+ * The part of what a task has left that one call lends, so that something is left to finish with.
+ */
 const share = 0.5;
 const deadlineMs = 24 * 60 * 60 * 1000;
 const meetMs = 20_000;
 
 /**
- * The tool by which an agent has another one do a part of its task. Its files go along, those the other makes land in the workspace, its
- * questions are asked of the person this task works for, and what it spends is spent by this task: at most half of what is left.
+ * The tool by which an agent has another one do a part of its task. Its files go along, those the
+ * other makes land in the workspace, its questions are asked of the person this task works for, and
+ * what it spends is spent by this task: at most half of what is left.
  */
 export function delegateTool(directory: Directory, peers: Peers): Tool {
   const input = z.strictObject({
@@ -84,7 +87,9 @@ async function attached(paths: readonly string[], context: DurableContext): Prom
   }
 }
 
-/** The outcome as the model reads it: the other agent's words between marks that they cannot end. */
+/**
+ * The outcome as the model reads it: the other agent's words between marks that they cannot end.
+ */
 function told(
   { agent, state, answer, data, exchanges = [], files, takenIn = [agent], error }: AskOutcome,
   placed: readonly Part[],

@@ -16,7 +16,10 @@ export type Directory = {
 const firstPauseMs = 2_000;
 const longestPauseMs = 60_000;
 
-/** Reads the cards in the background, and looks again for agents that are not up yet. Never waits and never fails. */
+/**
+ * Reads the cards in the background, and looks again for agents that are not up yet. Never waits
+ * and never fails.
+ */
 export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Peers, "client">): Directory {
   const closed = new AbortController();
   const cards = new Map<string, string>();

@@ -13,8 +13,9 @@ export type Notification = { readonly headers: Readonly<Record<string, string>>;
 const legacy = new V03PushNotificationSerializer();
 
 /**
- * A stored event as its receiver is told it; `fold` includes it already. Receivers of 0.3 are told the whole task, and so only of what changes
- * its state or its artifacts; undefined for anything else.
+ * A stored event as its receiver is told it; `fold` includes it already. Receivers of 0.3 are told
+ * the whole task, and so only of what changes its state or its artifacts; undefined for anything
+ * else.
  */
 export function eventNotification(
   config: PushConfig,

@@ -1,17 +1,25 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { ProtocolVersion } from "../version.ts";
 
-/** Where and how one receiver is told of a task. `wire` is the protocol version its notifications are written in. */
+/**
+ * Where and how one receiver is told of a task. `wire` is the protocol version its notifications
+ * are written in.
+ */
 export type PushConfig = {
   readonly id: string;
   readonly url: string;
-  /** Sent back with every notification, so that the receiver knows whom it is from; empty for none. */
+  /**
+   * Sent back with every notification, so that the receiver knows whom it is from; empty for none.
+   */
   readonly token: string;
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
   readonly wire: ProtocolVersion;
 };
 
-/** What a receiver asked for, as it is kept; one that names no id gets one made from the rest, so that the same request is the same receiver. */
+/**
+ * What a receiver asked for, as it is kept; one that names no id gets one made from the rest, so
+ * that the same request is the same receiver.
+ */
 export function pushConfig(asked: TaskPushNotificationConfig, wire: ProtocolVersion): PushConfig {
   const { url, token, authentication } = asked;
   const target = { url, token, ...(authentication && { authentication: { ...authentication } }), wire };

@@ -58,9 +58,10 @@ export function pushKind(kind: string): string {
 type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
 
 /**
- * Tells one receiver of one task: every event of its journal, in order and at least once, whatever process is killed when. The journal is the
- * outbox; what is kept here is how far the receiver is. One that takes nothing for a day, or refuses for good, is given up, and the run fails
- * with why. To be worked on `apart`, for it lasts as long as the task.
+ * Tells one receiver of one task: every event of its journal, in order and at least once, whatever
+ * process is killed when. The journal is the outbox; what is kept here is how far the receiver is.
+ * One that takes nothing for a day, or refuses for good, is given up, and the run fails with why.
+ * To be worked on `apart`, for it lasts as long as the task.
  */
 export function pushRun(deps: PushDeps): RunDefinition {
   const bounds = deps.bounds ?? defaultBounds;

@@ -9,11 +9,17 @@ import { type PushConfig, pushConfig, pushConfigView } from "./push-config.ts";
 import { type PushInput, pushKind } from "./push-run.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** The receivers that are told of the tasks of one agent. A task is given as its run, which whoever calls has found to be the caller's. */
+/**
+ * The receivers that are told of the tasks of one agent. A task is given as its run, which whoever
+ * calls has found to be the caller's.
+ */
 export interface Receivers {
   /** Rejects with FieldViolationsError for an address that is not reached. */
   admit(asked: TaskPushNotificationConfig): Promise<void>;
-  /** Tells a receiver that was admitted of what comes from now on; the same receiver again is harmless, and one of the same id takes its place. */
+  /**
+   * Tells a receiver that was admitted of what comes from now on; the same receiver again is
+   * harmless, and one of the same id takes its place.
+   */
   add(task: RunRecord, asked: TaskPushNotificationConfig, wire: ProtocolVersion): Promise<TaskPushNotificationConfig>;
   /** The receiver of an id; without an id, the one there is. Rejects with TaskNotFoundError. */
   get(task: RunRecord, id: string): Promise<TaskPushNotificationConfig>;
@@ -27,7 +33,10 @@ const mostReceivers = 10;
 const mostEver = 100;
 const stopMs = 5_000;
 
-/** The receivers in an engine: each is a run that tells it, which a `pushRun` of the same kind executes. */
+/**
+ * The receivers in an engine: each is a run that tells it, which a `pushRun` of the same kind
+ * executes.
+ */
 export function createReceivers(deps: {
   readonly kind: string;
   readonly engine: Pick<Engine, "start" | "list" | "cancel" | "follow">;

@@ -4,12 +4,17 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import { admitUrl, type EgressPolicy } from "../../machine/egress/policy.ts";
 import { type Resolve, resolveBySystem, resolveChecked } from "../../machine/egress/resolve.ts";
 
-/** Why a receiver did not take a notification; `final` when sending it again would change nothing. */
+/**
+ * Why a receiver did not take a notification; `final` when sending it again would change nothing.
+ */
 export type Refusal = { readonly reason: string; readonly final: boolean };
 
 /** The way out to receivers of notifications, whose addresses others choose. */
 export interface Webhooks {
-  /** Rejects with `forbidden` or `invalid_input` for an address that is not reached. A name nobody knows now is for the sending to find. */
+  /**
+   * Rejects with `forbidden` or `invalid_input` for an address that is not reached. A name nobody
+   * knows now is for the sending to find.
+   */
   admit(url: string): Promise<void>;
   /** Sends one notification; undefined when it was taken. Rejects with the signal's reason only. */
   post(
@@ -25,7 +30,10 @@ const maxBytes = 1_000_000;
 /** Refusals that may pass: too slow, too early, too many. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Receivers within the policy: the address that was checked is the one connected to, at every sending, and no redirect is followed. */
+/**
+ * Receivers within the policy: the address that was checked is the one connected to, at every
+ * sending, and no redirect is followed.
+ */
 export function createWebhooks(
   policy: EgressPolicy,
   options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},

@@ -13,8 +13,9 @@ import { taskOptions } from "./task-options.ts";
 const longestMetadata = 64 * 1024;
 
 /**
- * Makes a message durable: as a new task, or as the next message of the task it names. When this resolves it is on disk. The
- * same message sent again by the same principal, at once or later, is the same task; its id with another content is refused.
+ * Makes a message durable: as a new task, or as the next message of the task it names. When this
+ * resolves it is on disk. The same message sent again by the same principal, at once or later, is
+ * the same task; its id with another content is refused.
  */
 export async function acceptMessage(
   deps: TaskDeps,
@@ -33,7 +34,8 @@ export async function acceptMessage(
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, principal })
       : await continueRun(deps, { id, contextId }, received, principal);
-  // A crash in between leaves the sender without an answer, and the message sent again adds what is missing.
+  // A crash in between leaves the sender without an answer, and the message sent again adds what is
+  // missing.
   if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);
   return run;
 }
@@ -48,12 +50,15 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
 }
 
 /**
- * Characters of text and data that a message keeps in its parts; what goes beyond becomes a file. No model reads that much as a
- * message, and every view of the task stays small.
+ * Characters of text and data that a message keeps in its parts; what goes beyond becomes a file.
+ * No model reads that much as a message, and every view of the task stays small.
  */
 const roomOfMessage = 256 * 1024;
 
-/** Parts that came in, as the journal keeps them; bytes go to the artifact store, which keeps equal content once. */
+/**
+ * Parts that came in, as the journal keeps them; bytes go to the artifact store, which keeps equal
+ * content once.
+ */
 async function acceptParts(parts: readonly WirePart[], artifacts: ArtifactStore): Promise<Part[]> {
   const accepted: Part[] = [];
   let room = roomOfMessage;

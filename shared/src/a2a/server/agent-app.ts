@@ -30,12 +30,19 @@ export type AgentAppDeps = {
   readonly facts: AgentFacts;
   /** `merged` when left out. */
   readonly cardStyle?: CardStyle | undefined;
-  /** Keeps the agent's runs; whether this process also executes them is not the server's business. */
+  /**
+   * Keeps the agent's runs; whether this process also executes them is not the server's business.
+   */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
-  /** Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the principal it returns. */
+  /**
+   * Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the
+   * principal it returns.
+   */
   readonly identify: (request: Request) => Promise<string> | string;
-  /** Throws an AppError for a message that no task can be begun with; all are taken when left out. */
+  /**
+   * Throws an AppError for a message that no task can be begun with; all are taken when left out.
+   */
   readonly admit?: (message: UserMessage) => FlowSettings;
   /** Gets what fails without being an expected error, with its cause, for the log. */
   readonly report: (bug: unknown) => void;
@@ -43,7 +50,9 @@ export type AgentAppDeps = {
   readonly mcp?: Hono;
   /** What tools that were called there without a run have had of the model, for the metrics. */
   readonly served?: () => TaskUsage;
-  /** The way to receivers of notifications, which a `pushRun` tells; none are taken when left out. */
+  /**
+   * The way to receivers of notifications, which a `pushRun` tells; none are taken when left out.
+   */
   readonly webhooks?: Webhooks;
   /** The address listened on; on a loopback address, requests from other sites are refused. */
   readonly hostname?: string;
@@ -52,8 +61,9 @@ export type AgentAppDeps = {
 };
 
 /**
- * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards, its files, health and metrics.
- * It holds no state of its own, so any number of processes may serve the same engine.
+ * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards,
+ * its files, health and metrics. It holds no state of its own, so any number of processes may serve
+ * the same engine.
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
@@ -97,8 +107,9 @@ export function agentApp(deps: AgentAppDeps): Hono {
 }
 
 /**
- * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other ports of the same site. That a
- * domain is reached by TLS only is for whoever runs the domain to say.
+ * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other
+ * ports of the same site. That a domain is reached by TLS only is for whoever runs the domain to
+ * say.
  */
 const pageHeaders = {
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },

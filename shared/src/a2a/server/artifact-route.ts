@@ -3,10 +3,16 @@ import { AppError } from "../../core/errors.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
 
-/** Types a browser may show in place; anything else, above all HTML, SVG and scripts, is bytes that are only ever saved. */
+/**
+ * Types a browser may show in place; anything else, above all HTML, SVG and scripts, is bytes that
+ * are only ever saved.
+ */
 const shown = /^(text\/(plain|csv|markdown)|application\/json|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
 
-/** So that no browser runs a file, as a page, a script or anything else of the origin it is served at. */
+/**
+ * So that no browser runs a file, as a page, a script or anything else of the origin it is served
+ * at.
+ */
 const inert = {
   "Content-Security-Policy": "default-src 'none'; sandbox",
   "Cross-Origin-Resource-Policy": "same-site",
@@ -14,8 +20,8 @@ const inert = {
 };
 
 /**
- * `GET /artifacts/{sha256}/{name}`: a stored file. Who knows a content's hash may have it; the type follows from the name asked
- * for, and is never one that a browser executes.
+ * `GET /artifacts/{sha256}/{name}`: a stored file. Who knows a content's hash may have it; the type
+ * follows from the name asked for, and is never one that a browser executes.
  */
 export function artifactApp(artifacts: ArtifactStore, identify: (request: Request) => Promise<string> | string): Hono {
   const app = new Hono();

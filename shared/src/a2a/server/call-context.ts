@@ -50,7 +50,10 @@ export function wireOf({ requestedVersion }: ServerCallContext): ProtocolVersion
   return requestedVersion === "0.3" ? "0.3" : "1.0";
 }
 
-/** Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer tells. */
+/**
+ * Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer
+ * tells.
+ */
 export function noteFailure(context: ServerCallContext, error: A2AError): void {
   context.state.set(failureKey, error);
 }

@@ -14,7 +14,10 @@ export type OwnCardKey = {
   sign(card: AgentCard): AgentCardSignature;
 };
 
-/** The key of a home, in a file that only its owner reads; made when there is none. Who signs with it is a server of that home, whatever its name and address. */
+/**
+ * The key of a home, in a file that only its owner reads; made when there is none. Who signs with
+ * it is a server of that home, whatever its name and address.
+ */
 export async function openCardKey(home: string): Promise<OwnCardKey> {
   const pem = await ownSecret(join(home, "card-key"), () =>
     Buffer.from(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" })),

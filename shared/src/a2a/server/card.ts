@@ -13,7 +13,10 @@ import { agentExtension, cancelMessageExtension, journalExtension } from "../ext
 export type AgentFacts = {
   /** Where it is reached from outside. */
   readonly publicUrl: string;
-  /** The model that thinks, and how commands are confined; left out where there is none, or it is not known. */
+  /**
+   * The model that thinks, and how commands are confined; left out where there is none, or it is
+   * not known.
+   */
   readonly model?: { readonly name: string; readonly provider: string };
   readonly sandbox?: SandboxTier;
   /** How the MCP servers do; nothing when left out. */
@@ -29,8 +32,8 @@ export type AgentFacts = {
 };
 
 /**
- * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of an extension, its name, its
- * model and its sandbox tier.
+ * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of
+ * an extension, its name, its model and its sandbox tier.
  */
 export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
@@ -83,15 +86,22 @@ function cardJson(card: AgentCard): Record<string, unknown> {
   return AgentCard.toJSON(card) as Record<string, unknown>;
 }
 
-/** The card as JSON for clients of either version: in each of its objects the fields of 1.0 and those of 0.3. */
+/**
+ * The card as JSON for clients of either version: in each of its objects the fields of 1.0 and
+ * those of 0.3.
+ */
 async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
-  // The SDK exports no card translation; its 0.3 transport answers the extended card translated, whatever card that is.
+  // The SDK exports no card translation; its 0.3 transport answers the extended card translated,
+  // whatever card that is.
   const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
   const legacy: object = await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext());
   return merged(cardJson(card), legacy) as Record<string, unknown>;
 }
 
-/** The fields of both, to any depth; where both have a value, or lists of different lengths, the first's. */
+/**
+ * The fields of both, to any depth; where both have a value, or lists of different lengths, the
+ * first's.
+ */
 function merged(one: unknown, other: unknown): unknown {
   if (other === undefined) return one;
   if (one === undefined) return other;
@@ -107,12 +117,16 @@ function extension(uri: string, description: string, params?: Record<string, unk
   return { uri, description, required: false, params };
 }
 
-/** Which card a caller is shown that names no version: with the fields of 0.3 beside those of 1.0, or those of 1.0 alone. */
+/**
+ * Which card a caller is shown that names no version: with the fields of 0.3 beside those of 1.0,
+ * or those of 1.0 alone.
+ */
 export type CardStyle = "merged" | "strict";
 
 /**
- * The card at its two addresses. At `agent-card.json`, where clients of either version look, whoever sends `A2A-Version` gets the card of that
- * version, which strict readers check, and everyone else the one of `style`; at `agent.json`, where old clients look, it is always merged.
+ * The card at its two addresses. At `agent-card.json`, where clients of either version look,
+ * whoever sends `A2A-Version` gets the card of that version, which strict readers check, and
+ * everyone else the one of `style`; at `agent.json`, where old clients look, it is always merged.
  */
 export function cardApp(card: AgentCard, handler: A2ARequestHandler, style: CardStyle): Hono {
   const app = new Hono();

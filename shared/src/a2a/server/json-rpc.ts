@@ -32,9 +32,9 @@ type RpcRequest = z.output<typeof envelope>;
 type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
 
 /**
- * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every error is an answer in
- * JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own (401, 403, 413) or must stop
- * what stands between from sending more (503).
+ * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every
+ * error is an answer in JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own
+ * (401, 403, 413) or must stop what stands between from sending more (503).
  */
 export function rpcApp(deps: JsonRpcDeps): Hono {
   const app = new Hono({ strict: false });

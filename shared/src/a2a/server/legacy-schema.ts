@@ -53,7 +53,10 @@ const receiver = z.object({
 });
 const receiverOf = z.object({ id: taskId, pushNotificationConfigId: receiverId });
 
-/** In 0.3 a call that does not say otherwise blocks; the SDK's translation reads an absent `blocking` as its opposite. */
+/**
+ * In 0.3 a call that does not say otherwise blocks; the SDK's translation reads an absent
+ * `blocking` as its opposite.
+ */
 const configuration = z.object({
   acceptedOutputModes: shortList,
   blocking: z

@@ -5,10 +5,16 @@ import { taskView } from "../task-view.ts";
 import type { TaskDeps } from "./task-access.ts";
 
 const defaultPageSize = 50;
-/** Pages of the engine read for one page of ours, where the state asked for is finer than the engine's status. */
+/**
+ * Pages of the engine read for one page of ours, where the state asked for is finer than the
+ * engine's status.
+ */
 const mostReads = 20;
 
-/** The caller's tasks at this agent, newest status first. A page may be short of `pageSize` while more follow. */
+/**
+ * The caller's tasks at this agent, newest status first. A page may be short of `pageSize` while
+ * more follow.
+ */
 export async function listTasks(
   deps: TaskDeps,
   request: ListTasksRequest,
@@ -53,7 +59,9 @@ function engineFilter(deps: TaskDeps, request: ListTasksRequest, principal: stri
   };
 }
 
-/** The statuses of runs whose tasks can be in a state; the exact state is then read from the task. */
+/**
+ * The statuses of runs whose tasks can be in a state; the exact state is then read from the task.
+ */
 function engineStatuses(state: TaskState): RunRecord["status"][] | undefined {
   switch (state) {
     case TaskState.TASK_STATE_SUBMITTED:

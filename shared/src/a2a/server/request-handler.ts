@@ -19,13 +19,16 @@ import { watchTask } from "./watch-task.ts";
 /** What a request handler needs beside its tasks. */
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
-  /** Gets what went wrong without being an expected error; the caller is told only that something did. */
+  /**
+   * Gets what went wrong without being an expected error; the caller is told only that something
+   * did.
+   */
   readonly report: (bug: unknown) => void;
 };
 
 /**
- * A2A over the durable journal: every answer and every stream is read from it, so none depends on who else is connected, and
- * nothing is lost when nobody is. Throws A2AErrors only.
+ * A2A over the durable journal: every answer and every stream is read from it, so none depends on
+ * who else is connected, and nothing is lost when nobody is. Throws A2AErrors only.
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
   const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
@@ -87,7 +90,8 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       const run = await (messageId === undefined
         ? ownTask(deps, id, principal)
         : runOfMessage(deps, messageId, principal));
-      // Who knows only the message cannot ask what became of its task: one that has ended is the answer.
+      // Who knows only the message cannot ask what became of its task: one that has ended is the
+      // answer.
       if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
       return current(run.id, context);
     }),

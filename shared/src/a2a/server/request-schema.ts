@@ -3,7 +3,10 @@ import * as z from "zod";
 import { FieldViolationsError } from "../wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
-/** In ProtoJSON a null means the field's default; numbers and booleans may come as strings, as they do in a query. */
+/**
+ * In ProtoJSON a null means the field's default; numbers and booleans may come as strings, as they
+ * do in a query.
+ */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 const count = z.union([
@@ -63,7 +66,10 @@ const headerText = (longest: number) =>
     .string()
     .max(longest)
     .regex(/^[\x20-\x7e]*$/, "must be printable ASCII");
-/** Where notifications go; whether it is reached is decided when it is taken and whenever one is sent. */
+/**
+ * Where notifications go; whether it is reached is decided when it is taken and whenever one is
+ * sent.
+ */
 export const webhookUrl = z.url({ error: "must be a URL" }).max(2048);
 export const webhookToken = headerText(1024);
 export const authenticationScheme = z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,64}$/, "must be the name of a scheme");
@@ -135,8 +141,8 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 }
 
 /**
- * The schema of a ProtoJSON message. Readers of ProtoJSON take a field by its JSON name (`taskId`) and by its name in the proto
- * (`task_id`); keys that name no field are left out.
+ * The schema of a ProtoJSON message. Readers of ProtoJSON take a field by its JSON name (`taskId`)
+ * and by its name in the proto (`task_id`); keys that name no field are left out.
  */
 function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess((value) => withJsonNames(value, shape), z.object(shape));

@@ -15,7 +15,9 @@ export type TaskDeps = Intake & {
   readonly receivers?: Receivers;
 };
 
-/** The run behind a task of this agent and this principal. Rejects with `not_found` for any other. */
+/**
+ * The run behind a task of this agent and this principal. Rejects with `not_found` for any other.
+ */
 export function ownTask({ engine, kind }: TaskDeps, taskId: string, principal: string): Promise<RunRecord> {
   return ownRun(engine, taskId, { principal, kind });
 }

@@ -31,8 +31,8 @@ const options = z.object({
 });
 
 /**
- * What a request's metadata says of the task as a whole. Throws FieldViolationsError, and UnsupportedOperationError for a task
- * that has passed through too many agents.
+ * What a request's metadata says of the task as a whole. Throws FieldViolationsError, and
+ * UnsupportedOperationError for a task that has passed through too many agents.
  */
 export function taskOptions(
   metadata: Record<string, unknown> | undefined,
@@ -51,7 +51,10 @@ export function taskOptions(
 
 const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });
 
-/** How long a request that is to return immediately may wait for the task to settle. Milliseconds. Throws FieldViolationsError. */
+/**
+ * How long a request that is to return immediately may wait for the task to settle. Milliseconds.
+ * Throws FieldViolationsError.
+ */
 export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
   return checked(wait, metadata ?? {})[metadataKeys.wait];
 }

@@ -46,15 +46,17 @@ export type CalledTool = {
 export type TurnOfCalls = {
   readonly task: AgentState;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Finds a tool that is not among those; used inside steps. Left out where there are no others. */
+  /**
+   * Finds a tool that is not among those; used inside steps. Left out where there are no others.
+   */
   readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
   /** What those under way use up together. */
   readonly pending: PendingSpending;
 };
 
 /**
- * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also that the process died during a
- * call that must not be repeated; only an abort rejects.
+ * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also
+ * that the process died during a call that must not be repeated; only an abort rejects.
  */
 export async function callTool(
   run: Run,
@@ -170,7 +172,9 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
 }
 
-/** What a person allowed, or needed not to allow, was another deed than the call would be by now. */
+/**
+ * What a person allowed, or needed not to allow, was another deed than the call would be by now.
+ */
 function riskChanged(risk: string): string {
   return `Not done, since the call would now do something else than when you asked for it: ${risk}. Look again; a person decides when you call it anew.`;
 }

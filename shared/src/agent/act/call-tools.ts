@@ -10,8 +10,9 @@ import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } fr
 import { toolsNow } from "./tools-now.ts";
 
 /**
- * Acts by calling the tools asked for. Calls that do not disturb each other run at the same time, as many as the task allows; the
- * others run in the order the model wrote them. Every call gets a result.
+ * Acts by calling the tools asked for. Calls that do not disturb each other run at the same time,
+ * as many as the task allows; the others run in the order the model wrote them. Every call gets a
+ * result.
  */
 export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   const tools = new Map(agent.tools.map((tool) => [tool.name, tool]));
@@ -33,7 +34,10 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
 
 const answerMs = 24 * 60 * 60 * 1000;
 
-/** The call with what it asks of the person answered, one question after another; those of other calls wait. */
+/**
+ * The call with what it asks of the person answered, one question after another; those of other
+ * calls wait.
+ */
 async function answered(
   call: PlannedCall | undefined,
   called: CalledTool,
@@ -78,8 +82,9 @@ function runsBeside({ way }: PlannedCall): boolean {
 }
 
 /**
- * Deals the calls out to as many lanes as may run at once; each lane makes its calls one after another. Which lane makes which call
- * does not depend on timing, so replay finds every call at its place.
+ * Deals the calls out to as many lanes as may run at once; each lane makes its calls one after
+ * another. Which lane makes which call does not depend on timing, so replay finds every call at its
+ * place.
  */
 async function inLanes(
   calls: readonly PlannedCall[],
@@ -104,7 +109,9 @@ async function inLanes(
     .map(({ result }) => result);
 }
 
-/** Lets as many calls of one turn through as the task allows. Each other gets a result that says so. */
+/**
+ * Lets as many calls of one turn through as the task allows. Each other gets a result that says so.
+ */
 export function limitCalls(act: Act): Act {
   return async (calls, task) => {
     const { callsPerTurn } = task.limits;

@@ -8,7 +8,10 @@ import type { AgentState } from "../task/agent-state.ts";
 import { placeFiles, type ReceiveDeps } from "../task/receive.ts";
 import { userWords } from "../task/user-words.ts";
 
-/** What a call that waits may use of its task. `run` is the call's own, which is a branch where calls run side by side. */
+/**
+ * What a call that waits may use of its task. `run` is the call's own, which is a branch where
+ * calls run side by side.
+ */
 export function durableContext(run: Run, task: AgentState, deps: ReceiveDeps): DurableContext {
   return {
     hops: task.hops,

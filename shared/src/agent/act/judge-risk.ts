@@ -5,14 +5,20 @@ import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
 
-/** What becomes of a call that its tool calls risky: a person decides, it is made, or it is never made. */
+/**
+ * What becomes of a call that its tool calls risky: a person decides, it is made, or it is never
+ * made.
+ */
 export type RiskPolicy = "ask" | "allow" | "deny";
 
 const judgeMs = 10_000;
 
 type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
 
-/** The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort rejects. */
+/**
+ * The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort
+ * rejects.
+ */
 export async function judgeRisk(
   { input }: ReadCall,
   tool: Tool | undefined,

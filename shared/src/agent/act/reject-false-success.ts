@@ -1,6 +1,9 @@
 import type { Act } from "../task/loop.ts";
 
-/** Lets a turn end its task well only when each of its calls succeeded: of a failure beside it the model has not read yet. */
+/**
+ * Lets a turn end its task well only when each of its calls succeeded: of a failure beside it the
+ * model has not read yet.
+ */
 export function rejectFalseSuccess(act: Act): Act {
   return async (calls, task) => {
     const before = task.messages.length;

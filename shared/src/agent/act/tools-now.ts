@@ -10,7 +10,10 @@ export type ToolsNow = {
   readonly missing: ToolsListed["missing"];
 };
 
-/** The agent's tools with those that may change. Used inside steps: between them only what they recorded holds. */
+/**
+ * The agent's tools with those that may change. Used inside steps: between them only what they
+ * recorded holds.
+ */
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
   principal: string,

@@ -8,9 +8,10 @@ import { refuse } from "./call-tool.ts";
 const expiryMs = 24 * 60 * 60 * 1000;
 
 /**
- * Lets a person decide about the calls that need it, before any call of the turn is made; after a refusal none of them is. What the person is shown
- * is made here from the exact call, and the answer has to be the code of that call: an approval holds for one call with these arguments, once, and
- * for a day.
+ * Lets a person decide about the calls that need it, before any call of the turn is made; after a
+ * refusal none of them is. What the person is shown is made here from the exact call, and the
+ * answer has to be the code of that call: an approval holds for one call with these arguments,
+ * once, and for a day.
  */
 export function withApproval(act: Act): Act {
   return async (calls, task) => {
@@ -36,7 +37,10 @@ function denial({ risk }: PlannedCall): string {
   return `Not allowed by the configuration of this agent${why}.`;
 }
 
-/** What was asked for together is done together or not at all: a person who refuses a part has not agreed to the rest. */
+/**
+ * What was asked for together is done together or not at all: a person who refuses a part has not
+ * agreed to the rest.
+ */
 function notAlone({ name }: PlannedCall): string {
   return `Not made: it was asked for together with a call of ${name} that the person did not allow. Ask for it anew if it is still wanted.`;
 }
@@ -45,7 +49,8 @@ async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | 
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
   let answer = await ask(task.run, call, code);
-  // A yes without the code may have been meant for another call: it is asked once more, never taken.
+  // A yes without the code may have been meant for another call: it is asked once more, never
+  // taken.
   if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
@@ -64,7 +69,10 @@ async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promis
     .trim();
 }
 
-/** Six characters that only this call of this run has: its arguments and its risk as the person reads them are part of it. */
+/**
+ * Six characters that only this call of this run has: its arguments and its risk as the person
+ * reads them are part of it.
+ */
 export function approvalCode(
   runId: string,
   { id, name, arguments: text, risk }: Pick<PlannedCall, "id" | "name" | "arguments" | "risk">,

@@ -12,8 +12,8 @@ export type PendingSpending = { tokens: number; usd: number };
 const usualAnswer = 2_000;
 
 /**
- * Answers what the tool of one call asks the model, within what the task's bounds leave beside the other calls of the turn. `usage` grows with
- * each answer; the caller records it with the call.
+ * Answers what the tool of one call asks the model, within what the task's bounds leave beside the
+ * other calls of the turn. `usage` grows with each answer; the caller records it with the call.
  */
 export function answerInquiries(
   callId: string,

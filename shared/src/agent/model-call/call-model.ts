@@ -5,7 +5,10 @@ import type { Progress } from "../../core/progress.ts";
 import type { StepContext } from "../../core/run.ts";
 import { type Account, timeLimit, workDeadline } from "./spending.ts";
 
-/** What one call of a model came to. `discarded` is the usage of answers that broke off before it, which are paid for too. */
+/**
+ * What one call of a model came to. `discarded` is the usage of answers that broke off before it,
+ * which are paid for too.
+ */
 export type CalledModel = {
   readonly reply: ModelReply;
   readonly usage: Usage;
@@ -23,8 +26,9 @@ type Hearing = Pick<StepContext, "emit"> & {
 };
 
 /**
- * Asks the model: the one place where the code of runs does so, so that no call is left out of the count. The event that `tell` makes of the
- * call is kept with the step. Rejects as `Model.ask` does.
+ * Asks the model: the one place where the code of runs does so, so that no call is left out of the
+ * count. The event that `tell` makes of the call is kept with the step. Rejects as `Model.ask`
+ * does.
  */
 export async function callModel(
   request: ModelRequest,
@@ -70,11 +74,16 @@ function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefine
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
-  /** Of the input, about, what was its tail: what was seen around it, the newest image, the hints. */
+  /**
+   * Of the input, about, what was its tail: what was seen around it, the newest image, the hints.
+   */
   readonly sightTokens?: number;
 };
 
-/** Follows one call to its reply within the task's time, showing deltas to those who watch, and tells the reply as an event. */
+/**
+ * Follows one call to its reply within the task's time, showing deltas to those who watch, and
+ * tells the reply as an event.
+ */
 export async function recordReply(
   task: Account,
   request: ModelRequest,

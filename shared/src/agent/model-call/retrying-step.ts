@@ -3,14 +3,20 @@ import type { Json } from "../../core/json.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 
-/** How long a run leaves a model alone that cannot answer now: the first pause, each next one twice as long, up to the longest. Milliseconds. */
+/**
+ * How long a run leaves a model alone that cannot answer now: the first pause, each next one twice
+ * as long, up to the longest. Milliseconds.
+ */
 export type ModelPauses = { readonly firstMs: number; readonly longestMs: number };
 
 const usualPauses: ModelPauses = { firstMs: 15_000, longestMs: 300_000 };
 
 type Waiting = {
   readonly pauses?: ModelPauses | undefined;
-  /** Whether the model has answered this run before: one that nobody has reached yet may have a wrong address, and is not waited for. */
+  /**
+   * Whether the model has answered this run before: one that nobody has reached yet may have a
+   * wrong address, and is not waited for.
+   */
   readonly hasAnswered: boolean;
   /** The milliseconds the run may still take. */
   leftMs(step: StepContext): number;
@@ -22,9 +28,10 @@ type Waiting = {
 type Away = { readonly away: { readonly pauseMs: number; readonly milliseconds: number } };
 
 /**
- * A step that asks the model, made again for as long as the model cannot answer for now (429, 5xx, an answer that stalls) and the run has time.
- * The pauses between are durable: another process goes on with them, and a cancel ends them. Each is told as it begins. What will not pass
- * rejects at once, as the step did.
+ * A step that asks the model, made again for as long as the model cannot answer for now (429, 5xx,
+ * an answer that stalls) and the run has time. The pauses between are durable: another process goes
+ * on with them, and a cancel ends them. Each is told as it begins. What will not pass rejects at
+ * once, as the step did.
  */
 export async function retryingStep<T extends { readonly [field: string]: Json | undefined }>(
   run: Run,

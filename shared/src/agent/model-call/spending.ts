@@ -6,7 +6,10 @@ import { usageOfAnswers } from "../../core/usage.ts";
 import type { AgentState, Spending } from "../task/agent-state.ts";
 import type { Think } from "../task/loop.ts";
 
-/** What a model call is bound by: the bounds of a whole, what of it is spent, and what the model takes at once. */
+/**
+ * What a model call is bound by: the bounds of a whole, what of it is spent, and what the model
+ * takes at once.
+ */
 export type Account = {
   readonly limits: Pick<Limits, "tokens" | "usd" | "wallMs">;
   readonly spent: Readonly<Spending>;
@@ -16,7 +19,10 @@ export type Account = {
 /** An answer shorter than this is not worth asking for. */
 const smallestAnswer = 256;
 
-/** From this share of a bound on, the model is told once a turn that it should come to an end; of its turns, `last-turn.ts` tells. */
+/**
+ * From this share of a bound on, the model is told once a turn that it should come to an end; of
+ * its turns, `last-turn.ts` tells.
+ */
 const nearlySpent = 0.8;
 
 /** A model call as a step recorded it. */
@@ -32,9 +38,10 @@ export function spend(task: AgentState, { usage, discarded, milliseconds }: Spen
 }
 
 /**
- * The most tokens an answer to a prompt of this size may have so that neither the task's token bound nor its cost bound can be passed by
- * it, nor the model's window; rejects with `token_limit` or `cost_limit` when not even a short one fits. A cost bound cannot be held for a
- * model without a known price.
+ * The most tokens an answer to a prompt of this size may have so that neither the task's token
+ * bound nor its cost bound can be passed by it, nor the model's window; rejects with `token_limit`
+ * or `cost_limit` when not even a short one fits. A cost bound cannot be held for a model without a
+ * known price.
  */
 export function roomForAnswer(task: Account, inputTokens: number, model: Model): number {
   const { limits, spent } = task;
@@ -78,7 +85,10 @@ export function timeLimit(task: Account): AppError {
   );
 }
 
-/** Stops a task whose time is over before it thinks again, and warns the model when a bound comes near. */
+/**
+ * Stops a task whose time is over before it thinks again, and warns the model when a bound comes
+ * near.
+ */
 export function withinBudget(think: Think): Think {
   return async (task) => {
     const { limits, spent } = task;
@@ -98,8 +108,8 @@ export function withinBudget(think: Think): Think {
 }
 
 /**
- * Lends a share of what the task has left. What several calls of a turn lend at the same time is never more than that together; time is not
- * divided, for they use it at the same time.
+ * Lends a share of what the task has left. What several calls of a turn lend at the same time is
+ * never more than that together; time is not divided, for they use it at the same time.
  */
 export function openSubBudget({ limits, spent, reserved }: AgentState, share: number): SubBudget {
   const tokens = Math.max(1, Math.floor((limits.tokens - spent.tokens - reserved.tokens) * share));

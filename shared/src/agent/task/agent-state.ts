@@ -5,7 +5,10 @@ import type { ToolCall } from "../../core/model.ts";
 import type { Run } from "../../core/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 
-/** A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a model reads. */
+/**
+ * A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a
+ * model reads.
+ */
 export type TaskMessage =
   /** `note`: told in the user's place, but not the user's words. */
   | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true }
@@ -20,15 +23,17 @@ export type TaskMessage =
       readonly images?: readonly StoredFile[];
     };
 
-/** What a task has used up. `usd` counts known prices; `unpriced` tells that some calls had none. */
+/**
+ * What a task has used up. `usd` counts known prices; `unpriced` tells that some calls had none.
+ */
 export type Spending = { tokens: number; usd: number; unpriced: boolean; workMs: number };
 
 /** How a task ended by its own doing. */
 export type Outcome = { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 
 /**
- * All that changes during a task. Made by each execution of the run's body and rebuilt by replay; nothing of it is kept on the
- * agent, which many tasks share.
+ * All that changes during a task. Made by each execution of the run's body and rebuilt by replay;
+ * nothing of it is kept on the agent, which many tasks share.
  */
 export type AgentState = {
   readonly run: Run;
@@ -53,7 +58,10 @@ export type AgentState = {
   hints: string[];
   /** The newest prompt's size as the provider counted it, and how many messages it held. */
   measured: { tokens: number; messages: number };
-  /** Tokens of the tail of its newest prompt: what it saw around it, the newest image, the hints; the next is taken to be as large. */
+  /**
+   * Tokens of the tail of its newest prompt: what it saw around it, the newest image, the hints;
+   * the next is taken to be as large.
+   */
   observationTokens: number;
   readonly spent: Spending;
   /** What of the rest is lent to tasks that others do for this one. */
@@ -66,7 +74,10 @@ export type AgentState = {
   readonly given: readonly string[];
   /** What the task and the conversation before it have taken in beside the user's words. */
   readonly takenIn: Set<string>;
-  /** Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for `unstick`. */
+  /**
+   * Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for
+   * `unstick`.
+   */
   recentTurns: string[];
   callsMs: number;
   outcome: Outcome | undefined;

@@ -1,6 +1,6 @@
 /**
- * Text of at most `limit` characters: whole when it fits, else its head and tail around a note that names the file `spill` kept the
- * whole in.
+ * Text of at most `limit` characters: whole when it fits, else its head and tail around a note that
+ * names the file `spill` kept the whole in.
  */
 export async function boundText(
   text: string,

@@ -6,7 +6,10 @@ import type { AgentState } from "./agent-state.ts";
 /** One turn of an agent. Says whether the task is over. */
 export type Turn = (task: AgentState) => Promise<"continue" | "done">;
 
-/** Repeats a step until it is done; rejects with `step_limit` when the task's bound is reached first. */
+/**
+ * Repeats a step until it is done; rejects with `step_limit` when the task's bound is reached
+ * first.
+ */
 export async function loop(step: Turn, task: AgentState): Promise<void> {
   const { steps } = task.limits;
   for (task.step = 1; task.step <= steps; task.step++) {
@@ -18,8 +21,9 @@ export async function loop(step: Turn, task: AgentState): Promise<void> {
 }
 
 /**
- * A call with what this server's tools and configuration say of it. Recorded with the reply that asked for it, since a server that takes
- * the task up later may have other tools and another configuration.
+ * A call with what this server's tools and configuration say of it. Recorded with the reply that
+ * asked for it, since a server that takes the task up later may have other tools and another
+ * configuration.
  */
 export type PlannedCall = ToolCall & {
   /** Its arguments as they were understood; left out by earlier versions. */
@@ -27,11 +31,17 @@ export type PlannedCall = ToolCall & {
   readonly approval: "allow" | "ask" | "deny";
   /** What the call would do that a person should decide about, in words made by code. */
   readonly risk?: string;
-  /** `together`: may run beside neighbours of this kind. `waiting`: with the durable verbs, in its turn. */
+  /**
+   * `together`: may run beside neighbours of this kind. `waiting`: with the durable verbs, in its
+   * turn.
+   */
   readonly way: "alone" | "together" | "waiting" | "waiting-together";
 };
 
-/** Decides what to do next: the calls to make, or none. Sets the task's outcome when it has the answer. */
+/**
+ * Decides what to do next: the calls to make, or none. Sets the task's outcome when it has the
+ * answer.
+ */
 export type Think = (task: AgentState) => Promise<readonly PlannedCall[]>;
 
 /** Does what a thought asked for and adds what came of it to the task. */

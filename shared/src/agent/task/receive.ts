@@ -12,8 +12,9 @@ import { boundText } from "./bound-text.ts";
 import type { Turn } from "./loop.ts";
 
 /**
- * Takes in, before each turn, what the user has said meanwhile: a message sent to a working task steers it. One that arrived while the
- * agent came to its end is heard too, in another turn, if the task has one left.
+ * Takes in, before each turn, what the user has said meanwhile: a message sent to a working task
+ * steers it. One that arrived while the agent came to its end is heard too, in another turn, if the
+ * task has one left.
  */
 export function receiveMessages(step: Turn, deps: ReceiveDeps): Turn {
   return async (task) => {
@@ -29,7 +30,10 @@ export function receiveMessages(step: Turn, deps: ReceiveDeps): Turn {
   };
 }
 
-/** Moves what has arrived into the task's inbox. Done before a person is asked, so that only what comes after the question answers it. */
+/**
+ * Moves what has arrived into the task's inbox. Done before a person is asked, so that only what
+ * comes after the question answers it.
+ */
 export async function collectMessages(task: AgentState): Promise<void> {
   task.pendingMessages.push(...(await task.run.poll<UserMessage>(messageSignal)));
 }
@@ -44,8 +48,9 @@ export type ReceiveDeps = {
 const longestText = 60_000;
 
 /**
- * Takes a user's message into the conversation, its files into the workspace, and tells so: what was said while the agent worked has its
- * place where it was heard, not where it arrived. `brought` is what its sender had taken in.
+ * Takes a user's message into the conversation, its files into the workspace, and tells so: what
+ * was said while the agent worked has its place where it was heard, not where it arrived. `brought`
+ * is what its sender had taken in.
  */
 export async function receive(
   run: Run,
@@ -62,9 +67,10 @@ export async function receive(
 }
 
 /**
- * Puts the files among these parts into the workspace, under their own names or the next free ones, so that tools can work on them, and
- * notes them as received; very long text goes into a file too. Answers the parts with the names the files have there. Files that others made
- * for the task, and not its caller, are not noted (`received` undefined): they are of what it hands over.
+ * Puts the files among these parts into the workspace, under their own names or the next free ones,
+ * so that tools can work on them, and notes them as received; very long text goes into a file too.
+ * Answers the parts with the names the files have there. Files that others made for the task, and
+ * not its caller, are not noted (`received` undefined): they are of what it hands over.
  */
 export async function placeFiles(
   run: Run,
@@ -107,7 +113,10 @@ async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore)
   return { part: { ...part, name: await putFile(part, content, workspace) }, content };
 }
 
-/** Under its own name, folders included, so that what refers to another file finds it; where its folders cannot be made, without them. */
+/**
+ * Under its own name, folders included, so that what refers to another file finds it; where its
+ * folders cannot be made, without them.
+ */
 async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {
   const segments = file.name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
   const name = safeName(segments.at(-1) ?? "");
@@ -153,7 +162,10 @@ const longestNameBytes = 200;
 /** Folders that a file's name may lead through; of more the last. */
 const deepest = 8;
 
-/** A segment of a name, without what a file system, a shell, a terminal or another program could take for something else. */
+/**
+ * A segment of a name, without what a file system, a shell, a terminal or another program could
+ * take for something else.
+ */
 function safeName(name: string): string {
   const plain = name.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");
   const extension = extname(plain).length > 20 ? "" : extname(plain);

@@ -12,8 +12,9 @@ const broughtNothing = [
 ];
 
 /**
- * What a recorded result brought into its task. Earlier versions recorded it only where the tool's name did not say it; what the names of that time said
- * stays so. No tool that came later belongs here: its results are recorded with what they bring.
+ * What a recorded result brought into its task. Earlier versions recorded it only where the tool's
+ * name did not say it; what the names of that time said stays so. No tool that came later belongs
+ * here: its results are recorded with what they bring.
  */
 export function recordedSources({
   name,

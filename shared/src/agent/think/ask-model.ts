@@ -28,8 +28,9 @@ export type ThinkDeps = {
 };
 
 /**
- * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for again. Adds the reply to the task;
- * text without calls is the answer. Hints and what is seen now ride at the tail of this one prompt, so that everything before them stays byte-stable and
+ * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for
+ * again. Adds the reply to the task; text without calls is the answer. Hints and what is seen now
+ * ride at the tail of this one prompt, so that everything before them stays byte-stable and
  * provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
@@ -113,7 +114,9 @@ export function waitingOf(
   };
 }
 
-/** Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate. */
+/**
+ * Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate.
+ */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
   return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
 }

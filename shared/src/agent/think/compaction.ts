@@ -13,13 +13,17 @@ import { compacted, pinnable, pinned } from "./pinned.ts";
 import { messageTokens, promptTokens } from "./prompt-tokens.ts";
 import { filesHeading, listing, type Transcript, transcript } from "./transcript.ts";
 
-/** A prompt larger than this share of the window is compacted, down to about the second share: seldom, and in one batch. */
+/**
+ * A prompt larger than this share of the window is compacted, down to about the second share:
+ * seldom, and in one batch.
+ */
 const fullAt = 0.75;
 const keepShare = 0.3;
 
 /**
- * Keeps the prompt within the model's window: when it grows too large, or the provider says so, the older messages are replaced by a
- * summary. What the user said and the newest turns stay word for word, and a call is never parted from its result.
+ * Keeps the prompt within the model's window: when it grows too large, or the provider says so, the
+ * older messages are replaced by a summary. What the user said and the newest turns stay word for
+ * word, and a call is never parted from its result.
  */
 export function fitWindow(think: Think, deps: ThinkDeps): Think {
   return async (task) => {
@@ -34,14 +38,20 @@ export function fitWindow(think: Think, deps: ThinkDeps): Think {
   };
 }
 
-/** Tokens of the newest messages that are kept: so many that what comes finds room too, beside what no compaction makes smaller (tools, what is seen). */
+/**
+ * Tokens of the newest messages that are kept: so many that what comes finds room too, beside what
+ * no compaction makes smaller (tools, what is seen).
+ */
 function roomForNewest(task: AgentState, pinnedTokens = 0): number {
   const messages = task.messages.reduce((sum, message) => sum + messageTokens(message), 0);
   const room = task.contextWindow * fullAt - (promptTokens(task) - messages) - pinnedTokens;
   return Math.min(task.contextWindow * keepShare, room / 2);
 }
 
-/** What a `compact` step leaves in the journal; those of before kept the goal alone, and as many of the newest as `keepTokens` says. */
+/**
+ * What a `compact` step leaves in the journal; those of before kept the goal alone, and as many of
+ * the newest as `keepTokens` says.
+ */
 type Recorded = {
   readonly summary: string;
   readonly kept?: number;
@@ -92,7 +102,10 @@ function spentOf({ usage, discarded, milliseconds }: CalledModel): SpentCall {
 
 const mostFiles = 20;
 
-/** The summary with the files of what was cut in it, now and in the summaries before: a model may forget to name them. */
+/**
+ * The summary with the files of what was cut in it, now and in the summaries before: a model may
+ * forget to name them.
+ */
 function withFiles(summary: string, older: readonly TaskMessage[], files: readonly string[]): string {
   const before = older.flatMap((message) =>
     message.role === "summary" ? (message.text.split(`${filesHeading}\n- `)[1]?.split("\n- ") ?? []) : [],
@@ -105,7 +118,10 @@ function withFiles(summary: string, older: readonly TaskMessage[], files: readon
   return all.length === 0 ? summary : [`${own.trimEnd()}\n\n${filesHeading}`, ...all].join("\n- ");
 }
 
-/** How many of the newest messages fit, beginning with one that is not a result; at least the last turn. */
+/**
+ * How many of the newest messages fit, beginning with one that is not a result; at least the last
+ * turn.
+ */
 function newestWhole(messages: readonly TaskMessage[], tokens: number): number {
   let kept = 0;
   let size = 0;

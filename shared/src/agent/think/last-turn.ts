@@ -6,8 +6,9 @@ import type { AgentState } from "../task/agent-state.ts";
 const noticeAt = 0.8;
 
 /**
- * How the model may use its tools in this turn. The last one can only end the task: by the tool that does so, or by text where there is none. The
- * tools stay the same, as they stand at the front of the prompt, which providers cache.
+ * How the model may use its tools in this turn. The last one can only end the task: by the tool
+ * that does so, or by text where there is none. The tools stay the same, as they stand at the front
+ * of the prompt, which providers cache.
  */
 export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "step" | "limits">): ToolChoice {
   if (task.step < task.limits.steps) return agent.toolChoice;
@@ -31,7 +32,10 @@ export function turnNotice(
   return `Turn ${step} of ${steps}: after this one ${left} ${left === 1 ? "is" : "are"} left, and the last can only end the task. Write what you have so far into files now, do what matters most first, and leave out what the answer can do without.`;
 }
 
-/** The tool that ends a task; of several the one that was added last, for a task that wants its answer in a form. */
+/**
+ * The tool that ends a task; of several the one that was added last, for a task that wants its
+ * answer in a form.
+ */
 function endingTool({ tools }: AgentDefinition): string | undefined {
   return tools.findLast((tool) => tool.endsTask === true)?.name;
 }

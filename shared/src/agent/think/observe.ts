@@ -17,8 +17,8 @@ export type LookDeps = {
 const share = 0.2;
 
 /**
- * What the agent sees now. A look that fails or takes too long says so in its place, since a model that is shown nothing takes the page for
- * gone; only an abort rejects.
+ * What the agent sees now. A look that fails or takes too long says so in its place, since a model
+ * that is shown nothing takes the page for gone; only an abort rejects.
  */
 export async function observe(
   { look }: Pick<AgentDefinition, "look">,

@@ -2,10 +2,16 @@ import type { TaskMessage } from "../task/agent-state.ts";
 import { isUsers } from "../task/user-words.ts";
 import { messageTokens } from "./prompt-tokens.ts";
 
-/** Of the model's window, what the user's own words may take up word for word; beyond that the oldest are summed up. */
+/**
+ * Of the model's window, what the user's own words may take up word for word; beyond that the
+ * oldest are summed up.
+ */
 const mostShare = 0.3;
 
-/** What a compaction made of a conversation. `pinned` is how many of the user's messages stayed beside the goal; left out where only the goal did. */
+/**
+ * What a compaction made of a conversation. `pinned` is how many of the user's messages stayed
+ * beside the goal; left out where only the goal did.
+ */
 export type Compaction = { readonly summary: string; readonly kept: number; readonly pinned?: number };
 
 /** The conversation after a compaction; also how a later task reads it from the journal. */
@@ -19,8 +25,8 @@ export function compacted(
 }
 
 /**
- * What a compaction leaves word for word of the messages it takes away: what the user said, and the questions the user answered. The goal stays
- * always, of the others the newest `count`.
+ * What a compaction leaves word for word of the messages it takes away: what the user said, and the
+ * questions the user answered. The goal stays always, of the others the newest `count`.
  */
 export function pinned(messages: readonly TaskMessage[], goal: TaskMessage, count: number): TaskMessage[] {
   const words = messages.flatMap((message, at) => (message !== goal && isUsers(message) ? [at] : []));

@@ -1,12 +1,16 @@
 import { estimateTokenCount } from "tokenx";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 
-/** What an image costs in a prompt, about, until the provider has counted it; a call itself goes by the image's size. */
+/**
+ * What an image costs in a prompt, about, until the provider has counted it; a call itself goes by
+ * the image's size.
+ */
 const imageTokens = 1_000;
 
 /**
- * The size of the task's next prompt: what the provider counted last time, and an estimate for what came after. Computed from
- * recorded values only, so that replay decides alike. The next tail is taken to be as large as the last.
+ * The size of the task's next prompt: what the provider counted last time, and an estimate for what
+ * came after. Computed from recorded values only, so that replay decides alike. The next tail is
+ * taken to be as large as the last.
  */
 export function promptTokens(task: AgentState): number {
   const unmeasured = task.messages.slice(task.measured.messages);

@@ -10,8 +10,8 @@ type Options = { readonly vision: boolean; readonly artifacts: ArtifactStore };
 type Tail = Options & { readonly hints: readonly string[]; readonly observation?: Observation | undefined };
 
 /**
- * The conversation as a model reads it: every call followed by exactly one result, files named, images of the user inlined where the model sees
- * them.
+ * The conversation as a model reads it: every call followed by exactly one result, files named,
+ * images of the user inlined where the model sees them.
  */
 export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
   return Promise.all(pairSafe(messages).map((message) => convert(message, options)));
@@ -33,7 +33,10 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
   }
 }
 
-/** Providers refuse a conversation with a tool's name in it that is none, which models make up at times. */
+/**
+ * Providers refuse a conversation with a tool's name in it that is none, which models make up at
+ * times.
+ */
 function sayable({ id, name, arguments: text }: ToolCall): ToolCall {
   return { id, name: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed", arguments: text };
 }
@@ -58,12 +61,15 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
 /** Without this a model that takes text only would believe, and say, that it had looked. */
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
-/** Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen in it has been said by then. */
+/**
+ * Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen
+ * in it has been said by then.
+ */
 const turnsShown = 5;
 
 /**
- * The end of one prompt, which is no part of its stable prefix: what is seen now, the hints, and of the images that tools made the newest, for some
- * turns. Undefined when there is none of it.
+ * The end of one prompt, which is no part of its stable prefix: what is seen now, the hints, and of
+ * the images that tools made the newest, for some turns. Undefined when there is none of it.
  */
 export async function tailMessage(messages: readonly TaskMessage[], options: Tail): Promise<ModelMessage | undefined> {
   const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
@@ -90,8 +96,9 @@ async function image(file: StoredFile, { vision, artifacts }: Options): Promise<
 }
 
 /**
- * The same conversation in a shape every provider accepts: each call has exactly one result, right after the message that asked
- * for it, and no result stands without its call. A call that has none (it was canceled, or its result was cut away) gets one that says so.
+ * The same conversation in a shape every provider accepts: each call has exactly one result, right
+ * after the message that asked for it, and no result stands without its call. A call that has none
+ * (it was canceled, or its result was cut away) gets one that says so.
  */
 export function pairSafe(messages: readonly TaskMessage[]): TaskMessage[] {
   const safe: TaskMessage[] = [];

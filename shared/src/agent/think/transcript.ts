@@ -15,12 +15,16 @@ const separator = "\n\n";
 /** About what the longest summary has; only one that was made without a model grows beyond. */
 const longestSummary = 8_000;
 
-/** What stands before the files that a summary names; they are carried on from one summary to the next without a model. */
+/**
+ * What stands before the files that a summary names; they are carried on from one summary to the
+ * next without a model.
+ */
 export const filesHeading = "Files that hold whole what was cut, for you to open again:";
 
 /**
- * The older messages in words, after what the user said word for word. A summary of before stays whole, the rest shares what room is left. A
- * result that is cut names the file that holds it whole: the one it was kept in before, or one that is written now.
+ * The older messages in words, after what the user said word for word. A summary of before stays
+ * whole, the rest shares what room is left. A result that is cut names the file that holds it
+ * whole: the one it was kept in before, or one that is written now.
  */
 export async function transcript(
   older: readonly TaskMessage[],
@@ -70,7 +74,10 @@ function perToken(text: string): number {
   return Math.min(charactersPerToken, text.length / Math.max(1, estimateText(text)));
 }
 
-/** The length to cut to, so that all together find room: what is shorter leaves what it does not need to the longer. */
+/**
+ * The length to cut to, so that all together find room: what is shorter leaves what it does not
+ * need to the longer.
+ */
 function evenLimit(lengths: readonly number[], room: number): number {
   let left = room;
   for (const [n, length] of lengths.toSorted((a, b) => a - b).entries()) {
@@ -81,7 +88,10 @@ function evenLimit(lengths: readonly number[], room: number): number {
   return room;
 }
 
-/** What can be said of messages without a model: what a summary of before says, and how each of the others begins. */
+/**
+ * What can be said of messages without a model: what a summary of before says, and how each of the
+ * others begins.
+ */
 export async function listing(messages: readonly TaskMessage[]): Promise<string> {
   const before = messages.flatMap((message) => (message.role === "summary" ? [ownWords(message.text)] : []));
   const lines = messages.filter(({ role }) => role !== "summary").map((message) => entry(message).slice(0, 200));

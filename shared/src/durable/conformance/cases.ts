@@ -3,7 +3,9 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 
-/** One store under test; every `open` gives another engine over it, as another process would have. */
+/**
+ * One store under test; every `open` gives another engine over it, as another process would have.
+ */
 export type ConformanceStore = {
   open(): Engine;
   /** Closes every engine that was opened, and removes the store. */

@@ -31,7 +31,10 @@ type Telling = Readonly<Record<"before" | "between" | "within" | "behind", reado
 const nothing: Telling = { before: [], between: [], within: [], behind: [] };
 const telling: Telling = { before: ["a"], between: ["b", "b", "c"], within: ["d"], behind: ["e"] };
 
-/** What code told until the run waited, what other code tells from then on, and what is there in the end. */
+/**
+ * What code told until the run waited, what other code tells from then on, and what is there in the
+ * end.
+ */
 const retold: Readonly<Record<string, { first: Telling; now: Telling; all: readonly string[] }>> = {
   "what the code before told": { first: telling, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
   more: { first: nothing, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
@@ -53,7 +56,9 @@ const retold: Readonly<Record<string, { first: Telling; now: Telling; all: reado
   },
 };
 
-/** Code that changed between two executions of a run: the run pauses, and nothing else is executed. */
+/**
+ * Code that changed between two executions of a run: the run pauses, and nothing else is executed.
+ */
 export function changedCodeCases(cases: Cases): void {
   describe("changed code", () => {
     for (const [what, execute] of Object.entries(changed)) {

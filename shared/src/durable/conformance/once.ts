@@ -7,7 +7,10 @@ import { type Cases, start, until } from "./cases.ts";
 /** Steps whose process went away before their result was recorded. */
 export function interruptedCases(cases: Cases): void {
   describe("interrupted steps", () => {
-    /** Runs a step of this effect until it is in flight, takes its engine away, and returns what another makes of it. */
+    /**
+     * Runs a step of this effect until it is in flight, takes its engine away, and returns what
+     * another makes of it.
+     */
     async function interrupt(effect: Effect): Promise<{ starts: number; output: Json | undefined }> {
       let starts = 0;
       const begun = Promise.withResolvers<void>();

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Cases, start, until } from "./cases.ts";
 
-/** What a body that is executed again finds: every wait here ends one execution and begins another. */
+/**
+ * What a body that is executed again finds: every wait here ends one execution and begins another.
+ */
 export function replayCases(cases: Cases): void {
   describe("replay", () => {
     test("finished steps are not run again and hand back the same values and errors", async () => {

@@ -9,7 +9,10 @@ import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 const headerBytes = 32;
 const frameHeaderBytes = 24;
 
-/** How many transactions the write-ahead log of a store holds: those since its last checkpoint, of which a small new store has had none. */
+/**
+ * How many transactions the write-ahead log of a store holds: those since its last checkpoint, of
+ * which a small new store has had none.
+ */
 function commitsIn(storePath: string): number {
   const log = readFileSync(`${storePath}-wal`);
   const frameBytes = frameHeaderBytes + log.readUInt32BE(8);

@@ -7,7 +7,10 @@ import { scratch } from "../../testing/durable/scratch.ts";
 import { spawnWorker } from "../../testing/durable/spawn-worker.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
-/** Has a process kill itself at this point of a run and another go on; false when the run ended before that point. */
+/**
+ * Has a process kill itself at this point of a run and another go on; false when the run ended
+ * before that point.
+ */
 async function crashAndGoOn(crashAt: string): Promise<boolean> {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path, pollMs: 10 });

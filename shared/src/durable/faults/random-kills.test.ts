@@ -38,7 +38,10 @@ async function startPrograms(engine: Engine, seed: number): Promise<{ id: string
   return started;
 }
 
-/** Starts the flows bit by bit, answers half of them early and half late, while workers are killed and replaced. */
+/**
+ * Starts the flows bit by bit, answers half of them early and half late, while workers are killed
+ * and replaced.
+ */
 async function chaos(
   engine: Engine,
   live: WorkerProcess[],

@@ -14,7 +14,10 @@ setDefaultTimeout(30_000);
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 const definition = { kind: "k", execute: async () => "done" };
 
-/** Runs a command in a mount namespace of its own, where a small file system can be mounted that vanishes with it. */
+/**
+ * Runs a command in a mount namespace of its own, where a small file system can be mounted that
+ * vanishes with it.
+ */
 const namespace = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"])];
 const canMount = ((): boolean => {
   try {

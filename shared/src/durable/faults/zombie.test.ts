@@ -13,7 +13,10 @@ function everything(path: string): string {
   return JSON.stringify(tables);
 }
 
-/** Has processes stand still while none of them is in a transaction: one that stood still with the store's lock would stop everybody. */
+/**
+ * Has processes stand still while none of them is in a transaction: one that stood still with the
+ * store's lock would stop everybody.
+ */
 function stop(path: string, ...workers: readonly WorkerProcess[]): void {
   using db = new Database(path);
   db.run("PRAGMA busy_timeout = 5000");

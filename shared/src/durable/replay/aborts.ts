@@ -1,4 +1,7 @@
-/** The reason a body's signal carries. All are AbortErrors, so that code which knows cancellation knows these. */
+/**
+ * The reason a body's signal carries. All are AbortErrors, so that code which knows cancellation
+ * knows these.
+ */
 export const aborts = {
   canceled: () => abort("The run was cancelled."),
   leaseLost: () => abort("Another worker took the run over."),

@@ -8,7 +8,10 @@ import type { Scope } from "./scope.ts";
 
 type Branch<T> = (run: Run) => Promise<T>;
 
-/** The verb `all`. A success needs no record, for it follows from the branches'; a failure records which branch decided it. */
+/**
+ * The verb `all`. A success needs no record, for it follows from the branches'; a failure records
+ * which branch decided it.
+ */
 export async function runAll<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T[]> {
   const opened = await open(execution, scope, "all", branches);
   if (opened === "changed") return never();
@@ -67,7 +70,10 @@ export async function runRace<T>(execution: Life, scope: Scope, branches: readon
   }
 }
 
-/** Numbers the operation and starts its branches. `decided` is the branch that decided it, when the journal knows. */
+/**
+ * Numbers the operation and starts its branches. `decided` is the branch that decided it, when the
+ * journal knows.
+ */
 async function open<T>(execution: Life, scope: Scope, kind: "all" | "race", branches: readonly Branch<T>[]) {
   const path = scope.nextPath();
   const name = String(branches.length);

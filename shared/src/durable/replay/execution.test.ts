@@ -15,7 +15,10 @@ import {
 import { Execution, type Outcome } from "./execution.ts";
 import { Journal } from "./journal.ts";
 
-/** Steps take a few turns each, others with each seed, so that every execution interleaves its branches differently. */
+/**
+ * Steps take a few turns each, others with each seed, so that every execution interleaves its
+ * branches differently.
+ */
 function traced(trace: string[], seed: number): Effect {
   let calls = seed;
   return async (key, value) => {
@@ -58,7 +61,10 @@ async function runOut(program: Program, from: RunState, seed: number) {
 const outputOf = (state: RunState) => (state.ending?.status === "completed" ? state.ending.output : state.ending);
 const sorted = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted();
 
-/** Once found: at replay the loser comes to its wait in the very turn in which its siblings' failure aborts it. */
+/**
+ * Once found: at replay the loser comes to its wait in the very turn in which its siblings' failure
+ * aborts it.
+ */
 const abortBeforeWait: Program = [{ do: "all", branches: [[{ do: "failing-all", value: 0, loser: [0, 0, 0, 0] }]] }];
 
 test("from any prefix of its journal a program goes on to the same result, repeating no recorded step", async () => {

@@ -10,12 +10,16 @@ import { scopedRun } from "./scoped-run.ts";
 import { Waiting } from "./waiting.ts";
 import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
-/** How an execution left this process: the run ended, waits, is paused, was handed back, or belongs to another worker. */
+/**
+ * How an execution left this process: the run ended, waits, is paused, was handed back, or belongs
+ * to another worker.
+ */
 export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
 
 /**
- * One life of a run's body in this process, from its claim until it ends, parks, or leaves. Once it is over nothing of it
- * is written any more: operations of a body that was dropped stay pending for ever, and are collected with it.
+ * One life of a run's body in this process, from its claim until it ends, parks, or leaves. Once it
+ * is over nothing of it is written any more: operations of a body that was dropped stay pending for
+ * ever, and are collected with it.
  */
 export class Execution implements Life {
   readonly options: ExecutionOptions;

@@ -3,8 +3,8 @@ import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import { Told } from "./told.ts";
 
 /**
- * What a run did before, handed out operation by operation. Rows leave memory as they are handed out, so what remains at
- * the end is what the code no longer asks for.
+ * What a run did before, handed out operation by operation. Rows leave memory as they are handed
+ * out, so what remains at the end is what the code no longer asks for.
  */
 export class Journal {
   readonly #rows = new Map<string, JournalRow>();
@@ -21,7 +21,10 @@ export class Journal {
     return new Journal(await store.load());
   }
 
-  /** The row recorded at this place, if any. Throws `non_deterministic` when it belongs to another operation. */
+  /**
+   * The row recorded at this place, if any. Throws `non_deterministic` when it belongs to another
+   * operation.
+   */
   take(path: string, kind: OperationKind, name: string): JournalRow | undefined {
     const row = this.#rows.get(path);
     if (row === undefined) return undefined;
@@ -32,7 +35,10 @@ export class Journal {
     return row;
   }
 
-  /** Rows below a race or a failed `all` may stay unasked: its losers stopped wherever they happened to be. */
+  /**
+   * Rows below a race or a failed `all` may stay unasked: its losers stopped wherever they happened
+   * to be.
+   */
   close(path: string): void {
     this.#closed.add(path);
   }

@@ -8,9 +8,15 @@ export type OperationKind = "step" | "sleep" | "signal" | "poll" | "all" | "race
 /** An error as it is kept: enough to throw an equal AppError later. */
 export type RecordedError = { readonly code: ErrorCode; readonly message: string };
 
-/** One operation of a run. `out` is JSON text, absent for undefined; a sleep keeps its wake time in it. */
+/**
+ * One operation of a run. `out` is JSON text, absent for undefined; a sleep keeps its wake time in
+ * it.
+ */
 export type JournalRow = {
-  /** "3", or "4/0/2": the third operation of the first branch of operation 4. An event's is "3.0": the first after operation 3. */
+  /**
+   * "3", or "4/0/2": the third operation of the first branch of operation 4. An event's is "3.0":
+   * the first after operation 3.
+   */
   readonly path: string;
   readonly kind: OperationKind;
   readonly name: string;
@@ -31,13 +37,22 @@ export type Parking = {
 export type WaitRequest = {
   /** Waits that begin now, each with the events to commit with it. */
   readonly begin: readonly { readonly row: JournalRow; readonly events: readonly RunEvent[] }[];
-  /** Signals wanted, in the order in which they are to be served. Asked inside the transaction: a wait aborted by then must take nothing. */
+  /**
+   * Signals wanted, in the order in which they are to be served. Asked inside the transaction: a
+   * wait aborted by then must take nothing.
+   */
   readonly wanted: () => readonly { readonly path: string; readonly name: string }[];
-  /** Given when nothing else of the run goes on: the run is parked unless a wanted signal is there or it is cancelled. */
+  /**
+   * Given when nothing else of the run goes on: the run is parked unless a wanted signal is there
+   * or it is cancelled.
+   */
   readonly park?: Parking;
 };
 
-/** At most one signal is handed out at a time, so that one branch of a race cannot take what another then needs. */
+/**
+ * At most one signal is handed out at a time, so that one branch of a race cannot take what another
+ * then needs.
+ */
 export type WaitAnswer = {
   readonly taken?: { readonly path: string; readonly payload: string };
   readonly parked: boolean;
@@ -52,19 +67,26 @@ export type Ending =
   | { readonly status: "canceled" };
 
 /**
- * One claimed run as replay sees its store. Every write is one transaction, lands in the order of the calls, rejects with LeaseLost once
- * another worker owns the run, and stays pending while the storage is unavailable: that is how storage trouble pauses a run.
+ * One claimed run as replay sees its store. Every write is one transaction, lands in the order of
+ * the calls, rejects with LeaseLost once another worker owns the run, and stays pending while the
+ * storage is unavailable: that is how storage trouble pauses a run.
  */
 export interface RunStore {
   load(): Promise<readonly JournalRow[]>;
-  /** Whether a new step may start: it must not once the run was asked to end, or is another worker's. */
+  /**
+   * Whether a new step may start: it must not once the run was asked to end, or is another
+   * worker's.
+   */
   standing(): Promise<"held" | "canceled" | "lost">;
   /** Adds a row, or replaces a started one by its done form, with the events that belong to it. */
   record(row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   wait(request: WaitRequest): Promise<WaitAnswer>;
   /** Whether an undelivered signal of this name is there. */
   hasSignal(name: string): Promise<boolean>;
-  /** Records a poll: takes every undelivered signal of the row's name, returned as the JSON text of a list. */
+  /**
+   * Records a poll: takes every undelivered signal of the row's name, returned as the JSON text of
+   * a list.
+   */
   takeAll(row: JournalRow): Promise<string>;
   /** Undoes the taking of a signal that reached its wait too late. */
   giveBack(path: string): Promise<void>;

@@ -29,8 +29,8 @@ type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject:
 export type Wait = SignalWait | SleepWait | LostWait;
 
 /**
- * The body or one branch of it: numbers its operations, holds what it waits for, and passes an abort down to the branches
- * below.
+ * The body or one branch of it: numbers its operations, holds what it waits for, and passes an
+ * abort down to the branches below.
  */
 export class Scope {
   /** Steps and writes of this scope in progress. */
@@ -82,7 +82,10 @@ export class Scope {
     return new Scope(`${path}/${index}/`, { sealed: this.sealed || sealed, stopMs: this.#stopMs, told: this.#told });
   }
 
-  /** Stops the steps in flight and rejects the waits, here and below. Steps that do not stop in time are left behind. */
+  /**
+   * Stops the steps in flight and rejects the waits, here and below. Steps that do not stop in time
+   * are left behind.
+   */
   abort(reason: unknown): void {
     if (this.signal.aborted) return;
     this.#controller.abort(reason);
@@ -95,7 +98,10 @@ export class Scope {
     }, this.#stopMs).unref();
   }
 
-  /** Settles like `work`, or rejects with the abort's reason when `work` ignores an abort for longer than `stopMs`. */
+  /**
+   * Settles like `work`, or rejects with the abort's reason when `work` ignores an abort for longer
+   * than `stopMs`.
+   */
   watch<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const abandon = () => reject(this.signal.reason);
@@ -113,7 +119,10 @@ export class Scope {
     });
   }
 
-  /** Whether nothing here can go on before a wait is answered: every live branch waits and nothing is in flight. */
+  /**
+   * Whether nothing here can go on before a wait is answered: every live branch waits and nothing
+   * is in flight.
+   */
   isBlocked(): boolean {
     if (this.busy > 0 || this.waits.size + this.groups.size === 0) return false;
     for (const group of this.groups) for (const branch of group) if (!branch.isBlocked()) return false;

@@ -14,7 +14,8 @@ export function scopedRun(execution: Life, scope: Scope): Run {
     principal: execution.options.principal,
     contextId: execution.options.contextId,
     abortSignal: scope.signal,
-    // What the caller's T promises, its own function and its journal keep: the engine hands through.
+    // What the caller's T promises, its own function and its journal keep: the engine hands
+    // through.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
       minded(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
     sleep: (milliseconds, options) => minded(runSleep(execution, scope, milliseconds, options?.until)),
@@ -27,7 +28,10 @@ export function scopedRun(execution: Life, scope: Scope): Run {
   };
 }
 
-/** A rejection that the body does not look at, of a step it did not await, say, must not end the process. */
+/**
+ * A rejection that the body does not look at, of a step it did not await, say, must not end the
+ * process.
+ */
 function minded<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -9,9 +9,9 @@ import type { Scope } from "./scope.ts";
 type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
 /**
- * The verb `step`: hands out the recorded result, or runs the function, sends what came of it on its way to the store and hands it out
- * meanwhile. Nothing the body makes of it is seen outside before it is on disk: no step that has effects begins, and what the run writes
- * lands behind it.
+ * The verb `step`: hands out the recorded result, or runs the function, sends what came of it on
+ * its way to the store and hands it out meanwhile. Nothing the body makes of it is seen outside
+ * before it is on disk: no step that has effects begins, and what the run writes lands behind it.
  */
 export async function runStep(
   execution: Life,
@@ -32,7 +32,8 @@ export async function runStep(
     throw asThrown(error);
   }
   return execution.during(scope, async () => {
-    // What this step does outside may follow from results the run was handed already: they are on disk first.
+    // What this step does outside may follow from results the run was handed already: they are on
+    // disk first.
     if (effect === "once") await execution.record(scope, started);
     else if (effect === "idempotent") await execution.buffer.written();
     await execution.assertHeld(scope);
@@ -42,7 +43,9 @@ export async function runStep(
   });
 }
 
-/** Runs the function; what it throws becomes part of the row, except an abort, which is thrown on. */
+/**
+ * Runs the function; what it throws becomes part of the row, except an abort, which is thrown on.
+ */
 async function attempt(execution: Life, scope: Scope, started: JournalRow, fn: StepFunction) {
   const events: RunEvent[] = [];
   let open = true;
@@ -81,7 +84,10 @@ function recordable(execution: Life, { path, name }: JournalRow, error: unknown)
   return { code: "internal", message: `Step "${name}" failed unexpectedly; the log has the cause.` };
 }
 
-/** The body gets what the journal holds, also the first time, so that it cannot tell a replay from the original. */
+/**
+ * The body gets what the journal holds, also the first time, so that it cannot tell a replay from
+ * the original.
+ */
 function replayed(row: JournalRow, cause?: unknown): Json | undefined {
   if (row.error !== undefined) throw asThrown(row.error, cause);
   return row.out === undefined ? undefined : JSON.parse(row.out);

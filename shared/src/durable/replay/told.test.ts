@@ -23,7 +23,10 @@ const numbered: readonly JournalRow[] = [
   emit("14", "late"),
 ];
 
-/** Executes a body on the numbered journal to its end: what was executed and emitted, and under which paths. */
+/**
+ * Executes a body on the numbered journal to its end: what was executed and emitted, and under
+ * which paths.
+ */
 async function goOn(telling: (run: Run, place: string) => void) {
   const store = new MemoryRunStore(emptyState());
   for (const row of numbered.toReversed()) store.state.journal.set(row.path, row);

@@ -1,18 +1,25 @@
 import type { JournalRow } from "./run-store.ts";
 
-/** What was emitted at one place: the types not asked for again yet, and how many rows are the place's own. */
+/**
+ * What was emitted at one place: the types not asked for again yet, and how many rows are the
+ * place's own.
+ */
 type TypeCount = { readonly types: string[]; own: number };
 
 /**
- * The events that a run emitted before, each at its place: behind the operation that came before it in its scope. Telling is no part of what
- * a body does, so code that tells more, less or something else goes on, and the rows of what it tells have no number of their own. Those
- * that older versions wrote do, and are passed over where operations are counted.
+ * The events that a run emitted before, each at its place: behind the operation that came before it
+ * in its scope. Telling is no part of what a body does, so code that tells more, less or something
+ * else goes on, and the rows of what it tells have no number of their own. Those that older
+ * versions wrote do, and are passed over where operations are counted.
  */
 export class Told {
   readonly #places = new Map<string, TypeCount>();
   readonly #numbered = new Set<string>();
 
-  /** Takes the rows of a journal: all of them, for an older emit's place follows from the operations around it. */
+  /**
+   * Takes the rows of a journal: all of them, for an older emit's place follows from the operations
+   * around it.
+   */
   constructor(rows: readonly JournalRow[]) {
     const last = new Map<string, string>();
     for (const { path, kind, name } of rows.toSorted((a, b) => numberOf(a.path) - numberOf(b.path))) {
@@ -62,7 +69,10 @@ function scopeOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** Puts operations in order within their scope, and an event with a row of its own in the order of its place's. */
+/**
+ * Puts operations in order within their scope, and an event with a row of its own in the order of
+ * its place's.
+ */
 function numberOf(path: string): number {
   const end = path.slice(scopeOf(path).length);
   return Number(isOwn(path) ? end.slice(end.lastIndexOf(".") + 1) : end);

@@ -4,11 +4,17 @@ import type { Life, Waits } from "./life.ts";
 import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
 import type { Scope, SignalWait, SleepWait } from "./scope.ts";
 
-/** A run that only sleeps stays in memory when it goes on sooner than this; a replay would cost more. Milliseconds. */
+/**
+ * A run that only sleeps stays in memory when it goes on sooner than this; a replay would cost
+ * more. Milliseconds.
+ */
 const napMs = 1000;
 const longestTimerMs = 2 ** 31 - 1;
 
-/** The signals and sleeps a body waits for: answers them one at a time, and parks the run when nothing else is left to do. */
+/**
+ * The signals and sleeps a body waits for: answers them one at a time, and parks the run when
+ * nothing else is left to do.
+ */
 export class Waiting implements Waits {
   /** Pending while the store is asked to park the run. */
   parking: Promise<void> | undefined;
@@ -85,7 +91,10 @@ export class Waiting implements Waits {
     clearTimeout(this.#timer);
   }
 
-  /** Does what the waits call for now. False when there is nothing to do until something else happens. */
+  /**
+   * Does what the waits call for now. False when there is nothing to do until something else
+   * happens.
+   */
   advance(): boolean {
     if (this.#asking) return true;
     const waits = [...this.#execution.root.pending()];
@@ -148,7 +157,8 @@ export class Waiting implements Waits {
     const { taken } = answer;
     if (taken === undefined) return;
     this.#nudged = true;
-    // What was committed with this answer runs first: a step that ended then may decide a race this wait is in.
+    // What was committed with this answer runs first: a step that ended then may decide a race this
+    // wait is in.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#execution.isOver) return;
     for (const wait of this.#execution.root.pending()) {

@@ -1,6 +1,9 @@
 import type { RunEvent } from "../../core/run.ts";
 
-/** Records at most that a body may be ahead of: one that only computes must let the store come after. */
+/**
+ * Records at most that a body may be ahead of: one that only computes must let the store come
+ * after.
+ */
 const longest = 64;
 
 /** What a run has recorded without waiting for it: how far its body is ahead of the store. */
@@ -15,7 +18,10 @@ export class WriteBehindBuffer {
     if (this.#writes.size >= longest) await this.written();
   }
 
-  /** Resolves when everything added so far is on disk, or never will be, because the run is no longer ours. */
+  /**
+   * Resolves when everything added so far is on disk, or never will be, because the run is no
+   * longer ours.
+   */
   async written(): Promise<void> {
     if (this.#writes.size > 0) await Promise.allSettled(this.#writes);
   }
@@ -24,7 +30,10 @@ export class WriteBehindBuffer {
 /** Progress kept back at most, while the storage takes long. */
 const kept = 1000;
 
-/** Shows progress only after the events that were emitted before it, which are still on their way to the store. */
+/**
+ * Shows progress only after the events that were emitted before it, which are still on their way to
+ * the store.
+ */
 export class ProgressOrder {
   readonly #show: (event: RunEvent) => void;
   readonly #hurry: () => void;
@@ -47,7 +56,10 @@ export class ProgressOrder {
     commit.then(committed, committed);
   }
 
-  /** Shows it now or, if it is still current then, after what is being committed: progress of a step is never shown after its end. */
+  /**
+   * Shows it now or, if it is still current then, after what is being committed: progress of a step
+   * is never shown after its end.
+   */
   show(event: RunEvent, isCurrent: () => boolean): void {
     if (this.#committing === 0) this.#show(event);
     else if (this.#waiting.length < kept) {

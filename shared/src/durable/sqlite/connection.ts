@@ -3,7 +3,10 @@ import { closeSync, openSync } from "node:fs";
 import { migrate } from "./tables/schema.ts";
 import { prepareTables, type Tables } from "./tables/tables.ts";
 
-/** How long a statement may hold this thread while another process has the lock; the Writer tries again after that. */
+/**
+ * How long a statement may hold this thread while another process has the lock; the Writer tries
+ * again after that.
+ */
 const busyMs = 200;
 
 /** One open connection to the store: its statements, and the transaction they run in. */
@@ -11,7 +14,10 @@ export type Connection = {
   readonly tables: Tables;
   begin(): void;
   commit(): void;
-  /** Undoes what the transaction did; harmless when the error that called for it has undone it already. */
+  /**
+   * Undoes what the transaction did; harmless when the error that called for it has undone it
+   * already.
+   */
   rollback(): void;
   /** Runs one part of a transaction; what it throws undoes that part only. */
   part<T>(work: () => T): T;
@@ -22,7 +28,10 @@ export type Connection = {
   close(): void;
 };
 
-/** Opens the store, creating it readable for its owner only. Throws SQLite's error, or `config_invalid` for a newer schema. */
+/**
+ * Opens the store, creating it readable for its owner only. Throws SQLite's error, or
+ * `config_invalid` for a newer schema.
+ */
 export function openConnection(path: string): Connection {
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
@@ -74,7 +83,10 @@ function connectionOf(db: Database): Connection {
   };
 }
 
-/** SQLite gives its side files the mode of the main one. Whatever is wrong here shows when SQLite opens the file. */
+/**
+ * SQLite gives its side files the mode of the main one. Whatever is wrong here shows when SQLite
+ * opens the file.
+ */
 function createPrivate(path: string): void {
   if (path === ":memory:") return;
   try {

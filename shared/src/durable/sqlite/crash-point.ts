@@ -1,6 +1,9 @@
 import * as z from "zod";
 
-/** Where a test has the process kill itself: just before or just after its n-th durable transaction commits. */
+/**
+ * Where a test has the process kill itself: just before or just after its n-th durable transaction
+ * commits.
+ */
 export type CrashPoint = { readonly transaction: number; readonly when: "before" | "after" };
 
 /** The text form, `CRASH_AT`: `7` for before the seventh commit, `7+` for after it. */

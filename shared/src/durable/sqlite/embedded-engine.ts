@@ -12,9 +12,14 @@ import { Worker } from "./worker.ts";
 import { Writer } from "./writer.ts";
 
 export type EmbeddedEngineOptions = {
-  /** The database file; its folder must exist. Any number of processes of one machine may share it. */
+  /**
+   * The database file; its folder must exist. Any number of processes of one machine may share it.
+   */
   readonly path: string;
-  /** How long a worker that cannot be seen to be gone may be silent before its runs go on elsewhere. Default 15 s. */
+  /**
+   * How long a worker that cannot be seen to be gone may be silent before its runs go on elsewhere.
+   * Default 15 s.
+   */
   readonly leaseMs?: number;
   /** How soon what another process did is noticed. Default 50 ms. */
   readonly pollMs?: number;
@@ -32,8 +37,9 @@ const defaultGraceMs = 5000;
 const lastWritesMs = 1000;
 
 /**
- * The engine that needs nothing installed: runs, journal, events and signals in one SQLite file. Throws `config_invalid` for a
- * file of a newer version; a file that cannot be opened shows in `health` and is tried again until it can.
+ * The engine that needs nothing installed: runs, journal, events and signals in one SQLite file.
+ * Throws `config_invalid` for a file of a newer version; a file that cannot be opened shows in
+ * `health` and is tried again until it can.
  */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const { log = silentLog, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;

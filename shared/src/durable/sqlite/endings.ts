@@ -4,7 +4,10 @@ import type { Ending } from "../replay/run-store.ts";
 import type { Moment } from "./run-clock.ts";
 import type { Tables } from "./tables/tables.ts";
 
-/** Ends a run and appends its last event. Call it inside the transaction that established that it may end now. */
+/**
+ * Ends a run and appends its last event. Call it inside the transaction that established that it
+ * may end now.
+ */
 export function endRun(tables: Tables, n: number, ending: Ending, now: Moment): number {
   const error = ending.status === "failed" ? { error: ending.error } : {};
   const ended: RunEnded = { type: "run-ended", status: ending.status, ...error };

@@ -4,10 +4,15 @@ import type { Live } from "./live.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 
-/** Events read at once. Few, for a follower that stops reading keeps its page: with large events and many such readers that adds up. */
+/**
+ * Events read at once. Few, for a follower that stops reading keeps its page: with large events and
+ * many such readers that adds up.
+ */
 const pageSize = 16;
 
-/** The generator behind Engine.follow: reads the log page by page, and between pages waits for news. */
+/**
+ * The generator behind Engine.follow: reads the log page by page, and between pages waits for news.
+ */
 export async function* follow(
   deps: { readonly writer: Writer; readonly live: Live; readonly watch: Watch },
   runId: string,

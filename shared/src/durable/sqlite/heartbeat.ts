@@ -24,9 +24,10 @@ export type HeartbeatOptions = {
 type Observation = { beat: number; unmovedMs: number };
 
 /**
- * Shows that this worker is alive and finds out which others are not: at once when a process of this machine is gone, and
- * otherwise when its counter has not moved for a lease. Time counts only while this process itself was awake and the
- * store writable, so that neither a suspended machine nor a full disk nor a changed clock makes the living look dead.
+ * Shows that this worker is alive and finds out which others are not: at once when a process of
+ * this machine is gone, and otherwise when its counter has not moved for a lease. Time counts only
+ * while this process itself was awake and the store writable, so that neither a suspended machine
+ * nor a full disk nor a changed clock makes the living look dead.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -55,7 +56,10 @@ export class Heartbeat {
     void this.#look();
   }
 
-  /** Leaves the list of workers, when the store can be written. What it held must have been handed back. */
+  /**
+   * Leaves the list of workers, when the store can be written. What it held must have been handed
+   * back.
+   */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -71,7 +75,8 @@ export class Heartbeat {
       this.#lastLook = now;
       await this.#takeOver(await this.#options.writer.read((tables) => tables.workers.all()), awakeMs);
     } catch (error) {
-      // While the storage does not work, it does not for others either: their silence means nothing.
+      // While the storage does not work, it does not for others either: their silence means
+      // nothing.
       this.#seen.clear();
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "A heartbeat failed.");
     }

@@ -15,7 +15,9 @@ export type IntakeDeps = {
   readonly clock: RunClock;
 };
 
-/** What the outside asks of runs. Each is one transaction, refused while the storage does not work. */
+/**
+ * What the outside asks of runs. Each is one transaction, refused while the storage does not work.
+ */
 export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
   const { writer, live, worker, clock } = deps;
   return {
@@ -65,7 +67,10 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
   };
 }
 
-/** Keeps a run, and gives it to the worker named, which saves the commit of a claim and the look for something to claim. */
+/**
+ * Keeps a run, and gives it to the worker named, which saves the commit of a claim and the look for
+ * something to claim.
+ */
 function accept(
   tables: Tables,
   request: StartRequest,

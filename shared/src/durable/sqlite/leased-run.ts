@@ -24,8 +24,9 @@ export type LeasedRunOptions = {
 };
 
 /**
- * The run store of one claim: every transaction first makes sure that the claim still holds. After a write that cannot be done, whatever the
- * storage, nothing lands but the pause it calls for: a journal has no gaps.
+ * The run store of one claim: every transaction first makes sure that the claim still holds. After
+ * a write that cannot be done, whatever the storage, nothing lands but the pause it calls for: a
+ * journal has no gaps.
  */
 export function leasedRun(options: LeasedRunOptions): RunStore {
   const { lease, writer, clock } = options;
@@ -60,7 +61,8 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
     },
     record: (row, events) =>
       write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) }), {
-        // Nothing the run does waits for these two: they only have to be there before what follows them.
+        // Nothing the run does waits for these two: they only have to be there before what follows
+        // them.
         patient: row.kind === "emit" || row.kind === "poll",
       }),
     hurry: () => writer.hurry(),

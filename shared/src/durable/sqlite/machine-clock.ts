@@ -10,10 +10,16 @@ export type MachineClock = {
   readonly boot: string;
 };
 
-/** How often a reading is held against the system's own, which alone knows how long the machine slept. */
+/**
+ * How often a reading is held against the system's own, which alone knows how long the machine
+ * slept.
+ */
 const checkMs = 1_000;
 
-/** This machine's clocks. Where the system does not tell its boot, `uptime` counts from this process's start. */
+/**
+ * This machine's clocks. Where the system does not tell its boot, `uptime` counts from this
+ * process's start.
+ */
 export function machineClock(): MachineClock {
   const boot = readBoot();
   if (boot === undefined)

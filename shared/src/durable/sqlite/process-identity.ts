@@ -4,7 +4,9 @@ import { errnoOf } from "../../core/errors.ts";
 
 /** A process as others on its machine can find it again. */
 export type ProcessIdentity = {
-  /** Machine, boot and process namespace: process ids can be compared only where all three agree. */
+  /**
+   * Machine, boot and process namespace: process ids can be compared only where all three agree.
+   */
   readonly host: string;
   readonly pid: number;
   /** Tells a process from a later one with the same id; empty where the system does not say. */
@@ -17,7 +19,9 @@ export function ownIdentity(): ProcessIdentity {
   return { host: [...parts, namespace].join(" "), pid: process.pid, processStart: processStart(process.pid) ?? "" };
 }
 
-/** True only when it is certain that the process is gone; from another machine nothing is certain. */
+/**
+ * True only when it is certain that the process is gone; from another machine nothing is certain.
+ */
 export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
   if (other.host !== own.host) return false;
   try {
@@ -28,7 +32,10 @@ export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
   return other.processStart !== "" && processStart(other.pid) !== other.processStart;
 }
 
-/** Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is no more, or only not reaped. */
+/**
+ * Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is no
+ * more, or only not reaped.
+ */
 function processStart(pid: number): string | undefined {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,7 +1,10 @@
 import type { Log } from "../../core/engine.ts";
 import type { MachineClock } from "./machine-clock.ts";
 
-/** One moment on both clocks, in milliseconds: `wall` for people to read, `steady` for what is to happen when. */
+/**
+ * One moment on both clocks, in milliseconds: `wall` for people to read, `steady` for what is to
+ * happen when.
+ */
 export type Moment = { readonly wall: number; readonly steady: number };
 
 /** What is recorded of the clocks: how they stood at one moment. */
@@ -11,9 +14,10 @@ export type ClockReading = Moment & Pick<MachineClock, "boot"> & { readonly upti
 const jumpMs = 5_000;
 
 /**
- * The time of runs: it goes on evenly whatever the machine's clock is set to, over the lives of all processes that share a store. It began as
- * the wall clock stood then. Within a boot it follows what the system counts; from one boot to the next only the wall clock tells what
- * passed, and where that says less than nothing, nothing did.
+ * The time of runs: it goes on evenly whatever the machine's clock is set to, over the lives of all
+ * processes that share a store. It began as the wall clock stood then. Within a boot it follows
+ * what the system counts; from one boot to the next only the wall clock tells what passed, and
+ * where that says less than nothing, nothing did.
  */
 export class RunClock {
   readonly #machine: MachineClock;

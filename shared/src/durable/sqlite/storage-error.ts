@@ -1,6 +1,9 @@
 import { AppError, errnoOf } from "../../core/errors.ts";
 
-/** SQLite's codes (and their extensions) that tell of the storage, not of the statement, each with what a person reads. */
+/**
+ * SQLite's codes (and their extensions) that tell of the storage, not of the statement, each with
+ * what a person reads.
+ */
 const causes: readonly (readonly [prefix: string, reason: string])[] = [
   ["SQLITE_FULL", "its disk is full"],
   ["SQLITE_IOERR", "its disk cannot be read or written"],

@@ -1,4 +1,7 @@
-/** Notices what other processes commit, by polling a counter of the file, but only while someone in this one needs it. */
+/**
+ * Notices what other processes commit, by polling a counter of the file, but only while someone in
+ * this one needs it.
+ */
 export class Watch {
   readonly #options: WatchOptions;
   #needs = 0;

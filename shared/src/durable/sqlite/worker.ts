@@ -32,7 +32,10 @@ type Held = { readonly execution: Execution; readonly lease: Lease };
 /** Kinds whose bodies share a bound of their own. */
 type Crew = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
 
-/** Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no longer its own. */
+/**
+ * Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no
+ * longer its own.
+ */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #heartbeat: Heartbeat;
@@ -58,7 +61,10 @@ export class Worker {
     });
   }
 
-  /** Takes on these kinds, besides those it has; those taken on `apart` take no room from the others. */
+  /**
+   * Takes on these kinds, besides those it has; those taken on `apart` take no room from the
+   * others.
+   */
   add(
     definitions: readonly RunDefinition[],
     { concurrency, dedicatedPool }: { concurrency: number; dedicatedPool: boolean },
@@ -77,7 +83,10 @@ export class Worker {
     this.wake();
   }
 
-  /** A place for a run that is about to be accepted; none while there may be others to claim, or no room. */
+  /**
+   * A place for a run that is about to be accepted; none while there may be others to claim, or no
+   * room.
+   */
   reserve(kind: string): Seat | undefined {
     const owner = this.#heartbeat.id;
     const crew = [this.#crew, this.#apart].find(({ kinds }) => kinds.has(kind));
@@ -146,7 +155,10 @@ export class Worker {
     this.wake();
   }
 
-  /** Starts nothing more, gives what is in flight `graceMs`, aborts the rest, and hands every run back. */
+  /**
+   * Starts nothing more, gives what is in flight `graceMs`, aborts the rest, and hands every run
+   * back.
+   */
   async close(graceMs: number): Promise<void> {
     this.#draining = true;
     for (const { execution } of this.#held.values()) execution.drain();

@@ -31,9 +31,9 @@ export type WriterOptions = {
 };
 
 /**
- * The one way to the store in this process. Writes asked for in one turn of the event loop are committed in one transaction, in
- * order, and resolve after its commit. When the storage fails, what was not committed is kept and tried again until it works;
- * nothing new is accepted meanwhile.
+ * The one way to the store in this process. Writes asked for in one turn of the event loop are
+ * committed in one transaction, in order, and resolve after its commit. When the storage fails,
+ * what was not committed is kept and tried again until it works; nothing new is accepted meanwhile.
  */
 export class Writer {
   readonly #options: WriterOptions;
@@ -48,7 +48,9 @@ export class Writer {
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Throws only for a store of a newer version; any other trouble shows in `health` and is retried. */
+  /**
+   * Throws only for a store of a newer version; any other trouble shows in `health` and is retried.
+   */
   constructor(options: WriterOptions) {
     this.#options = options;
     try {
@@ -60,8 +62,9 @@ export class Writer {
   }
 
   /**
-   * Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it alone and rejects. A patient write
-   * nobody waits for: it costs no commit of its own when another one follows soon.
+   * Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it
+   * alone and rejects. A patient write nobody waits for: it costs no commit of its own when another
+   * one follows soon.
    */
   write<T>(run: (tables: Tables) => T, { patient = false } = {}): Promise<T> {
     return this.#enqueue(run, true, patient);
@@ -106,7 +109,10 @@ export class Writer {
     return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#unavailable().message };
   }
 
-  /** Commits what is queued, for at most `withinMs` when the storage does not work; rejects what is left. */
+  /**
+   * Commits what is queued, for at most `withinMs` when the storage does not work; rejects what is
+   * left.
+   */
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
@@ -154,7 +160,10 @@ export class Writer {
     for (const settle of results) settle();
   }
 
-  /** Runs and commits the batch; returns what tells its callers. Throws only when the storage failed. */
+  /**
+   * Runs and commits the batch; returns what tells its callers. Throws only when the storage
+   * failed.
+   */
   #commit(batch: readonly Entry[]): (() => void)[] {
     const connection = this.#open();
     connection.begin();
@@ -198,7 +207,10 @@ export class Writer {
     if (!busy) this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
   }
 
-  /** From here until the storage works again nothing new is accepted; what must not be lost stays queued. */
+  /**
+   * From here until the storage works again nothing new is accepted; what must not be lost stays
+   * queued.
+   */
   #refuse(error: unknown): void {
     const reason = storageFailure(error) ?? (error instanceof Error ? error.message : String(error));
     if (this.#failure?.reason !== reason) {
@@ -210,7 +222,10 @@ export class Writer {
     for (const entry of refused) entry.reject(this.#unavailable());
   }
 
-  /** After a failure the file is opened anew, for it may have been replaced, and a write of some size has to succeed. */
+  /**
+   * After a failure the file is opened anew, for it may have been replaced, and a write of some
+   * size has to succeed.
+   */
   #retry(): void {
     this.#retryTimer = undefined;
     if (this.#failure !== undefined) {

@@ -10,8 +10,9 @@ const macPaths = [
 ];
 
 /**
- * The browser to start: the configured one, that of the system, or Playwright's own download. Rejects with `config_invalid` when the configured
- * one is not there and with `unavailable`, which names how to get one, when there is none.
+ * The browser to start: the configured one, that of the system, or Playwright's own download.
+ * Rejects with `config_invalid` when the configured one is not there and with `unavailable`, which
+ * names how to get one, when there is none.
  */
 export async function findChromium(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {

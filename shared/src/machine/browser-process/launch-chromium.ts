@@ -14,16 +14,23 @@ export type LaunchedBrowser = {
   readonly sandbox: string;
   /** A new folder that it can write. */
   folder(name: string): Promise<string>;
-  /** Ends its processes at once, when it does not answer. It is disconnected then, and closed after that. */
+  /**
+   * Ends its processes at once, when it does not answer. It is disconnected then, and closed after
+   * that.
+   */
   kill(): void;
   /** Ends it, with every process and file of it. */
   close(): Promise<void>;
 };
 
-/** Nothing goes past the proxy: no name is resolved here, no UDP is sent, and the browser does not speak for itself. */
+/**
+ * Nothing goes past the proxy: no name is resolved here, no UDP is sent, and the browser does not
+ * speak for itself.
+ */
 const quiet = [
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-  // Older browsers know the policy by the second name; one passes over the name that it does not know.
+  // Older browsers know the policy by the second name; one passes over the name that it does not
+  // know.
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--disable-quic",
@@ -39,8 +46,8 @@ const startMs = 30_000;
 const closeMs = 5_000;
 
 /**
- * Starts Chromium with its own sandbox, as a user without rights where we are root. Its files are below `parent` only. Rejects with
- * `unavailable`, with the browser's own last words.
+ * Starts Chromium with its own sandbox, as a user without rights where we are root. Its files are
+ * below `parent` only. Rejects with `unavailable`, with the browser's own last words.
  */
 export async function launchChromium(
   parent: string,
@@ -112,7 +119,10 @@ function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): str
   return uid === undefined ? kind : `${kind}, as uid ${uid}`;
 }
 
-/** Playwright chooses a profile folder in the system's own for temporary files, where a crash would leave it: ours takes its place. */
+/**
+ * Playwright chooses a profile folder in the system's own for temporary files, where a crash would
+ * leave it: ours takes its place.
+ */
 function launcherScript(argv: readonly string[], home: string): string {
   return `#!/bin/sh
 for word do
@@ -141,7 +151,8 @@ function environment(home: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: join(home, "home"),
-    // A socket of Chromium's lies there, and the name of a socket may have no more than a hundred characters.
+    // A socket of Chromium's lies there, and the name of a socket may have no more than a hundred
+    // characters.
     TMPDIR: process.platform === "linux" ? "/proc/self/cwd" : join(home, "tmp"),
     LANG: "C.UTF-8",
     ...Object.fromEntries(shown),

@@ -22,7 +22,10 @@ export type RunningBrowser = {
   close(): Promise<void>;
 };
 
-/** Starts the browser, or connects to the one that is configured. Rejects with `unavailable` or `config_invalid`. */
+/**
+ * Starts the browser, or connects to the one that is configured. Rejects with `unavailable` or
+ * `config_invalid`.
+ */
 export async function startBrowser(
   serverFolder: () => Promise<string>,
   proxyUrl: string,
@@ -52,7 +55,10 @@ async function remote(
   return { browser, kind, sandbox, here: isHere(url), folder, kill: () => void close().catch(() => undefined), close };
 }
 
-/** Connects to a browser that runs already. Rejects with `unavailable`; the address may hold a secret and is not told in full. */
+/**
+ * Connects to a browser that runs already. Rejects with `unavailable`; the address may hold a
+ * secret and is not told in full.
+ */
 async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<Browser> {
   const { chromium } = await import("playwright");
   try {
@@ -64,7 +70,9 @@ async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<B
   }
 }
 
-/** Whether an address is one of this machine, whose loopback the browser behind it shares with us. */
+/**
+ * Whether an address is one of this machine, whose loopback the browser behind it shares with us.
+ */
 function isHere(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? "";
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);

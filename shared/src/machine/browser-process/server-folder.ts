@@ -5,8 +5,8 @@ import { unlessMissing } from "../../core/errors.ts";
 import { isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /**
- * A folder of this process below `parent`, for what a browser leaves on the disk. Those of processes that have ended are removed first, with
- * the browsers that outlived them.
+ * A folder of this process below `parent`, for what a browser leaves on the disk. Those of
+ * processes that have ended are removed first, with the browsers that outlived them.
  */
 export async function makeServerFolder(parent: string): Promise<string> {
   await mkdir(parent, { recursive: true });
@@ -28,7 +28,10 @@ export async function sweepServerFolders(parent: string): Promise<void> {
   }
 }
 
-/** Ends every process whose command line names the folder: the browsers themselves, whose children end with them. */
+/**
+ * Ends every process whose command line names the folder: the browsers themselves, whose children
+ * end with them.
+ */
 export function endProcessesOf(folder: string): void {
   if (process.platform !== "linux") return;
   for (const pid of readdirSync("/proc").map(Number))

@@ -5,7 +5,10 @@ import type { Resolve } from "../egress/resolve.ts";
 
 /** What the browser of a server is like and what a conversation may have of it. */
 export type BrowserSettings = {
-  /** Folder for profiles and unfinished downloads; made when it is needed, and left without a trace of this process. */
+  /**
+   * Folder for profiles and unfinished downloads; made when it is needed, and left without a trace
+   * of this process.
+   */
   readonly folder: string;
   readonly policy: EgressPolicy;
   /** The operator's own proxy, which everything goes on to. */
@@ -26,7 +29,9 @@ export type BrowserSettings = {
   readonly locale: string;
   /** A conversation that did nothing for so long loses its browsing. */
   readonly idleMs: number;
-  /** Conversations that browse at a time; with one more, the one idle longest loses its browsing. */
+  /**
+   * Conversations that browse at a time; with one more, the one idle longest loses its browsing.
+   */
   readonly contexts: number;
   /** Tabs of a conversation; those that pages open beyond are closed. */
   readonly tabs: number;

@@ -1,6 +1,9 @@
 import { AppError } from "../../core/errors.ts";
 
-/** The outcome of something that may hang: undefined when it failed or was not done in time. It goes on unobserved then. */
+/**
+ * The outcome of something that may hang: undefined when it failed or was not done in time. It goes
+ * on unobserved then.
+ */
 export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: Timer | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -15,7 +18,10 @@ export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T 
   }
 }
 
-/** The outcome of something that cannot be stopped, unless the signal comes first: then its reason is thrown and the outcome unobserved. */
+/**
+ * The outcome of something that cannot be stopped, unless the signal comes first: then its reason
+ * is thrown and the outcome unobserved.
+ */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const done = new AbortController();
@@ -29,7 +35,10 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** The outcome of something the browser should have done long ago by then; rejects with `unavailable` when it has not, or failed unexpectedly. */
+/**
+ * The outcome of something the browser should have done long ago by then; rejects with
+ * `unavailable` when it has not, or failed unexpectedly.
+ */
 export async function answered<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   try {
     return await abortable(work, AbortSignal.timeout(timeoutMs));

@@ -31,7 +31,10 @@ const closedText = "The tab was closed while it was acted on.";
 
 const dialogOpened = Symbol("dialog opened");
 
-/** Runs an act on a page to its end, to a dialog that holds it up, or to what makes waiting pointless. See `Browsing.act`. */
+/**
+ * Runs an act on a page to its end, to a dialog that holds it up, or to what makes waiting
+ * pointless. See `Browsing.act`.
+ */
 export async function actOn<T>(
   page: Page,
   run: (page: Page) => Promise<T>,
@@ -96,7 +99,10 @@ async function browserGone(page: Page): Promise<void> {
   if (browser?.isConnected() === true) await new Promise<void>((done) => browser.once("disconnected", () => done()));
 }
 
-/** The error page of a failed navigation comes after the failure, and would interrupt the next navigation. */
+/**
+ * The error page of a failed navigation comes after the failure, and would interrupt the next
+ * navigation.
+ */
 async function errorPage(error: unknown, page: Page): Promise<void> {
   if (!(error instanceof Error) || !/net::ERR_(?!ABORTED)/.test(error.message)) return;
   await within(errorPageMs, page.waitForURL(/^chrome-error:/, { waitUntil: "commit" }));

@@ -17,7 +17,10 @@ export interface BrowserEgress {
   revoke(): void;
 }
 
-/** Everything through our proxy, under a name of its own: for a browser that shares this machine's loopback. */
+/**
+ * Everything through our proxy, under a name of its own: for a browser that shares this machine's
+ * loopback.
+ */
 export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, notices: Notices): BrowserEgress {
   const user = proxy.admit((request) => {
     settings.onRequest?.(request);
@@ -28,7 +31,8 @@ export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, noti
     proxy: { server: proxy.url, username, password, bypass: "<-loopback>" },
     guard: async () => undefined,
     async begin(page) {
-      // With the answer to this the browser knows the credentials for what cannot be asked for them, such as a WebSocket.
+      // With the answer to this the browser knows the credentials for what cannot be asked for
+      // them, such as a WebSocket.
       await page.goto(proxyGreeting);
       await page.goto("about:blank");
     },
@@ -37,8 +41,9 @@ export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, noti
 }
 
 /**
- * For a browser elsewhere, which does not reach our proxy: each request is judged as it is made. Redirects and the address that is connected to are
- * beyond this, and up to the network that browser is in.
+ * For a browser elsewhere, which does not reach our proxy: each request is judged as it is made.
+ * Redirects and the address that is connected to are beyond this, and up to the network that
+ * browser is in.
  */
 export function firstHopOnly(settings: BrowserSettings, notices: Notices): BrowserEgress {
   const { policy, upstream, resolve = resolveBySystem } = settings;

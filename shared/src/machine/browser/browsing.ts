@@ -19,7 +19,10 @@ const tabMs = 10_000;
 const contextMs = 30_000;
 const replaceMs = 8_000;
 
-/** Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser does not play along. */
+/**
+ * Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser
+ * does not play along.
+ */
 export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing> {
   const { notices } = deps;
   let now = await answered(contextMs, openSurroundings(deps));
@@ -31,7 +34,10 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     usedAt = performance.now();
     return now;
   };
-  /** Puts an empty tab where a page is that does not come back, or all anew where that page cannot even be closed. */
+  /**
+   * Puts an empty tab where a page is that does not come back, or all anew where that page cannot
+   * even be closed.
+   */
   const replace = async (page: Page): Promise<string> => {
     const { tabs } = now;
     const id = tabs.of(page)?.id;

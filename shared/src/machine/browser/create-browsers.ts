@@ -7,7 +7,10 @@ import { createNotices } from "./notices.ts";
 import { createPageRenderer } from "./render-page.ts";
 import { shareBrowser } from "./shared-browser.ts";
 
-/** What is known of a conversation over the life of its browsing: its last tab's number, and why it has to begin anew. */
+/**
+ * What is known of a conversation over the life of its browsing: its last tab's number, and why it
+ * has to begin anew.
+ */
 type Memory = { tabs: number; lost: string | undefined };
 
 type Entry = { readonly pending: Promise<KeptBrowsing>; ready: KeptBrowsing | undefined };
@@ -15,7 +18,10 @@ type Entry = { readonly pending: Promise<KeptBrowsing>; ready: KeptBrowsing | un
 const longestTickMs = 5_000;
 const closeMs = 10_000;
 
-/** The browser of this process, which is started when a conversation first opens it and ended when none has been for a while. */
+/**
+ * The browser of this process, which is started when a conversation first opens it and ended when
+ * none has been for a while.
+ */
 export function createBrowsers(settings: BrowserSettings): BrowserHost {
   const entries = new Map<string, Entry>();
   const memories = new Map<string, Memory>();
@@ -88,7 +94,10 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
   };
 }
 
-/** Does something again and again, each time so long after the last was done, and keeps no process alive for it. */
+/**
+ * Does something again and again, each time so long after the last was done, and keeps no process
+ * alive for it.
+ */
 function repeat(work: () => Promise<void>, everyMs: number): () => void {
   let stopped = false;
   const next = (): void => {

@@ -10,7 +10,10 @@ export interface Dialogs {
   watch(page: Page): void;
   /** The dialog that holds this page up. */
   open(page: Page): OpenDialog | undefined;
-  /** Resolves when a dialog opens that holds this page up, unless `signal` comes first; never rejects. */
+  /**
+   * Resolves when a dialog opens that holds this page up, unless `signal` comes first; never
+   * rejects.
+   */
   opened(page: Page, signal: AbortSignal): Promise<void>;
   /** Closes what nobody answered, since something else is to be done with the page. */
   settle(page: Page): Promise<void>;

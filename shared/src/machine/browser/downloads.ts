@@ -13,7 +13,10 @@ export type DownloadOptions = {
 
 /** Follows the downloads of one context. */
 export interface Downloads {
-  /** Resolves when none is under way. `began` says that the page has begun one, of which word may still be on its way here. */
+  /**
+   * Resolves when none is under way. `began` says that the page has begun one, of which word may
+   * still be on its way here.
+   */
   settled(began: boolean): Promise<void>;
   /** Stops following, and removes what is unfinished. */
   stop(): Promise<void>;

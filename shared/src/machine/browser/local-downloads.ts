@@ -11,8 +11,9 @@ type Started = { readonly name: string; readonly timer: Timer; mine: boolean; do
 const undecidedMs = 300;
 
 /**
- * Has the browser write this context's downloads to a folder of its own, cancels what is too big or takes too long, and puts the rest into the
- * workspace. Playwright itself tells a download's size only when it is complete, so this speaks the DevTools protocol.
+ * Has the browser write this context's downloads to a folder of its own, cancels what is too big or
+ * takes too long, and puts the rest into the workspace. Playwright itself tells a download's size
+ * only when it is complete, so this speaks the DevTools protocol.
  */
 export async function followLocalDownloads(
   browser: Browser,
@@ -50,7 +51,8 @@ export async function followLocalDownloads(
   session.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
     const download = started.get(guid);
     if (download === undefined) return;
-    // The downloads of every context are told of; those of this one are in its folder, and its page may be closed already.
+    // The downloads of every context are told of; those of this one are in its folder, and its page
+    // may be closed already.
     download.mine ||= [fileOf(guid), `${fileOf(guid)}.crdownload`].some((file) => existsSync(file));
     const { mine, name } = download;
     if (!mine) return state === "inProgress" ? undefined : finish(guid);

@@ -3,24 +3,31 @@ import type { Notices } from "./notices.ts";
 
 const allowed = /^(?:https?:|about:blank(?:[#?]|$)|blob:https?:|chrome-error:)/i;
 
-/** Whether a page may be at this address: http, https, empty, what such a page made itself, or the browser's own error page. */
+/**
+ * Whether a page may be at this address: http, https, empty, what such a page made itself, or the
+ * browser's own error page.
+ */
 function mayBeAt(url: string): boolean {
   return url === "" || url === ":" || allowed.test(url);
 }
 
 /**
- * Keeps the pages of a context from addresses other than of the web. Files are not read; any other (`data:`, `chrome:`) is left as soon
- * as it is committed.
+ * Keeps the pages of a context from addresses other than of the web. Files are not read; any other
+ * (`data:`, `chrome:`) is left as soon as it is committed.
  */
 export interface NavigationGuard {
   watch(page: Page): void;
-  /** Resolves when this page is at no such address any more, with the one it was at since the last call. */
+  /**
+   * Resolves when this page is at no such address any more, with the one it was at since the last
+   * call.
+   */
   left(page: Page): Promise<string | undefined>;
 }
 
 /** Guards a new context, before its first page. */
 export async function guardNavigation(context: BrowserContext, notices: Notices): Promise<NavigationGuard> {
-  // Answered rather than aborted: the error page of an aborted navigation comes late and interrupts the next one.
+  // Answered rather than aborted: the error page of an aborted navigation comes late and interrupts
+  // the next one.
   await context.route("file:///**", (route) => route.fulfill({ status: 403, body: "refused" }));
   const leaving = new WeakMap<Page, { url: string; done: Promise<void> }>();
   const check = (page: Page): void => {

@@ -1,6 +1,9 @@
 const most = 30;
 
-/** What happened by itself, told once. Bounded: the same sentence is counted, and beyond 30 there is only how many more. */
+/**
+ * What happened by itself, told once. Bounded: the same sentence is counted, and beyond 30 there is
+ * only how many more.
+ */
 export interface Notices {
   add(sentence: string): void;
   take(): readonly string[];

@@ -6,7 +6,10 @@ import type { BrowserContext, Download, Page } from "playwright";
 import { countBytes } from "../egress/proxy-relay.ts";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload, notKept } from "./downloads.ts";
 
-/** Fetches what a browser that is not ours has downloaded, by way of Playwright; `folder` is for what is unfinished. */
+/**
+ * Fetches what a browser that is not ours has downloaded, by way of Playwright; `folder` is for
+ * what is unfinished.
+ */
 export function followRemoteDownloads(context: BrowserContext, folder: string, options: DownloadOptions): Downloads {
   const running = new Set<Promise<void>>();
   const watch = (page: Page) =>

@@ -10,7 +10,10 @@ import type { BrowserAndProxy } from "./shared-browser.ts";
 const settleMs = 4_000;
 const longestHtml = 10_000_000;
 
-/** Loads pages in contexts that are thrown away, one after the other: each costs the memory of a whole context. */
+/**
+ * Loads pages in contexts that are thrown away, one after the other: each costs the memory of a
+ * whole context.
+ */
 export interface PageRenderer {
   /** As `BrowserHost.render`. */
   render(url: string, options: RenderOptions): Promise<RenderedPage>;

@@ -7,7 +7,10 @@ import { saveFile } from "../workspace/save-file.ts";
 const mostOfOneName = 1000;
 const longestBytes = 120;
 
-/** Puts a downloaded file into `downloads/` of the workspace under a name of its own, and answers its path there. */
+/**
+ * Puts a downloaded file into `downloads/` of the workspace under a name of its own, and answers
+ * its path there.
+ */
 export async function saveDownload(workspace: Workspace, suggested: string, file: string): Promise<string> {
   const name = downloadName(suggested);
   for (let count = 1; count <= mostOfOneName; count++)
@@ -22,7 +25,10 @@ export async function saveDownload(workspace: Workspace, suggested: string, file
   throw new AppError("conflict", `There are ${mostOfOneName} files named like ${name} in downloads/ already.`);
 }
 
-/** A file name that is safe in any folder, made of what a server suggested: no path, no control or direction characters, not hidden, not long. */
+/**
+ * A file name that is safe in any folder, made of what a server suggested: no path, no control or
+ * direction characters, not hidden, not long.
+ */
 export function downloadName(suggested: string): string {
   const last = suggested.split(/[/\\]/).at(-1) ?? "";
   const clean = last

@@ -10,7 +10,9 @@ export type BrowserAndProxy = { readonly running: RunningBrowser; readonly proxy
 
 /** The one browser of a process, started when it is wanted. */
 export interface SharedBrowser {
-  /** The running one, started when there is none. Rejects with `unavailable` or `config_invalid`. */
+  /**
+   * The running one, started when there is none. Rejects with `unavailable` or `config_invalid`.
+   */
   get(): Promise<BrowserAndProxy>;
   /** Ends the browser until it is wanted again. */
   rest(): Promise<void>;

@@ -36,7 +36,10 @@ export type SurroundingsDeps = {
 
 const closeMs = 5_000;
 
-/** Opens a context whose every request goes through the proxy under a name of its own, with one empty tab. */
+/**
+ * Opens a context whose every request goes through the proxy under a name of its own, with one
+ * empty tab.
+ */
 export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
   const { running, proxy, settings, notices, nextId } = deps;
   const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);

@@ -31,7 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** The argv that locks a shell's script in, its changes of files asked of who is behind descriptor 3. */
+/**
+ * The argv that locks a shell's script in, its changes of files asked of who is behind descriptor 3.
+ */
 function launched(script: string): string[] {
   const rules: LandlockRule[] = [
     ...readable.map((path) => ({ path, access: "read" as const })),

@@ -7,7 +7,10 @@ const sharedMemoryBytes = 64 * megabyte;
 /** Beside /usr: folders on systems that keep them apart, symlinks into /usr elsewhere. */
 const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** Of /etc only what programs need to start, to know time zones, fonts, certificates and how their windows look, and to name users. */
+/**
+ * Of /etc only what programs need to start, to know time zones, fonts, certificates and how their
+ * windows look, and to name users.
+ */
 export const readableEtc = [
   "X11/app-defaults",
   "alternatives",
@@ -48,9 +51,10 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty"].map((name) 
 export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...readableEtc, ...devices];
 
 /**
- * The whole view of a confined process, as arguments of bwrap: system folders read-only, the workspace at its own path, sized
- * temporary folders, its own user, PID, IPC, UTS and network namespaces, no capability, no further user namespace, nothing else of
- * the host. `mounts` come after the workspace.
+ * The whole view of a confined process, as arguments of bwrap: system folders read-only, the
+ * workspace at its own path, sized temporary folders, its own user, PID, IPC, UTS and network
+ * namespaces, no capability, no further user namespace, nothing else of the host. `mounts` come
+ * after the workspace.
  */
 export async function bwrapProfile(workspace: string, mounts: readonly string[]): Promise<string[]> {
   return [

@@ -16,9 +16,9 @@ import { admitView } from "./made-view.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 
 /**
- * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace and become nobody, so that one
- * unprivileged profile serves both cases and the number of processes is counted per sandbox. `out` is the way out of commands that are not
- * given one of their own.
+ * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace
+ * and become nobody, so that one unprivileged profile serves both cases and the number of processes
+ * is counted per sandbox. `out` is the way out of commands that are not given one of their own.
  */
 export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const bwrap = findProgram("bwrap");
@@ -64,7 +64,8 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
         refused: guard.loosen,
         leader: secondOfNamespace,
         end(started) {
-          // Until the first process of the namespace has asked for it, bwrap's death is not its own.
+          // Until the first process of the namespace has asked for it, bwrap's death is not its
+          // own.
           for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
         },
         release: guard.release,
@@ -79,8 +80,8 @@ const pauseMs = 1;
 const noBridge: ProxyBridge = { mounts: [], moved: [], inner: [], env: {} };
 
 /**
- * The command's environment, which is made inside: variables of the loader or the shell in it are no matter of ours, nor of bwrap's. In a pipe, since
- * everybody can read a command line.
+ * The command's environment, which is made inside: variables of the loader or the shell in it are
+ * no matter of ours, nor of bwrap's. In a pipe, since everybody can read a command line.
  */
 function environmentArgv(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
@@ -96,7 +97,10 @@ function secondOfNamespace(started: number): number | undefined {
   return descendants(readProcessTable(), started).find((pid) => innerPid(pid) === 2);
 }
 
-/** Gives a program arguments by a pipe of ours, each ended by NUL, and closes it. A program that has gone says itself why. */
+/**
+ * Gives a program arguments by a pipe of ours, each ended by NUL, and closes it. A program that has
+ * gone says itself why.
+ */
 async function tellArguments(end: number, argv: readonly string[]): Promise<void> {
   const bytes = Buffer.from(argv.map((argument) => `${argument}\0`).join(""));
   try {

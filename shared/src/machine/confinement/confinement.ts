@@ -2,7 +2,10 @@ import type { ControlGroup } from "../memory/control-group.ts";
 import type { SandboxUser } from "../process/step-down.ts";
 import type { SandboxLimits, SandboxPaths, SandboxProxy, SandboxTier } from "../sandbox/sandbox.ts";
 
-/** A command with everything that was left open decided: `workspace` has no symlinks in it, `limits` are whole. */
+/**
+ * A command with everything that was left open decided: `workspace` has no symlinks in it, `limits`
+ * are whole.
+ */
 export type ConfinedCommand = {
   readonly argv: readonly string[];
   readonly workspace: string;
@@ -21,8 +24,9 @@ export type WrappedCommand = {
   /** How many pipes to us it finds as descriptors 3, 4, …; none when left out. */
   readonly pipes?: number;
   /**
-   * Looks at what the command has been given before it may run; `ends` are ours of the pipes. False when what was started ended before, and has said why;
-   * rejects when that is not what the command is to have.
+   * Looks at what the command has been given before it may run; `ends` are ours of the pipes. False
+   * when what was started ended before, and has said why; rejects when that is not what the command
+   * is to have.
    */
   admit?(ends: readonly number[]): Promise<boolean>;
   /** Told when nothing was admitted. Answers whether wrapping once more may do better. */
@@ -35,7 +39,10 @@ export type WrappedCommand = {
   release(): Promise<void>;
 };
 
-/** One way to confine commands. Made by its tier's function, which throws the reason when this machine lacks what it needs. */
+/**
+ * One way to confine commands. Made by its tier's function, which throws the reason when this
+ * machine lacks what it needs.
+ */
 export interface Confinement {
   readonly tier: SandboxTier;
   /** What it holds back, in a few words for people. */

@@ -15,14 +15,23 @@ import { findProbeFolder, probe } from "./probe.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
 
-/** `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none; `off` confines nothing. */
+/**
+ * `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none;
+ * `off` confines nothing.
+ */
 export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
 
 export type SandboxOptions = {
   readonly mode: SandboxMode;
-  /** The workspaces' home: tiers are tried out in a folder below it, or elsewhere while it cannot be written. Made when it does not exist. */
+  /**
+   * The workspaces' home: tiers are tried out in a folder below it, or elsewhere while it cannot be
+   * written. Made when it does not exist.
+   */
   readonly folder: string;
-  /** Domains that commands may reach, through the proxy of tier `srt`; no other tier lets anything out. */
+  /**
+   * Domains that commands may reach, through the proxy of tier `srt`; no other tier lets anything
+   * out.
+   */
   readonly network?: { readonly allow: readonly string[] };
   /** Bounds of commands that name none of their own. */
   readonly limits?: Partial<SandboxLimits>;
@@ -33,8 +42,9 @@ type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch
 type Candidate = { readonly name: string; open(): Promise<Confinement> };
 
 /**
- * Decides once how commands are confined: each tier in turn has to run a command and to refuse a forbidden read and write. Never
- * throws for want of a sandbox: the answer then has tier `none`, whose `description` tells what each tier lacked.
+ * Decides once how commands are confined: each tier in turn has to run a command and to refuse a
+ * forbidden read and write. Never throws for want of a sandbox: the answer then has tier `none`,
+ * whose `description` tells what each tier lacked.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { path, note } = await findProbeFolder(options.folder);

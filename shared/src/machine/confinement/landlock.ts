@@ -6,7 +6,10 @@ import { readableEtc } from "./bwrap-profile.ts";
 import type { Confinement } from "./confinement.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
 
-/** From here on truncation can be refused; from the second on also signals to processes of the same user outside. */
+/**
+ * From here on truncation can be refused; from the second on also signals to processes of the same
+ * user outside.
+ */
 const lowestAbi = { asNobody: 3, asOurselves: 6 };
 
 const readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", ...readableEtc];
@@ -14,8 +17,9 @@ const exact = true;
 const devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /**
- * Confinement by Landlock and a filter that refuses sockets, for machines without user namespaces. It has no /tmp, no process list and
- * no protected names: what it lacks, it lacks by refusing, protected names excepted.
+ * Confinement by Landlock and a filter that refuses sockets, for machines without user namespaces.
+ * It has no /tmp, no process list and no protected names: what it lacks, it lacks by refusing,
+ * protected names excepted.
  */
 export function createLandlock(): Confinement {
   const abi = process.platform === "linux" ? landlockAbi() : 0;

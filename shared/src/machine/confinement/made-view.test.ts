@@ -10,7 +10,10 @@ const mount = (id: number, parent: number, device: string, root: string, at: str
   at,
 });
 
-/** A machine with /home on a disk of its own, something mounted inside the workspace, and a mount that another one covers. */
+/**
+ * A machine with /home on a disk of its own, something mounted inside the workspace, and a mount
+ * that another one covers.
+ */
 const host = [
   mount(1, 0, "8:1", "/@", "/"),
   mount(2, 1, "8:2", "/", "/home"),

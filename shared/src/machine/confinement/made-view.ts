@@ -5,7 +5,9 @@ import { isWithin, type Mount, readMounts, shownAt } from "../kernel/mount-table
 
 /** What a view is to have of this machine. */
 export type OrderedView = {
-  /** The system's own folders and files, where there are such; what they are no sandbox can change. */
+  /**
+   * The system's own folders and files, where there are such; what they are no sandbox can change.
+   */
   readonly system: readonly string[];
   /** Folders and files beside those, which others may change. */
   readonly shown: readonly string[];
@@ -25,10 +27,11 @@ const made = z.object({ "child-pid": z.int() });
 export type ViewGate = { readonly info: number; readonly filterEnd: number; readonly filter: Uint8Array };
 
 /**
- * Lets a command run once its view is made and shows what was ordered and nothing else, and answers the first process in it; undefined when bwrap gave up,
- * which it says on its standard error. The command is held by its filter, which bwrap reads when all is mounted and without which it runs nothing:
- * should this process end first, nothing is let run. Rejects with `sandbox_unavailable` when the view is another, which means that names were changed under
- * the hands of bwrap.
+ * Lets a command run once its view is made and shows what was ordered and nothing else, and answers
+ * the first process in it; undefined when bwrap gave up, which it says on its standard error. The
+ * command is held by its filter, which bwrap reads when all is mounted and without which it runs
+ * nothing: should this process end first, nothing is let run. Rejects with `sandbox_unavailable`
+ * when the view is another, which means that names were changed under the hands of bwrap.
  */
 export async function admitView({ info, filterEnd, filter }: ViewGate, ordered: OrderedView) {
   try {
@@ -68,8 +71,9 @@ function mountsOf(pid: number): Mount[] | undefined {
 }
 
 /**
- * What is wrong with a view: undefined when all that was ordered is there, and nothing else of this machine is, and each mount shows what lies at that very
- * place; `unfinished` while bwrap is at work.
+ * What is wrong with a view: undefined when all that was ordered is there, and nothing else of this
+ * machine is, and each mount shows what lies at that very place; `unfinished` while bwrap is at
+ * work.
  */
 export function faultOf(view: readonly Mount[], host: readonly Mount[], ordered: OrderedView): string | undefined {
   const { system, shown, moved } = ordered;

@@ -2,7 +2,10 @@ import { unprivilegedUser } from "../process/step-down.ts";
 import type { Confinement } from "./confinement.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
 
-/** No confinement at all, for those who ask for it by name: limits, a built environment and never root are all that is left. */
+/**
+ * No confinement at all, for those who ask for it by name: limits, a built environment and never
+ * root are all that is left.
+ */
 export function createUnconfined(): Confinement {
   const user = unprivilegedUser();
   return {

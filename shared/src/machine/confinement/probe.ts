@@ -21,8 +21,9 @@ exit 0
 `;
 
 /**
- * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command must run, not as root, and write its
- * own workspace, but neither read, write nor open to others what is beside it. Rejects with the reason otherwise; answers what it lacks besides.
+ * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command
+ * must run, not as root, and write its own workspace, but neither read, write nor open to others
+ * what is beside it. Rejects with the reason otherwise; answers what it lacks besides.
  */
 export async function probe(confinement: Confinement, home: string): Promise<string[]> {
   const base = await makeOwnedFolder(await realpath(home), ".probe");
@@ -105,8 +106,9 @@ const someBytes = 8192;
 export type ProbeFolder = { readonly path: string; readonly note?: string };
 
 /**
- * The workspaces' home, or a temporary folder where that cannot be written at the moment: a full or read-only disk says nothing about how commands can be
- * confined, and is mended while the server runs.
+ * The workspaces' home, or a temporary folder where that cannot be written at the moment: a full or
+ * read-only disk says nothing about how commands can be confined, and is mended while the server
+ * runs.
  */
 export async function findProbeFolder(home: string): Promise<ProbeFolder> {
   const cause = await whyNotWritable(home);

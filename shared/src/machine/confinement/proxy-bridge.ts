@@ -4,7 +4,9 @@ import type { SandboxProxy } from "../sandbox/sandbox.ts";
 const port = 3128;
 const inside = "/egress.sock";
 
-/** Carries the loopback port to the proxy's socket, waits until it listens, and becomes the command. */
+/**
+ * Carries the loopback port to the proxy's socket, waits until it listens, and becomes the command.
+ */
 const script = `
 (socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256 UNIX-CONNECT:${inside} </dev/null >/dev/null 2>&1 &)
 for attempt in {1..200}; do
@@ -14,7 +16,10 @@ done
 exec "$@"
 `;
 
-/** What leads a process without a network of its own to a proxy: arguments of bwrap, what runs before the command, and variables. */
+/**
+ * What leads a process without a network of its own to a proxy: arguments of bwrap, what runs
+ * before the command, and variables.
+ */
 export type ProxyBridge = {
   readonly mounts: readonly string[];
   readonly moved: readonly { readonly at: string; readonly source: string }[];

@@ -19,9 +19,9 @@ export function temporaryIn(workspace: string): string {
 }
 
 /**
- * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the command leaves behind and ends it with
- * the command or with us. `confine` is the argv that locks in what follows it,
- * and asks it about changes of files.
+ * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the
+ * command leaves behind and ends it with the command or with us. `confine` is the argv that locks
+ * in what follows it, and asks it about changes of files.
  */
 export async function superviseCommand(
   command: ConfinedCommand,
@@ -57,7 +57,10 @@ function besideOthers(limits: SandboxLimits, user: SandboxUser | undefined): San
 const inTurn = createKeyedQueue();
 const sharers = new Map<string, number>();
 
-/** Makes the folder for one command more; the returned function removes it with the last command of this process that shares it. */
+/**
+ * Makes the folder for one command more; the returned function removes it with the last command of
+ * this process that shares it.
+ */
 function shareTemporary(path: string, user: SandboxUser | undefined): Promise<() => Promise<void>> {
   return inTurn(path, async () => {
     await makeTemporary(path);

@@ -25,8 +25,9 @@ export type Connected = {
 export type Connect = (hop: Hop) => Promise<Connected>;
 
 /**
- * Connects to the very addresses that were checked: the name is resolved once, inside the connection's own look-up, so a name that changes its
- * address between check and use gains nothing. Connections are not kept.
+ * Connects to the very addresses that were checked: the name is resolved once, inside the
+ * connection's own look-up, so a name that changes its address between check and use gains nothing.
+ * Connections are not kept.
  */
 export function connectDirectly(deps: { readonly policy: EgressPolicy; readonly resolve: Resolve }): Connect {
   return ({ url, headers, body, signal }) =>
@@ -69,8 +70,8 @@ function flat(headers: http.IncomingHttpHeaders): Record<string, string> {
 }
 
 /**
- * Makes hops by way of an HTTP proxy. It resolves names itself, so the check here covers what this machine resolves them to; a name that only the
- * proxy knows is left to the proxy's own rules.
+ * Makes hops by way of an HTTP proxy. It resolves names itself, so the check here covers what this
+ * machine resolves them to; a name that only the proxy knows is left to the proxy's own rules.
  */
 export function connectByProxy(deps: {
   readonly policy: EgressPolicy;

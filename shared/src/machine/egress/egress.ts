@@ -33,15 +33,19 @@ export type EgressResponse = {
 /** The one way out for tools that read the web. */
 export interface Egress {
   /**
-   * Makes a request within the policy: every hop is checked, and the address that was checked is the one connected to. Rejects with
-   * `invalid_input`, `forbidden`, `too_large`, `timeout` or `unavailable`, or with the signal's own reason.
+   * Makes a request within the policy: every hop is checked, and the address that was checked is
+   * the one connected to. Rejects with `invalid_input`, `forbidden`, `too_large`, `timeout` or
+   * `unavailable`, or with the signal's own reason.
    */
   fetch(request: EgressRequest): Promise<EgressResponse>;
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** `resolve` is the system's when left out. With a proxy, names that this machine cannot resolve are left to the proxy. */
+/**
+ * `resolve` is the system's when left out. With a proxy, names that this machine cannot resolve are
+ * left to the proxy.
+ */
 export function createEgress(
   policy: EgressPolicy,
   options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},

@@ -3,8 +3,8 @@ import { AppError } from "../../core/errors.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 /**
- * Where requests may go. Hosts are written as in a URL, with or without `:port`; `deny` and `only` also take `*.example.com`, which means the
- * names below it and itself.
+ * Where requests may go. Hosts are written as in a URL, with or without `:port`; `deny` and `only`
+ * also take `*.example.com`, which means the names below it and itself.
  */
 export type EgressPolicy = {
   /** Hosts, each by its own name, that may be reached although their address is not public. */
@@ -16,8 +16,9 @@ export type EgressPolicy = {
 };
 
 /**
- * The URL when a request may be made to it as far as its text tells: http or https, no user or password in it, a host the lists let through
- * and, where the host is an address, a public one. Throws `invalid_input` or `forbidden` otherwise.
+ * The URL when a request may be made to it as far as its text tells: http or https, no user or
+ * password in it, a host the lists let through and, where the host is an address, a public one.
+ * Throws `invalid_input` or `forbidden` otherwise.
  */
 export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
   const url = URL.parse(String(text));
@@ -32,12 +33,16 @@ export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
     throw new AppError("forbidden", `The host ${url.host} is not on the list of hosts that may be reached.`);
   const literal = bare(url.hostname);
   if (isIP(literal) !== 0) admitAddresses(url, [literal], policy);
-  // These names are this machine by definition (RFC 6761), whatever a resolver or a proxy makes of them.
+  // These names are this machine by definition (RFC 6761), whatever a resolver or a proxy makes of
+  // them.
   if (/(?:^|\.)localhost\.?$/.test(literal)) admitAddresses(url, ["127.0.0.1"], policy);
   return url;
 }
 
-/** Throws `forbidden` unless every address that the URL's host has is public, or the host is allowed by its name. */
+/**
+ * Throws `forbidden` unless every address that the URL's host has is public, or the host is allowed
+ * by its name.
+ */
 export function admitAddresses(url: URL, addresses: readonly string[], policy: EgressPolicy): void {
   if (policy.allow.some((entry) => covers(entry, url))) return;
   if (!addresses.every(isPublicAddress))

@@ -2,7 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
 
-/** One thing that was asked of the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is why it was not let through. */
+/**
+ * One thing that was asked of the proxy: `target` is a URL, or `host:port` of a tunnel. `refused`
+ * is why it was not let through.
+ */
 export type ProxiedRequest = { readonly method: string; readonly target: string; readonly refused: string | undefined };
 
 /** Told of each request of a user, before anything of it leaves when it passes. */

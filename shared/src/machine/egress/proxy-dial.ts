@@ -4,7 +4,10 @@ import { AppError } from "../../core/errors.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
 import { type Resolve, resolveChecked } from "./resolve.ts";
 
-/** A proxy of the operator's, as it is configured: a URL with or without credentials, or the credentials apart. */
+/**
+ * A proxy of the operator's, as it is configured: a URL with or without credentials, or the
+ * credentials apart.
+ */
 export type UpstreamProxy = {
   readonly server: string;
   readonly username?: string | undefined;
@@ -23,8 +26,8 @@ export type DialDeps = {
 };
 
 /**
- * The URL, when the policy lets it through and its port is one that the web uses: 80, 443, or any from 1024 on. A host that is allowed with its port
- * may have any. Throws as `admitUrl` does.
+ * The URL, when the policy lets it through and its port is one that the web uses: 80, 443, or any
+ * from 1024 on. A host that is allowed with its port may have any. Throws as `admitUrl` does.
  */
 export function admitTarget(text: string, policy: EgressPolicy): URL {
   const url = admitUrl(text, policy);
@@ -34,7 +37,8 @@ export function admitTarget(text: string, policy: EgressPolicy): URL {
 }
 
 /**
- * The addresses to connect to for an admitted URL, all of them checked. Empty when an upstream proxy is to resolve a name that this machine cannot.
+ * The addresses to connect to for an admitted URL, all of them checked. Empty when an upstream
+ * proxy is to resolve a name that this machine cannot.
  */
 export async function addressesOf(url: URL, deps: DialDeps): Promise<readonly string[]> {
   const literal = url.hostname.replace(/^\[|\]$/g, "");
@@ -76,7 +80,10 @@ export function parseUpstream({ server, username, password }: UpstreamProxy): Up
   return { url, authorization };
 }
 
-/** A connection to the upstream proxy itself. Its address is the operator's word and not asked of the policy. */
+/**
+ * A connection to the upstream proxy itself. Its address is the operator's word and not asked of
+ * the policy.
+ */
 export function dialUpstream({ url }: Upstream, connectMs: number): Promise<Socket> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const secure = url.protocol === "https:";

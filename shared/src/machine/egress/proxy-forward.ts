@@ -6,7 +6,9 @@ import { AppError } from "../../core/errors.ts";
 import type { DialDeps } from "./proxy-dial.ts";
 import { countBytes } from "./proxy-relay.ts";
 
-/** Headers between two hops, those for the proxy itself, and the one the target's name goes into. */
+/**
+ * Headers between two hops, those for the proxy itself, and the one the target's name goes into.
+ */
 const hopHeaders: ReadonlySet<string> = new Set([
   "connection",
   "host",
@@ -19,7 +21,10 @@ const hopHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Passes a request for an admitted http URL on, and its answer back. Rejects with `timeout` or `unavailable`. */
+/**
+ * Passes a request for an admitted http URL on, and its answer back. Rejects with `timeout` or
+ * `unavailable`.
+ */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -55,7 +60,8 @@ function send(
       path: upstream === undefined ? `${url.pathname}${url.search}` : url.href,
       headers: {
         ...withoutHopHeaders(request.rawHeaders),
-        // The target is what was admitted; a Host that says otherwise is not passed on (RFC 9112, 3.2.2).
+        // The target is what was admitted; a Host that says otherwise is not passed on (RFC 9112,
+        // 3.2.2).
         host: url.host,
         ...(upstream?.authorization !== undefined && { "proxy-authorization": upstream.authorization }),
       },

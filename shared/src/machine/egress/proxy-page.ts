@@ -8,7 +8,10 @@ export type ProxyAnswer = { readonly status: number; readonly text: string };
 /** The answer to those without credentials. */
 export const needsCredentials: ProxyAnswer = { status: 407, text: "This proxy needs credentials." };
 
-/** The answer for a request that failed: 403 when it was refused, 504 when it took too long, 502 otherwise. */
+/**
+ * The answer for a request that failed: 403 when it was refused, 504 when it took too long, 502
+ * otherwise.
+ */
 export function failureAnswer(error: unknown): ProxyAnswer {
   const { code, message } = publicError(error);
   if (code === "forbidden" || code === "invalid_input") return { status: 403, text: message };

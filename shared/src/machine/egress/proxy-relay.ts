@@ -2,7 +2,10 @@ import type { Socket } from "node:net";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** Copies between two connections until either ends, both being closed then. `cut` when more came back than is let through. */
+/**
+ * Copies between two connections until either ends, both being closed then. `cut` when more came
+ * back than is let through.
+ */
 export async function relay(
   client: Socket,
   target: Socket,
@@ -14,7 +17,8 @@ export async function relay(
   };
   for (const socket of [client, target]) {
     socket.setTimeout(idleMs, end);
-    // Each of two pipelines watches both sockets from several sides, which looks like a leak to Node's count.
+    // Each of two pipelines watches both sockets from several sides, which looks like a leak to
+    // Node's count.
     socket.setMaxListeners(30);
   }
   let cut = false;

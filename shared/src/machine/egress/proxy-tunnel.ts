@@ -7,13 +7,16 @@ const longestHead = 16_384;
 
 /** The admitted URL that `host:port` of a CONNECT stands for. Throws as `admitTarget` does. */
 export function tunnelTarget(authority: string, policy: DialDeps["policy"]): URL {
-  // The scheme is not known: it decides only what a missing port would be, and there is none missing.
+  // The scheme is not known: it decides only what a missing port would be, and there is none
+  // missing.
   if (!/^(?:\[[\da-f:.]+\]|[^\s/:@?#]+):\d{1,5}$/i.test(authority))
     throw new AppError("invalid_input", `${JSON.stringify(authority.slice(0, 200))} is not a host and port.`);
   return admitTarget(`https://${authority}`, policy);
 }
 
-/** Connects to an admitted target at one of its addresses. Rejects with `timeout` or `unavailable`. */
+/**
+ * Connects to an admitted target at one of its addresses. Rejects with `timeout` or `unavailable`.
+ */
 export async function dialTunnel(url: URL, addresses: readonly string[], deps: DialDeps): Promise<Socket> {
   const port = Number(url.port || 443);
   if (deps.upstream === undefined) return await dialFirst(addresses, port, deps.connectMs);
@@ -48,14 +51,18 @@ async function askForTunnel(
   const credentials = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`);
   const { head, rest } = await readHead(socket, timeoutMs);
-  // Back in front of what is still to come, once nobody listens: a listener would be given them again, and put them back again.
+  // Back in front of what is still to come, once nobody listens: a listener would be given them
+  // again, and put them back again.
   if (rest.length > 0) socket.unshift(rest);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
   if (status < 200 || status > 299)
     throw new AppError("unavailable", `The proxy on the way answered ${status} for ${authority}.`);
 }
 
-/** The head of an answer, and what came with it of the bytes behind. The socket is paused, without a listener. */
+/**
+ * The head of an answer, and what came with it of the bytes behind. The socket is paused, without a
+ * listener.
+ */
 function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {
   return new Promise((resolve, reject) => {
     let read = Buffer.alloc(0);

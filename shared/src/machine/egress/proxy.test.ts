@@ -44,7 +44,10 @@ function endless(): ReadableStream {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64_000)) });
 }
 
-/** What comes back for the bytes of a request, up to where the other side closes or `until` has come. */
+/**
+ * What comes back for the bytes of a request, up to where the other side closes or `until` has
+ * come.
+ */
 function exchange(
   text: string,
   { through = proxy, until = "\r\n\r\n" }: { through?: EgressProxy; until?: string } = {},

@@ -39,13 +39,18 @@ export type ProxyOptions = {
 };
 
 /**
- * A forward proxy on loopback for programs that make their own connections, such as a browser. What passes is admitted by the policy on the
- * address that is then connected to, each request, tunnel and redirect for itself.
+ * A forward proxy on loopback for programs that make their own connections, such as a browser. What
+ * passes is admitted by the policy on the address that is then connected to, each request, tunnel
+ * and redirect for itself.
  */
 export interface EgressProxy {
-  /** `http://127.0.0.1:PORT`, without credentials; the path of the socket where it listens on one. */
+  /**
+   * `http://127.0.0.1:PORT`, without credentials; the path of the socket where it listens on one.
+   */
   readonly url: string;
-  /** Lets one more user in, by a name and password of its own; `tell` hears of each of its requests. */
+  /**
+   * Lets one more user in, by a name and password of its own; `tell` hears of each of its requests.
+   */
   admit(tell: TellRequest): ProxyUser;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -53,7 +58,10 @@ export interface EgressProxy {
 
 type Handling = DialDeps & ProxyLimits;
 
-/** Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` for an upstream proxy that is none. */
+/**
+ * Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` for an
+ * upstream proxy that is none.
+ */
 export async function startEgressProxy(options: ProxyOptions): Promise<EgressProxy> {
   const handling: Handling = {
     ...defaultLimits,

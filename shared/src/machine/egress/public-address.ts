@@ -20,7 +20,10 @@ const blocked4 = [
   "240.0.0.0/4",
 ];
 
-/** Parts of 2000::/3 that are no place on the internet or carry an IPv4 address inside: Teredo and its kin, documentation, 6to4. */
+/**
+ * Parts of 2000::/3 that are no place on the internet or carry an IPv4 address inside: Teredo and
+ * its kin, documentation, 6to4.
+ */
 const blocked6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 const nonPublic4 = blockList(blocked4, "ipv4");
@@ -28,8 +31,9 @@ const nonPublic6 = blockList(blocked6, "ipv6");
 const global6 = blockList(["2000::/3"], "ipv6");
 
 /**
- * Whether an address (as text, without brackets) is one of the public internet. Everything else is refused: private, loopback, link-local,
- * metadata, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, NAT64, 6to4, Teredo), for what they reach depends on the network.
+ * Whether an address (as text, without brackets) is one of the public internet. Everything else is
+ * refused: private, loopback, link-local, metadata, multicast, reserved, and IPv6 forms that carry
+ * an IPv4 address (mapped, NAT64, 6to4, Teredo), for what they reach depends on the network.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);

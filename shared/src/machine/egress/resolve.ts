@@ -10,7 +10,10 @@ export async function resolveBySystem(host: string): Promise<readonly string[]> 
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The addresses of the URL's host, checked. Rejects with `forbidden`, or `unavailable` when there are none. */
+/**
+ * The addresses of the URL's host, checked. Rejects with `forbidden`, or `unavailable` when there
+ * are none.
+ */
 export async function resolveChecked(
   url: URL,
   { policy, resolve }: { readonly policy: EgressPolicy; readonly resolve: Resolve },

@@ -1,6 +1,8 @@
 import { callNumber, type Processor, type SystemCall } from "./syscall-numbers.ts";
 
-/** What a call names: a path below a folder, or with no path the descriptor in the folder's place. */
+/**
+ * What a call names: a path below a folder, or with no path the descriptor in the folder's place.
+ */
 export type NamedFile = {
   /** A descriptor of the caller's, or `workingFolder`. */
   readonly folder: number;
@@ -69,10 +71,16 @@ const readers = {
   utimensat: ([folder, path, at, flags]) => made(belowOrHeld(folder, path, flags), times(at, "nanoseconds"), flags),
 } as const satisfies Partial<Record<SystemCall, (words: Words) => AttributeCall>>;
 
-/** The calls that change a file's mode, owner or times; those for its extended attributes are refused altogether. */
+/**
+ * The calls that change a file's mode, owner or times; those for its extended attributes are
+ * refused altogether.
+ */
 export const attributeCalls = Object.keys(readers) as readonly (keyof typeof readers)[];
 
-/** Reads such calls from their numbers on a processor and their six arguments; undefined for any other. */
+/**
+ * Reads such calls from their numbers on a processor and their six arguments; undefined for any
+ * other.
+ */
 export function attributeCallReader(processor: Processor): (number: number, words: Words) => AttributeCall | undefined {
   const byNumber = new Map(attributeCalls.map((call) => [callNumber(call, processor), readers[call]]));
   return (number, words) => byNumber.get(number)?.(words);

@@ -24,7 +24,8 @@ const capabilityVersion = 0x20080522;
 const nothing = new Uint8Array(1);
 
 /**
- * Calls on files that `node:fs` has not, made by this thread and, once it `actsAs` another, with that user's rights only. Each throws `CallError`.
+ * Calls on files that `node:fs` has not, made by this thread and, once it `actsAs` another, with
+ * that user's rights only. Each throws `CallError`.
  */
 export function createFileCalls(processor: Processor) {
   // Of this thread, so to be asked for in it.
@@ -41,7 +42,10 @@ export function createFileCalls(processor: Processor) {
     return checked(libc().syscall(BigInt(number), one, two, three, four));
   };
   return {
-    /** Holds a file without opening it. `path` ends in a 0; what it leads through in /proc is followed only with `magic`. */
+    /**
+     * Holds a file without opening it. `path` ends in a 0; what it leads through in /proc is
+     * followed only with `magic`.
+     */
     hold(folder: number, path: Uint8Array, { follow, magic }: { readonly follow: boolean; readonly magic: boolean }) {
       const flags = openPath | closeOnExec | (follow ? 0 : constants.O_NOFOLLOW);
       const how = new BigUint64Array([BigInt(flags), 0n, magic ? 0n : noMagicLinks]);
@@ -59,7 +63,10 @@ export function createFileCalls(processor: Processor) {
     /** Reads at an address of what is open; fewer bytes where it ends. */
     readAt: (descriptor: number, into: Uint8Array, address: bigint) =>
       checked(libc().pread(descriptor, ptr(into), BigInt(into.length), BigInt.asIntN(64, address))),
-    /** Gives this thread, and no other of the process, the rights of a user on files. Cannot be undone. */
+    /**
+     * Gives this thread, and no other of the process, the rights of a user on files. Cannot be
+     * undone.
+     */
     actAs(uid: number, gid: number) {
       call("setgroups", 0n, 0n);
       for (const [name, id] of [["setfsgid", gid] as const, ["setfsuid", uid] as const]) {

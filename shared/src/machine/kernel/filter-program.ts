@@ -1,10 +1,16 @@
 import { callNumber, firstUnknownCall, type Processor, type SystemCall } from "./syscall-numbers.ts";
 
-/** A call that is refused, always or by one of its arguments, or answered by whoever listens to the filter. */
+/**
+ * A call that is refused, always or by one of its arguments, or answered by whoever listens to the
+ * filter.
+ */
 export type Refusal = {
   readonly call: SystemCall;
   readonly errno: number | "asked";
-  /** Refused only where the argument's lower word, masked, is (or, with `others`, is not) one of the values. */
+  /**
+   * Refused only where the argument's lower word, masked, is (or, with `others`, is not) one of the
+   * values.
+   */
   readonly when?: {
     readonly argument: number;
     readonly mask?: number;
@@ -27,7 +33,10 @@ const withErrno = 0x00050000;
 const askListener = 0x7fc00000;
 const noSuchCall = withErrno | 38;
 
-/** Offsets in `struct seccomp_data`; both processors are little-endian, so an argument's lower word comes first. */
+/**
+ * Offsets in `struct seccomp_data`; both processors are little-endian, so an argument's lower word
+ * comes first.
+ */
 const numberOffset = 0;
 const architectureOffset = 4;
 const argumentsOffset = 16;
@@ -35,8 +44,9 @@ const argumentsOffset = 16;
 const architectures: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 /**
- * A seccomp program (array of `struct sock_filter`) that answers each refusal with its error and lets all else through. What is called by
- * another processor's numbers (i386 on x86-64) ends the process; calls newer than our table, and x32's, do not exist in it.
+ * A seccomp program (array of `struct sock_filter`) that answers each refusal with its error and
+ * lets all else through. What is called by another processor's numbers (i386 on x86-64) ends the
+ * process; calls newer than our table, and x32's, do not exist in it.
  */
 export function filterProgram(processor: Processor, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {
   const program: readonly Instruction[] = [

@@ -9,7 +9,10 @@ const restrict = 446n;
 const askVersion = 1n;
 const pathBeneath = 1n;
 
-/** Constants of the kernel's `linux/landlock.h`: access to files, by the ABI version that introduced it. */
+/**
+ * Constants of the kernel's `linux/landlock.h`: access to files, by the ABI version that introduced
+ * it.
+ */
 const fileAccessByAbi: readonly (readonly [abi: number, bits: bigint])[] = [
   [1, 0x1fffn],
   [2, 1n << 13n],
@@ -23,7 +26,10 @@ const onFiles = (1n << 0n) | (1n << 1n) | (1n << 2n) | (1n << 14n) | (1n << 15n)
 const scopes = 0b11n;
 const scopesAbi = 6;
 
-/** What may be done with what lies below a path; `list` is to see names alone. `exact`: others may change its names, so what is opened has to be at that very path. */
+/**
+ * What may be done with what lies below a path; `list` is to see names alone. `exact`: others may
+ * change its names, so what is opened has to be at that very path.
+ */
 export type LandlockRule = { readonly path: string; readonly access: "list" | "read" | "write"; readonly exact?: true };
 
 /** A path to allow, already open. */
@@ -38,7 +44,10 @@ export function landlockAbi(): number {
   return Math.max(0, Number(libc().syscall(createRuleset, 0n, 0n, askVersion, 0n)));
 }
 
-/** Locks this thread and all it starts into the given paths. Cannot be undone; throws when any part fails. */
+/**
+ * Locks this thread and all it starts into the given paths. Cannot be undone; throws when any part
+ * fails.
+ */
 export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
   const { syscall } = libc();
   const attribute = rulesetAttribute(abi);
@@ -54,7 +63,10 @@ export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
   closeSync(Number(ruleset));
 }
 
-/** `struct landlock_ruleset_attr`: everything this ABI can hold back is held back. TCP is left to the socket filter. */
+/**
+ * `struct landlock_ruleset_attr`: everything this ABI can hold back is held back. TCP is left to
+ * the socket filter.
+ */
 function rulesetAttribute(abi: number): BigUint64Array<ArrayBuffer> {
   return new BigUint64Array([handledFiles(abi), 0n, abi >= scopesAbi ? scopes : 0n]);
 }
@@ -65,7 +77,10 @@ function rulesetSize(abi: number): number {
   return abi >= 4 ? 16 : 8;
 }
 
-/** `struct landlock_path_beneath_attr`, which is packed: the access bits and an open descriptor of the path. */
+/**
+ * `struct landlock_path_beneath_attr`, which is packed: the access bits and an open descriptor of
+ * the path.
+ */
 function pathRule(abi: number, access: LandlockRule["access"], isFolder: boolean, descriptor: number): Uint8Array {
   const wanted = { list: listFolders, read: readFolders, write: handledFiles(abi) }[access];
   const view = new DataView(new ArrayBuffer(12));

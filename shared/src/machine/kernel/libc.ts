@@ -26,7 +26,10 @@ const open = () => dlopen("libc.so.6", table).symbols;
 
 let opened: ReturnType<typeof open> | undefined;
 
-/** What we call of the C library, for want of it in Bun; opened when it is first asked for, as only Linux has it by this name. */
+/**
+ * What we call of the C library, for want of it in Bun; opened when it is first asked for, as only
+ * Linux has it by this name.
+ */
 export function libc(): ReturnType<typeof open> {
   opened ??= open();
   return opened;

@@ -21,7 +21,10 @@ export function readMounts(pid: number | "self"): Mount[] {
   });
 }
 
-/** Which part of which file system lies at an absolute path, taken name by name: a link on the way is not followed. */
+/**
+ * Which part of which file system lies at an absolute path, taken name by name: a link on the way
+ * is not followed.
+ */
 export function shownAt(mounts: readonly Mount[], path: string): Pick<Mount, "device" | "root"> | undefined {
   let mount = mounts.find(({ at, parent }) => at === "/" && mounts.every(({ id }) => id !== parent));
   for (;;) {

@@ -19,7 +19,10 @@ const pageSizeEntry = 6n;
 const usualPageBytes = 4096;
 const pageBytes = readPageBytes();
 
-/** Every process that is visible now, by pid. Read without pause, for a tree that forks while it is being killed. */
+/**
+ * Every process that is visible now, by pid. Read without pause, for a tree that forks while it is
+ * being killed.
+ */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const table = new Map<number, ProcessEntry>();
   for (const name of readdirSync("/proc")) {
@@ -40,7 +43,10 @@ function entryOf(pid: number): ProcessEntry | undefined {
   return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]), residentBytes };
 }
 
-/** When a process was started, in clock ticks; 0 when it does not run, or where the system does not tell. */
+/**
+ * When a process was started, in clock ticks; 0 when it does not run, or where the system does not
+ * tell.
+ */
 export function startOf(pid: number): number {
   return entryOf(pid)?.startedAt ?? 0;
 }
@@ -80,7 +86,10 @@ export function innerPid(pid: number): number {
   return Number(line.trim().split(/\s+/).at(-1));
 }
 
-/** How many tasks a user runs now, each thread counted, as the kernel counts them against a bound of that user's. */
+/**
+ * How many tasks a user runs now, each thread counted, as the kernel counts them against a bound of
+ * that user's.
+ */
 export function tasksOf(uid: number): number {
   const status = (name: string) => (/^\d+$/.test(name) ? readOrNothing(`/proc/${name}/status`) : "");
   return readdirSync("/proc").reduce((sum, name) => {
@@ -104,7 +113,9 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** What the kernel told this process of itself when it was started: pairs of an entry and its value. */
+/**
+ * What the kernel told this process of itself when it was started: pairs of an entry and its value.
+ */
 function readPageBytes(): number {
   if (process.platform !== "linux") return usualPageBytes;
   const bytes = Uint8Array.from(readFileSync("/proc/self/auxv"));

@@ -9,7 +9,10 @@ const installFilter = 1n;
 /** A listener, whose calls are interrupted, once it has received them, by nothing but their end. */
 const newListener = (1n << 3n) | (1n << 5n);
 
-/** Puts this thread and all it starts under a seccomp program. Cannot be undone; throws when it fails. */
+/**
+ * Puts this thread and all it starts under a seccomp program. Cannot be undone; throws when it
+ * fails.
+ */
 export function restrictCalls(filter: Uint8Array): void {
   const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
   ruleOutNewPrivileges();
@@ -18,8 +21,9 @@ export function restrictCalls(filter: Uint8Array): void {
 }
 
 /**
- * Puts this thread and all it starts under a seccomp program that asks, and answers the descriptor on which its questions arrive. Undefined, with
- * nothing done, where the kernel hands out none: it is too old, or we are under a program that asks already.
+ * Puts this thread and all it starts under a seccomp program that asks, and answers the descriptor
+ * on which its questions arrive. Undefined, with nothing done, where the kernel hands out none: it
+ * is too old, or we are under a program that asks already.
  */
 export function restrictCallsAsking(filter: Uint8Array): number | undefined {
   const processor = knownProcessor(process.arch);
@@ -40,7 +44,10 @@ export type AskedCall = {
   readonly words: readonly [bigint, bigint, bigint, bigint, bigint, bigint];
 };
 
-/** Constants of the kernel's `linux/seccomp.h`: what `ioctl` is asked for, and the sizes of what it fills in. */
+/**
+ * Constants of the kernel's `linux/seccomp.h`: what `ioctl` is asked for, and the sizes of what it
+ * fills in.
+ */
 const receive = 0xc0502100n;
 const send = 0xc0182101n;
 const isValid = 0x40082102n;
@@ -57,7 +64,10 @@ export function createCallListener(listener: number) {
   const answer = new DataView(new ArrayBuffer(answerBytes));
   const id = new BigUint64Array(1);
   return {
-    /** Waits for the next call; undefined once nobody is left who could make one. One that ended while it waited is passed over. */
+    /**
+     * Waits for the next call; undefined once nobody is left who could make one. One that ended
+     * while it waited is passed over.
+     */
     next(): AskedCall | undefined {
       for (;;) {
         waited.set([listener, readable]);
@@ -69,7 +79,10 @@ export function createCallListener(listener: number) {
         if (events !== 0 && ioctl(listener, receive, ptr(question)) === 0) return askedCall(question);
       }
     },
-    /** Whether a call still stands: only then was what was read of its thread read of the thread that makes it. */
+    /**
+     * Whether a call still stands: only then was what was read of its thread read of the thread
+     * that makes it.
+     */
     stands(call: AskedCall): boolean {
       id[0] = call.id;
       return ioctl(listener, isValid, ptr(id)) === 0;

@@ -32,7 +32,9 @@ export function sendDescriptors(channel: number, descriptors: readonly number[])
   if (libc().sendmsg(channel, ptr(parts.message), 0) < 0n) throw new Error("descriptors could not be sent");
 }
 
-/** Waits for a message and answers its descriptors; none when the other end was closed without one. */
+/**
+ * Waits for a message and answers its descriptors; none when the other end was closed without one.
+ */
 export function receiveDescriptors(channel: number): number[] {
   const control = new Uint8Array(headBytes + 4 * (most + 1));
   const parts = messageOf(control);

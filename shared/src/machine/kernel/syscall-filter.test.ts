@@ -7,7 +7,10 @@ const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x400
 const processors: readonly Processor[] = ["x64", "arm64"];
 const permitted = "allow";
 
-/** What the kernel would answer: runs a seccomp program as `net/core/filter.c` does, with the few instructions ours has. */
+/**
+ * What the kernel would answer: runs a seccomp program as `net/core/filter.c` does, with the few
+ * instructions ours has.
+ */
 function answerOf(program: Uint8Array, arch: number, number: number, args: readonly number[] = []): string {
   const data = new DataView(new ArrayBuffer(64));
   data.setUint32(0, number, true);

@@ -11,14 +11,20 @@ const familyNotSupported = 97;
 
 const all = (errno: number, calls: readonly SystemCall[]): Refusal[] => calls.map((call) => ({ call, errno }));
 
-/** UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces): not the machine's host (VSOCK), nor the kernel's ciphers (ALG). */
+/**
+ * UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces): not the machine's host
+ * (VSOCK), nor the kernel's ciphers (ALG).
+ */
 const families = [1, 2, 10, 16];
 const unixFamily = 1;
 /** STREAM and SEQPACKET stay with the other end; a DGRAM socket can send to any address. */
 const connectedTypes = [1, 5];
 const typeBits = 0xf;
 
-/** Every CLONE_NEW* flag. TIME shares its bit with the exit signal of `clone`, and so exists for `unshare` only. */
+/**
+ * Every CLONE_NEW* flag. TIME shares its bit with the exit signal of `clone`, and so exists for
+ * `unshare` only.
+ */
 const newNamespaces = 0x7e020000;
 const newTimeNamespace = 0x80;
 
@@ -51,10 +57,16 @@ const ownNetwork: readonly Refusal[] = [
   { call: "socketpair", errno: familyNotSupported, when: { argument: 0, values: [unixFamily], refuse: "others" } },
 ];
 
-/** FS_IOC_SETFLAGS and its form for 32 bits, FSSETXATTR, SETVERSION and ENABLE_VERITY: for a file's owner they need no descriptor that can write. */
+/**
+ * FS_IOC_SETFLAGS and its form for 32 bits, FSSETXATTR, SETVERSION and ENABLE_VERITY: for a file's
+ * owner they need no descriptor that can write.
+ */
 const fileFlags = [0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40806685];
 
-/** What namespaces hold back on other tiers: sockets, what processes share by number, and what can be done to others by theirs. */
+/**
+ * What namespaces hold back on other tiers: sockets, what processes share by number, and what can
+ * be done to others by theirs.
+ */
 const withoutNamespaces: readonly Refusal[] = [
   ...all(notPermitted, ["socket", "connect", "bind", "listen"]),
   unless("socketpair", 0, [unixFamily]),
@@ -65,7 +77,8 @@ const withoutNamespaces: readonly Refusal[] = [
   // Landlock knows neither attributes, access lists among them, which a file system need not have …
   ...all(notSupported, ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"]),
   ...all(notSupported, ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]),
-  // … nor what is done to others: another process of the same user would be stopped by its limits or its turn.
+  // … nor what is done to others: another process of the same user would be stopped by its limits
+  // or its turn.
   ...all(notPermitted, ["file_setattr"]),
   { call: "ioctl", errno: notForThisFile, when: { argument: 1, values: fileFlags, refuse: "these" } },
   ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
@@ -77,14 +90,18 @@ const withoutNamespaces: readonly Refusal[] = [
   unless("ioprio_set", 0, [1, 2]),
 ];
 
-/** The seccomp program of tiers with namespaces of their own. Throws `sandbox_unavailable` on processors we have no numbers for, as the other does. */
+/**
+ * The seccomp program of tiers with namespaces of their own. Throws `sandbox_unavailable` on
+ * processors we have no numbers for, as the other does.
+ */
 export function namespaceFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
   return programFor(processor, [...everywhere, ...ownNetwork]);
 }
 
 /**
- * The seccomp program where there are no namespaces: no socket of any family, and nothing done to processes by their number. Changes of a file's mode,
- * owner and times, which Landlock does not know, are refused, or `asked` of whoever listens.
+ * The seccomp program where there are no namespaces: no socket of any family, and nothing done to
+ * processes by their number. Changes of a file's mode, owner and times, which Landlock does not
+ * know, are refused, or `asked` of whoever listens.
  */
 export function landlockFilter(
   processor: string = process.arch,

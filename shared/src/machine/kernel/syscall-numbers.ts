@@ -8,7 +8,10 @@ export function knownProcessor(processor: string): Processor | undefined {
 
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** Numbers of the system calls that a filter names or we make ourselves; undefined where a processor has no such call. From 424 on both count alike. */
+/**
+ * Numbers of the system calls that a filter names or we make ourselves; undefined where a processor
+ * has no such call. From 424 on both count alike.
+ */
 const numbers = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -135,7 +138,10 @@ export type SystemCall = keyof typeof numbers;
 /** All of them. */
 export const systemCalls = Object.keys(numbers) as readonly SystemCall[];
 
-/** One more than the newest call that was looked at (Linux 6.18, both processors); x32's numbers lie beyond it too. */
+/**
+ * One more than the newest call that was looked at (Linux 6.18, both processors); x32's numbers lie
+ * beyond it too.
+ */
 export const firstUnknownCall = 470;
 
 /** Its number; undefined where the processor has no such call. */

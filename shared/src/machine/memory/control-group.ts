@@ -5,18 +5,25 @@ import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import { type Count, type GroupPlace, groupPlaces, sortedNow } from "./group-place.ts";
 import { commandBound, conversationBound, type MemoryBound } from "./memory-bound.ts";
 
-/** A control group that bounds memory and processes of one sandbox together, tmpfs included, within one that bounds its conversation's memory. */
+/**
+ * A control group that bounds memory and processes of one sandbox together, tmpfs included, within
+ * one that bounds its conversation's memory.
+ */
 export interface ControlGroup extends MemoryBound {
   /** The folder whose `cgroup.procs` a process writes itself into. */
   readonly folder: string;
 }
 
-/** Makes groups; where a process cannot be put into one (most containers, no delegation), there is none of these. */
+/**
+ * Makes groups; where a process cannot be put into one (most containers, no delegation), there is
+ * none of these.
+ */
 export type ControlGroups = { create(conversation: string, limits: SandboxLimits): Promise<ControlGroup> };
 
 /**
- * The first place of this machine where a group can be made and a process put into it, swept of what killed servers have left there. `limits` are those
- * of a conversation; a command may have its own.
+ * The first place of this machine where a group can be made and a process put into it, swept of
+ * what killed servers have left there. `limits` are those of a conversation; a command may have its
+ * own.
  */
 export async function openControlGroups(
   limits: SandboxLimits,
@@ -107,7 +114,10 @@ async function counted(folder: string, { file, word }: Count): Promise<number> {
   return Number(line.slice(word?.length ?? 0));
 }
 
-/** Whether a process can be moved into a group of ours, which delegation may forbid although the group could be made. */
+/**
+ * Whether a process can be moved into a group of ours, which delegation may forbid although the
+ * group could be made.
+ */
 async function works(groups: ControlGroups, limits: SandboxLimits): Promise<boolean> {
   const group = await groups.create("", limits).catch(() => undefined);
   if (group === undefined) return false;

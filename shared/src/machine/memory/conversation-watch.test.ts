@@ -11,7 +11,10 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map(({ exited }) => exited));
 });
 
-/** A process that holds so much until it is ended, and has said so; with `copies`, others share it, and end with it. */
+/**
+ * A process that holds so much until it is ended, and has said so; with `copies`, others share it,
+ * and end with it.
+ */
 async function holder(megabytes: number, copies = 0) {
   const text = `
 import os, sys

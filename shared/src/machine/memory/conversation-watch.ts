@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { descendants, readProcessTable, sendSignal } from "../kernel/process-table.ts";
 import { conversationBound, type MemoryBound } from "./memory-bound.ts";
 
-/** Bounds the memory of conversations where no control group can: by looking, and ending the largest process. */
+/**
+ * Bounds the memory of conversations where no control group can: by looking, and ending the largest
+ * process.
+ */
 export type ConversationWatch = { add(conversation: string, started: number): MemoryBound };
 
 type Member = { readonly conversation: string; readonly started: number; ended: number };
@@ -12,8 +15,10 @@ type Held = { readonly member: Member; readonly pid: number; readonly bytes: num
 const everyMs = 250;
 
 /**
- * Watches what the processes of each conversation hold together, those that were started for it and all that these started. Looks four times a second while
- * there are any, so that for a moment it may be more than `most` bytes; what no process has mapped (files in a `/tmp` in memory) is not seen.
+ * Watches what the processes of each conversation hold together, those that were started for it and
+ * all that these started. Looks four times a second while there are any, so that for a moment it
+ * may be more than `most` bytes; what no process has mapped (files in a `/tmp` in memory) is not
+ * seen.
  */
 export function createConversationWatch(most: number): ConversationWatch {
   const members = new Set<Member>();
@@ -69,7 +74,10 @@ function total(held: readonly Held[]): number {
   return held.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What a process holds, with its part of what it shares; undefined where the kernel does not tell us. */
+/**
+ * What a process holds, with its part of what it shares; undefined where the kernel does not tell
+ * us.
+ */
 function proportionalBytes(pid: number): number | undefined {
   try {
     const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1];

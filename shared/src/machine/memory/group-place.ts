@@ -6,10 +6,16 @@ import type { SandboxLimits } from "../sandbox/sandbox.ts";
 
 type Setting = { readonly file: string; readonly value: (limits: SandboxLimits) => string; readonly required: boolean };
 
-/** Where the kernel counts something of a group: a line of a file that begins with a word, or the file alone. */
+/**
+ * Where the kernel counts something of a group: a line of a file that begins with a word, or the
+ * file alone.
+ */
 export type Count = { readonly file: string; readonly word?: string };
 
-/** A folder that groups of conversations are made in, and groups of commands in those; and what is set and counted in each. */
+/**
+ * A folder that groups of conversations are made in, and groups of commands in those; and what is
+ * set and counted in each.
+ */
 export type GroupPlace = {
   readonly parent: string;
   readonly shared: readonly Setting[];
@@ -20,10 +26,15 @@ export type GroupPlace = {
   readonly own: Count;
 };
 
-/** This process as the kernel sorts it: what /proc/self/cgroup says, and where the groups are mounted. */
+/**
+ * This process as the kernel sorts it: what /proc/self/cgroup says, and where the groups are
+ * mounted.
+ */
 export type Sorted = { readonly own: string; readonly mount: string };
 
-/** Where our own processes go when the group they are in is to hold groups: one cannot hold both. */
+/**
+ * Where our own processes go when the group they are in is to hold groups: one cannot hold both.
+ */
 const serversFolder = "manyhands-servers";
 const attempts = 20;
 
@@ -36,9 +47,10 @@ export function sortedNow(): Sorted {
 }
 
 /**
- * The places where this process may be able to make groups, the likeliest first, each to be tried: beside its own group, and then, where a
- * service manager has left its own group to it (systemd's `Delegate=yes`), within that. A place is made ready when it is asked for; undefined
- * where that fails.
+ * The places where this process may be able to make groups, the likeliest first, each to be tried:
+ * beside its own group, and then, where a service manager has left its own group to it (systemd's
+ * `Delegate=yes`), within that. A place is made ready when it is asked for; undefined where that
+ * fails.
  */
 export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace | undefined>)[] {
   const unified = /^0::(.*)$/m.exec(own)?.[1];
@@ -69,7 +81,10 @@ export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace |
   ];
 }
 
-/** Moves what is in our own group, servers that were started with us too, one level down, and lets groups beside that have their bounds. */
+/**
+ * Moves what is in our own group, servers that were started with us too, one level down, and lets
+ * groups beside that have their bounds.
+ */
 async function withinOwn(folder: string): Promise<GroupPlace | undefined> {
   const control = join(folder, "cgroup.subtree_control");
   const servers = join(folder, serversFolder);

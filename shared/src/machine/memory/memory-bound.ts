@@ -2,7 +2,9 @@ import { bytesInWords } from "../sandbox/limits.ts";
 
 /** What bounds the memory of one command, together with that of the others of its conversation. */
 export interface MemoryBound {
-  /** The bound, in words, for which a process of the command was ended since this was asked last. */
+  /**
+   * The bound, in words, for which a process of the command was ended since this was asked last.
+   */
   hit(): Promise<string | undefined>;
   /** Lets go of it; the command's processes must have ended. */
   remove(): Promise<void>;

@@ -15,11 +15,15 @@ import { knownProcessor } from "../kernel/syscall-numbers.ts";
 import type { SandboxUser } from "./step-down.ts";
 
 /**
- * The thread of the supervisor that answers calls which change a file's mode, owner or times: it holds what is named, looks where that lies, and makes
- * the change itself on what it holds, with the rights of the command's user, below the folders the command may write and nowhere else.
+ * The thread of the supervisor that answers calls which change a file's mode, owner or times: it
+ * holds what is named, looks where that lies, and makes the change itself on what it holds, with
+ * the rights of the command's user, below the folders the command may write and nowhere else.
  */
 
-/** What the supervisor tells: the end on which the launcher sends its listener and what may be written, and whose rights count. */
+/**
+ * What the supervisor tells: the end on which the launcher sends its listener and what may be
+ * written, and whose rights count.
+ */
 export type AttributeWork = { readonly channel: number; readonly user: SandboxUser | undefined };
 
 const notPermitted = 1;
@@ -45,7 +49,10 @@ self.onmessage = ({ data: { channel, user } }: MessageEvent<AttributeWork>) => {
   process.exit();
 };
 
-/** However it ends, calls that come afterwards do not exist: nobody waits for an answer that does not come. */
+/**
+ * However it ends, calls that come afterwards do not exist: nobody waits for an answer that does
+ * not come.
+ */
 function serve(descriptor: number, writable: readonly number[]): void {
   const mayChange = (name: string) => writable.some((place) => isWithin(name, files.nameOf(place)));
   try {
@@ -116,7 +123,8 @@ function startOf(thread: number, file: NamedFile, path: Uint8Array | undefined) 
   const text = new TextDecoder().decode(path.subarray(0, -1));
   if (text === "" && !file.mayBeEmpty) throw new CallError(noSuchFile);
   if (text === "") return { folder: start };
-  // Programs name what they hold so where a call takes no descriptor. To us these names would be our own.
+  // Programs name what they hold so where a call takes no descriptor. To us these names would be
+  // our own.
   const [, number] = /^\/(?:proc\/(?:thread-)?self|dev)\/fd\/(\d+)$/.exec(text) ?? [];
   if (number !== undefined && file.follow) return { folder: heldBy(number) };
   return { folder: text.startsWith("/") ? "/" : start, path };

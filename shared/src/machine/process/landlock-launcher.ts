@@ -7,8 +7,10 @@ import { joinNewSessionKeyring, leaveTerminal, runProgram } from "../kernel/this
 import { unpacked } from "./environment.ts";
 
 /**
- * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good, then becomes the command. With `asked` its descriptor
- * 3 leads to whoever answers for changes of files' mode, owner and times; with `refused`, and where the kernel has no such thing, there are none.
+ * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good,
+ * then becomes the command. With `asked` its descriptor 3 leads to whoever answers for changes of
+ * files' mode, owner and times; with `refused`, and where the kernel has no such thing, there are
+ * none.
  */
 
 const openPath = 0o10000000;
@@ -31,7 +33,10 @@ try {
   process.exit(cannotStart);
 }
 
-/** Gives the listener away with what may be written; the command is left neither it nor the way it went. */
+/**
+ * Gives the listener away with what may be written; the command is left neither it nor the way it
+ * went.
+ */
 function restrictedAsking(held: readonly OpenedRule[]): boolean {
   const listener = restrictCallsAsking(landlockFilter(process.arch, "asked"));
   if (listener !== undefined) {

@@ -18,16 +18,21 @@ const ownCode = codeFolder(import.meta.dir);
 /** What the launcher itself is made of. */
 const launcherCode = resolve(import.meta.dir, "../..");
 
-/** What a folder of ours and all that it imports lie below: the outermost `node_modules` around the package, or else the workspace. */
+/**
+ * What a folder of ours and all that it imports lie below: the outermost `node_modules` around the
+ * package, or else the workspace.
+ */
 export function codeFolder(here: string): string {
   const [around] = here.split("/node_modules/", 1);
   return around === undefined || around === here ? resolve(here, "../../../..") : join(around, "node_modules");
 }
 
 /**
- * The argv that runs a script of ours (with what it imports below `code`, where that is not our package, and `folder` as its argument) which handles what others wrote: never as root
- * where root can be given up, and where the kernel has Landlock, locked into reading the system and our code and writing `folder`, without sockets;
- * elsewhere as it is. A second line behind the script's own care.
+ * The argv that runs a script of ours (with what it imports below `code`, where that is not our
+ * package, and `folder` as its argument) which handles what others wrote: never as root where root
+ * can be given up, and where the kernel has Landlock, locked into reading the system and our code
+ * and writing `folder`, without sockets; elsewhere as it is. A second line behind the script's own
+ * care.
  */
 export function ownScriptArgv(script: string, options: ScriptPlace = {}): string[] {
   const { code = ownCode, folder } = options;
@@ -49,7 +54,10 @@ function needed(code: string): string[] {
   return [code, launcherCode, dirname(process.execPath)];
 }
 
-/** Whom a script becomes: the owner of the folder it works in, otherwise nobody. Undefined for ourselves, as where a container's root may not become another. */
+/**
+ * Whom a script becomes: the owner of the folder it works in, otherwise nobody. Undefined for
+ * ourselves, as where a container's root may not become another.
+ */
 function userFor(folder: string | undefined, code: string): SandboxUser | undefined {
   const nobody = unprivilegedUser();
   if (nobody === undefined) return undefined;
@@ -59,7 +67,10 @@ function userFor(folder: string | undefined, code: string): SandboxUser | undefi
 
 const tried = new Map<string, boolean>();
 
-/** Whether another user can be become here and then still finds this code; tried once for each folder of code. */
+/**
+ * Whether another user can be become here and then still finds this code; tried once for each
+ * folder of code.
+ */
 function canBecome(user: SandboxUser, code: string): boolean {
   const known = tried.get(code);
   if (known !== undefined) return known;
@@ -71,8 +82,9 @@ function canBecome(user: SandboxUser, code: string): boolean {
 }
 
 /**
- * The argv that locks what follows it in by rules of Landlock. The command's environment is kept as it is, or unpacked; changes of a file's mode, owner
- * and times are refused, or asked of whoever is behind descriptor 3.
+ * The argv that locks what follows it in by rules of Landlock. The command's environment is kept as
+ * it is, or unpacked; changes of a file's mode, owner and times are refused, or asked of whoever is
+ * behind descriptor 3.
  */
 export function launcherArgv(
   rules: readonly LandlockRule[],
@@ -83,8 +95,9 @@ export function launcherArgv(
 }
 
 /**
- * The argv of a supervisor, which ends with all that what follows it has started. It answers for a launcher's changes of files with the rights that are
- * named, its own or a user's; with `none` nobody asks it.
+ * The argv of a supervisor, which ends with all that what follows it has started. It answers for a
+ * launcher's changes of files with the rights that are named, its own or a user's; with `none`
+ * nobody asks it.
  */
 export function supervisorArgv(
   environment: "keep" | "unpack",
@@ -98,7 +111,10 @@ function scriptArgv(name: string): string[] {
   return bunArgv(Bun.fileURLToPath(new URL(name, import.meta.url)));
 }
 
-/** This Bun, which reads no settings from where it is started: a `bunfig.toml` there could name code to run first. */
+/**
+ * This Bun, which reads no settings from where it is started: a `bunfig.toml` there could name code
+ * to run first.
+ */
 function bunArgv(script: string): string[] {
   return [process.execPath, "--no-env-file", "--config=/dev/null", script];
 }

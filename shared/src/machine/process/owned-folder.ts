@@ -6,8 +6,10 @@ import { isRunning, startOf } from "../kernel/process-table.ts";
 const owned = /^(.*)-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
- * Makes a folder of this process's own below `parent`, for what it needs for a while: named after the process, so that the next one can tell what a killed
- * one has left. Those of that `purpose` whose process has ended are removed. Others may pass through it, not list it. Whoever makes it removes it.
+ * Makes a folder of this process's own below `parent`, for what it needs for a while: named after
+ * the process, so that the next one can tell what a killed one has left. Those of that `purpose`
+ * whose process has ended are removed. Others may pass through it, not list it. Whoever makes it
+ * removes it.
  */
 export async function makeOwnedFolder(parent: string, purpose: string): Promise<string> {
   await sweepOwnedFolders(parent, purpose);
@@ -17,7 +19,10 @@ export async function makeOwnedFolder(parent: string, purpose: string): Promise<
   return folder;
 }
 
-/** Removes the folders of that purpose whose process has ended, when they are our own: anyone can make names in a temporary folder. */
+/**
+ * Removes the folders of that purpose whose process has ended, when they are our own: anyone can
+ * make names in a temporary folder.
+ */
 async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
     const [, of, pid, startedAt] = owned.exec(name) ?? [];

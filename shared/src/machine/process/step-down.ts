@@ -8,12 +8,17 @@ export type SandboxUser = { readonly uid: number; readonly gid: number };
 
 const nobody: SandboxUser = { uid: 65534, gid: 65534 };
 
-/** The user to become before a command is started: nobody when we are root, otherwise none but ourselves. */
+/**
+ * The user to become before a command is started: nobody when we are root, otherwise none but
+ * ourselves.
+ */
 export function unprivilegedUser(): SandboxUser | undefined {
   return process.getuid?.() === 0 ? nobody : undefined;
 }
 
-/** The argv that, put before a command, gives up root for good. Empty for those who are not root. */
+/**
+ * The argv that, put before a command, gives up root for good. Empty for those who are not root.
+ */
 export function stepDownArgv(user: SandboxUser | undefined): string[] {
   if (user === undefined) return [];
   return [
@@ -28,7 +33,10 @@ export function stepDownArgv(user: SandboxUser | undefined): string[] {
   ];
 }
 
-/** Pairs of a closed folder and a path in it, up to `--`; the shell holds on to the folder while it is covered. Pairs of one folder are neighbours. */
+/**
+ * Pairs of a closed folder and a path in it, up to `--`; the shell holds on to the folder while it
+ * is covered. Pairs of one folder are neighbours.
+ */
 const openWays = (mount: string) => `
 umask 022; held=
 while [ "$1" != -- ]; do
@@ -41,13 +49,16 @@ cd / && shift && exec "$@"
 `;
 
 /**
- * The argv that opens the ways to paths whose parents are closed to others (they may lie below the owner's home): a mount namespace in which the outermost
- * closed parents hold nothing but these ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather than
- * starting it: a process between us and the sandbox would outlive neither of them in order. Throws when a path is not there.
+ * The argv that opens the ways to paths whose parents are closed to others (they may lie below the
+ * owner's home): a mount namespace in which the outermost closed parents hold nothing but these
+ * ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather
+ * than starting it: a process between us and the sandbox would outlive neither of them in order.
+ * Throws when a path is not there.
  */
 export function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): readonly string[] {
   if (user === undefined) return [];
-  // What lies in another way comes with it, and is not looked for in a folder that others may change.
+  // What lies in another way comes with it, and is not looked for in a folder that others may
+  // change.
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
   const ways = outer.map((path) => ({ path, closed: outermostClosedParent(path) }));
   const pairs = ways.flatMap(({ path, closed }) => (closed === undefined ? [] : [[closed, relative(closed, path)]]));

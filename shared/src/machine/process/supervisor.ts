@@ -6,8 +6,9 @@ import type { AttributeWork } from "./attribute-worker.ts";
 import { unpacked } from "./environment.ts";
 
 /**
- * Started by `superviseCommand` as `supervisor keep|unpack none|self|UID:GID COMMAND…`: runs the command it is given, adopts its orphans, and leaves
- * nothing behind when it ends. Unless `none`, a thread of it answers for the command's changes of files, with its own rights or that user's.
+ * Started by `superviseCommand` as `supervisor keep|unpack none|self|UID:GID COMMAND…`: runs the
+ * command it is given, adopts its orphans, and leaves nothing behind when it ends. Unless `none`, a
+ * thread of it answers for the command's changes of files, with its own rights or that user's.
  */
 
 const setParentDeathSignal = 1n;
@@ -46,7 +47,10 @@ function leave(exitCode: number): never {
   throw new Error("an exit came back");
 }
 
-/** When the thread ends, so does the way to it, and with that a listener it did not receive: calls that ask then do not exist, rather than wait. */
+/**
+ * When the thread ends, so does the way to it, and with that a listener it did not receive: calls
+ * that ask then do not exist, rather than wait.
+ */
 function answerChanges([own, launchers]: readonly [own: number, launchers: number]): void {
   closeSync(launchers);
   const [uid, gid] = rights.split(":").map(Number);

@@ -4,13 +4,15 @@ import { dirname, join } from "node:path";
 import { unlessMissing } from "../../core/errors.ts";
 
 /**
- * Names in a workspace that something outside the sandbox would read or run later: shells, editors, other agents, this
- * system's own configuration. Files of these names are read-only while a sandbox is up, also when they do not exist yet.
+ * Names in a workspace that something outside the sandbox would read or run later: shells, editors,
+ * other agents, this system's own configuration. Files of these names are read-only while a sandbox
+ * is up, also when they do not exist yet.
  */
 export const guardedFiles: readonly string[] = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
 /**
- * Guarded only where they exist: an empty thing in their place would be seen, or confuse the programs they belong to. A mount point cannot be renamed: without
- * it `.git` could be moved away and made anew around other hooks.
+ * Guarded only where they exist: an empty thing in their place would be seen, or confuse the
+ * programs they belong to. A mount point cannot be renamed: without it `.git` could be moved away
+ * and made anew around other hooks.
  */
 const guardedWhenPresent = [
   ".git",
@@ -35,7 +37,10 @@ const O_PATH = 0o10000000;
 export type Guard = {
   readonly names: readonly string[];
   readonly argv: readonly string[];
-  /** Leaves out the names that are guarded only where they exist, until the workspace is at rest. Answers whether there were any. */
+  /**
+   * Leaves out the names that are guarded only where they exist, until the workspace is at rest.
+   * Answers whether there were any.
+   */
   loosen(): boolean;
   /** Takes the placeholders out again when this was the last sandbox. */
   release(): Promise<void>;
@@ -48,15 +53,20 @@ export interface ProtectedNames {
 
 type Share = {
   users: number;
-  /** What is a mount point in every sandbox of the workspace, with what it was then; only ever gets smaller. */
+  /**
+   * What is a mount point in every sandbox of the workspace, with what it was then; only ever gets
+   * smaller.
+   */
   readonly pinned: Promise<Map<string, string>>;
   readonly placeholders: Set<string>;
 };
 
 /**
- * Which names are guarded is decided when the first sandbox of a workspace starts, while nothing in it runs, and holds until the last has ended: each
- * sandbox has the same mount points, so that no process in any of them can rename what the next one mounts. A name that appears later could be changed
- * by those that run already; it is guarded from the next rest on. An empty file stands in for a name of `guardedFiles` that does not exist.
+ * Which names are guarded is decided when the first sandbox of a workspace starts, while nothing in
+ * it runs, and holds until the last has ended: each sandbox has the same mount points, so that no
+ * process in any of them can rename what the next one mounts. A name that appears later could be
+ * changed by those that run already; it is guarded from the next rest on. An empty file stands in
+ * for a name of `guardedFiles` that does not exist.
  */
 export function createProtectedNames(): ProtectedNames {
   const shares = new Map<string, Share>();
@@ -116,25 +126,35 @@ async function pinNames(workspace: string, placeholders: Set<string>): Promise<M
   return pinned;
 }
 
-/** What was taken away or replaced from outside has ceased to be a mount point in the sandboxes that run. */
+/**
+ * What was taken away or replaced from outside has ceased to be a mount point in the sandboxes that
+ * run.
+ */
 async function forgetChanged(workspace: string, pinned: Map<string, string>): Promise<void> {
   for (const [name, identity] of pinned)
     if (!isReachable(name, pinned) || (await identityOf(join(workspace, name))) !== identity) pinned.delete(name);
 }
 
-/** Whether the folder that a name lies in is pinned itself: below a link it would be somewhere else. */
+/**
+ * Whether the folder that a name lies in is pinned itself: below a link it would be somewhere else.
+ */
 function isReachable(name: string, pinned: ReadonlyMap<string, string>): boolean {
   const parent = dirname(name);
   return parent === "." || pinned.has(parent);
 }
 
-/** Which file or folder a name is, when it is one and not a link to one, which a mount would follow. */
+/**
+ * Which file or folder a name is, when it is one and not a link to one, which a mount would follow.
+ */
 async function identityOf(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined);
   return found?.isFile() || found?.isDirectory() ? `${found.dev}:${found.ino}` : undefined;
 }
 
-/** Gives a folder's owner back the right to use it, without which nothing in it can be mounted; no link is followed. */
+/**
+ * Gives a folder's owner back the right to use it, without which nothing in it can be mounted; no
+ * link is followed.
+ */
 export async function letOwnerIn(folder: string): Promise<void> {
   const held = await open(folder, O_PATH | O_NOFOLLOW);
   try {
@@ -148,7 +168,10 @@ export async function letOwnerIn(folder: string): Promise<void> {
   }
 }
 
-/** Whether the name is now held by a placeholder: a new one, or one that a process which was killed has left. */
+/**
+ * Whether the name is now held by a placeholder: a new one, or one that a process which was killed
+ * has left.
+ */
 async function placePlaceholder(path: string): Promise<boolean> {
   try {
     await writeFile(path, "", { flag: "wx", mode: placeholderMode });
@@ -160,7 +183,9 @@ async function placePlaceholder(path: string): Promise<boolean> {
   }
 }
 
-/** Which of these paths, relative to a workspace, are only placeholders there, or were a moment ago. */
+/**
+ * Which of these paths, relative to a workspace, are only placeholders there, or were a moment ago.
+ */
 export async function placeholdersAmong(workspace: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = paths
     .filter((path) => guardedFiles.includes(path))

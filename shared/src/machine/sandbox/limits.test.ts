@@ -34,7 +34,8 @@ describe.each(tiers)("tier %s", (tier) => {
   afterAll(() => open.close());
 
   test("a fork bomb stays within its number of processes and ends with its time", async () => {
-    // Ends by itself after some seconds, for the sake of a machine on which the limit does not hold.
+    // Ends by itself after some seconds, for the sake of a machine on which the limit does not
+    // hold.
     const outcome = await attack(`bomb() { ((SECONDS < 4)) && bomb | bomb & }; bomb 2>/dev/null; sleep ${mark}`, {
       wallMs: 1000,
       processes: 64,

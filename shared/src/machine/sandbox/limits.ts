@@ -13,8 +13,9 @@ export const defaultLimits: SandboxLimits = {
 const openFiles = 1024;
 
 /**
- * The `prlimit` call that goes before a command. Address space stands in for memory, at twice the bound because runtimes
- * reserve more than they use (node and bun start under 4 GB), unless `memoryIsBound` by a control group.
+ * The `prlimit` call that goes before a command. Address space stands in for memory, at twice the
+ * bound because runtimes reserve more than they use (node and bun start under 4 GB), unless
+ * `memoryIsBound` by a control group.
  */
 export function prlimitArgv(prlimit: string, limits: SandboxLimits, memoryIsBound: boolean): string[] {
   return [

@@ -1,11 +1,14 @@
-/** Output of background jobs between calls that is taken in; more stays in the pipe, which stops its writer. */
+/**
+ * Output of background jobs between calls that is taken in; more stays in the pipe, which stops its
+ * writer.
+ */
 const idleBytes = 256 * 1024;
 
 /** One output of an interpreter, cut into calls by their marks. */
 export interface MarkedStream {
   /**
-   * Hands on all output up to the mark of this token, that of background jobs since the last call first. Answers the mark's
-   * payload, or undefined when the output ended without it.
+   * Hands on all output up to the mark of this token, that of background jobs since the last call
+   * first. Answers the mark's payload, or undefined when the output ended without it.
    */
   until(token: string, onOutput: (bytes: Uint8Array) => void): Promise<string | undefined>;
 }
@@ -64,12 +67,14 @@ const delimiter = 0x1e;
 /** A payload names an exit code and a folder; longer than this it is none of ours. */
 const longestMark = 8192;
 
-/** What a scanner makes of a chunk: output to pass on, and the mark's payload once it has been seen. */
+/**
+ * What a scanner makes of a chunk: output to pass on, and the mark's payload once it has been seen.
+ */
 export type Scanned = { readonly output: Uint8Array; readonly payload?: string };
 
 /**
- * Finds `␞TOKEN:payload␞` in a stream whatever the chunks it comes in, and holds back only what may be its beginning. What follows
- * the mark is kept for the scanner's next token.
+ * Finds `␞TOKEN:payload␞` in a stream whatever the chunks it comes in, and holds back only what may
+ * be its beginning. What follows the mark is kept for the scanner's next token.
  */
 export interface MarkScanner {
   expect(token: string): void;
@@ -98,7 +103,10 @@ export function createMarkScanner(): MarkScanner {
   };
 }
 
-/** Where a proper prefix of `opening` starts that `data` ends with; the length of `data` when there is none. */
+/**
+ * Where a proper prefix of `opening` starts that `data` ends with; the length of `data` when there
+ * is none.
+ */
 function beginningOf(opening: Buffer, data: Buffer): number {
   for (let at = Math.max(0, data.length - opening.length + 1); at < data.length; at++) {
     if (data[at] === delimiter && opening.subarray(0, data.length - at).equals(data.subarray(at))) return at;

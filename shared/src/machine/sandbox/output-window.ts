@@ -1,13 +1,19 @@
 const defaultPart = 32 * 1024;
 
-/** The beginning and the end of an output, whatever its length: bounded memory, and bounded text for a model. */
+/**
+ * The beginning and the end of an output, whatever its length: bounded memory, and bounded text for
+ * a model.
+ */
 export interface OutputWindow {
   /** Bytes seen so far. */
   readonly total: number;
   /** Whether something in the middle was left out. */
   readonly cut: boolean;
   push(bytes: Uint8Array): void;
-  /** What is kept, as text; bytes that are not UTF-8 show as replacement characters. A cut is named where it is. */
+  /**
+   * What is kept, as text; bytes that are not UTF-8 show as replacement characters. A cut is named
+   * where it is.
+   */
   text(): string;
 }
 

@@ -30,8 +30,9 @@ type CommandOptions = {
 };
 
 /**
- * Runs a command to its end, with `input` on its standard input and that closed. An abort kills everything it started and rejects
- * with the signal's reason; `onOutput` has seen the output up to then. Bounds that are hit are a result, not an error.
+ * Runs a command to its end, with `input` on its standard input and that closed. An abort kills
+ * everything it started and rejects with the signal's reason; `onOutput` has seen the output up to
+ * then. Bounds that are hit are a result, not an error.
  */
 export async function runCommand(
   sandbox: Sandbox,
@@ -44,7 +45,10 @@ export async function runCommand(
   return outcomeOf(process, options, started);
 }
 
-/** What becomes of a process that was just started, as `runCommand` tells it. `started` is when that was asked for. */
+/**
+ * What becomes of a process that was just started, as `runCommand` tells it. `started` is when that
+ * was asked for.
+ */
 export async function outcomeOf(
   process: SandboxProcess,
   { signal, onOutput, input }: CommandOptions,

@@ -4,12 +4,15 @@ import type { OutputListener, OutputStream } from "./run-command.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 
 /**
- * Input that makes an interpreter run `code` and then, whatever happened, write `␞TOKEN:payload␞` on both outputs; the payload
- * on standard output is the dialect's own.
+ * Input that makes an interpreter run `code` and then, whatever happened, write `␞TOKEN:payload␞`
+ * on both outputs; the payload on standard output is the dialect's own.
  */
 export type Frame = (code: string, token: string) => string;
 
-/** What became of one call. `ended`: the interpreter itself is gone; `lost`: it did not let go and was killed. */
+/**
+ * What became of one call. `ended`: the interpreter itself is gone; `lost`: it did not let go and
+ * was killed.
+ */
 export type CallOutcome = {
   readonly state: "finished" | "ended" | "lost";
   /** Of the mark, when one came. */
@@ -26,13 +29,17 @@ export type CallOptions = {
   readonly onOutput: OutputListener;
 };
 
-/** An interpreter that lives through many calls, one at a time. After `ended` or `lost` it is of no more use. */
+/**
+ * An interpreter that lives through many calls, one at a time. After `ended` or `lost` it is of no
+ * more use.
+ */
 export interface Session {
   /** Whether the interpreter is still there. */
   alive(): boolean;
   /**
-   * Runs code. At `timeoutMs`, or at the output bound, the foreground work is interrupted (SIGINT, SIGTERM, SIGKILL) and the session
-   * kept if that brings it back. An abort kills the session and rejects with the signal's reason.
+   * Runs code. At `timeoutMs`, or at the output bound, the foreground work is interrupted (SIGINT,
+   * SIGTERM, SIGKILL) and the session kept if that brings it back. An abort kills the session and
+   * rejects with the signal's reason.
    */
   call(code: string, options: CallOptions): Promise<CallOutcome>;
   /** Ends the interpreter and everything it started. */
@@ -125,7 +132,10 @@ async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {
   return { state: "ended", exitCode, ...(limit === undefined ? {} : { limit }) };
 }
 
-/** Presses harder and harder until the call ends; undefined when it does not. An abort ends the waiting at once. */
+/**
+ * Presses harder and harder until the call ends; undefined when it does not. An abort ends the
+ * waiting at once.
+ */
 async function interrupted(
   process: SandboxProcess,
   finished: Promise<CallOutcome>,

@@ -17,8 +17,9 @@ function isStorageFault(error: unknown): boolean {
 }
 
 /**
- * A store in a folder, which several processes may share. Content is streamed to the disk, never gathered in memory, and appears under its
- * hash only when it is whole and safe there. `put` rejects with `too_large` above `maxBytes`; a content that fails on the way leaves nothing.
+ * A store in a folder, which several processes may share. Content is streamed to the disk, never
+ * gathered in memory, and appears under its hash only when it is whole and safe there. `put`
+ * rejects with `too_large` above `maxBytes`; a content that fails on the way leaves nothing.
  */
 export function createArtifactStore(
   folder: string,
@@ -51,7 +52,10 @@ export function createArtifactStore(
   };
 }
 
-/** Keeps a copy of a workspace's file in the store, by the name it has there; rejects as `openFile` and `put` do. */
+/**
+ * Keeps a copy of a workspace's file in the store, by the name it has there; rejects as `openFile`
+ * and `put` do.
+ */
 export async function storeFile(workspace: Workspace, store: ArtifactStore, path: string): Promise<StoredFile> {
   await using file = await openFile(workspace, path);
   return await store.put(file.handle.readableWebStream(), { name: file.place.name });

@@ -16,8 +16,9 @@ const baselineSchema = z.strictObject({
 });
 
 /**
- * Files that came into a workspace together, from elsewhere: one that was sent, with `root` its own path, or those of an unpacked or
- * cloned project, with `root` their folder. Paths are relative to the workspace.
+ * Files that came into a workspace together, from elsewhere: one that was sent, with `root` its own
+ * path, or those of an unpacked or cloned project, with `root` their folder. Paths are relative to
+ * the workspace.
  */
 export type Baseline = z.output<typeof baselineSchema> & {
   /** Milliseconds since 1970. */
@@ -25,8 +26,9 @@ export type Baseline = z.output<typeof baselineSchema> & {
 };
 
 /**
- * Remembers how files arrived, so that what became of them can be told later. `contentOf` answers a file's content, from where no tool
- * reaches it. The same root again replaces what was remembered of it.
+ * Remembers how files arrived, so that what became of them can be told later. `contentOf` answers a
+ * file's content, from where no tool reaches it. The same root again replaces what was remembered
+ * of it.
  */
 export async function recordBaseline(
   workspace: Workspace,

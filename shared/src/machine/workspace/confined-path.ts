@@ -6,9 +6,10 @@ const longestPath = 4096;
 const longestName = 255;
 
 /**
- * The absolute path, free of symlinks, that `path` (absolute or relative to `root`) names. `root` itself must be absolute and free of
- * symlinks. Rejects with `forbidden` when the path lies outside, leads through a dangling symlink or cannot be reached, and
- * with `invalid_input` when it is no possible name. The file need not exist.
+ * The absolute path, free of symlinks, that `path` (absolute or relative to `root`) names. `root`
+ * itself must be absolute and free of symlinks. Rejects with `forbidden` when the path lies
+ * outside, leads through a dangling symlink or cannot be reached, and with `invalid_input` when it
+ * is no possible name. The file need not exist.
  */
 export async function confinedPath(root: string, path: string): Promise<string> {
   refuseImpossible(path);
@@ -26,7 +27,10 @@ function refuseImpossible(path: string): void {
   if (tooLong) throw new AppError("invalid_input", `The path ${path.slice(0, 80)}… is too long.`);
 }
 
-/** The real path of the deepest part that exists, with the rest appended; undefined when a symlink on the way leads nowhere. */
+/**
+ * The real path of the deepest part that exists, with the rest appended; undefined when a symlink
+ * on the way leads nowhere.
+ */
 async function realPathOf(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

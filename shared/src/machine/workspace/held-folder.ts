@@ -5,20 +5,30 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 
 const openFolder = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Who new files and folders belong to. Applied only where we are root; otherwise all is ours anyway. */
+/**
+ * Who new files and folders belong to. Applied only where we are root; otherwise all is ours
+ * anyway.
+ */
 export type Owner = { readonly uid: number; readonly gid: number };
 
-/** A folder held open: what is done below it stays in it, whatever is renamed or replaced on the way to it meanwhile. */
+/**
+ * A folder held open: what is done below it stays in it, whatever is renamed or replaced on the way
+ * to it meanwhile.
+ */
 export interface HeldFolder extends AsyncDisposable {
-  /** A path of `name` in this folder that is valid while the folder is held; "" is the folder itself. Last symlinks are not resolved. */
+  /**
+   * A path of `name` in this folder that is valid while the folder is held; "" is the folder
+   * itself. Last symlinks are not resolved.
+   */
   at(name: string): string;
   /** Makes added, renamed and removed names survive a power cut. */
   sync(): Promise<void>;
 }
 
 /**
- * Opens `root` and then one name after the other, following no symlink below `root`, and makes missing folders when given an
- * owner for them. Rejects with `not_found` when a name is missing, `forbidden` when one is not a folder.
+ * Opens `root` and then one name after the other, following no symlink below `root`, and makes
+ * missing folders when given an owner for them. Rejects with `not_found` when a name is missing,
+ * `forbidden` when one is not a folder.
  */
 export async function holdFolder(root: string, names: readonly string[], create?: Owner): Promise<HeldFolder> {
   let handle = await open(root, openFolder);
@@ -39,7 +49,10 @@ export async function holdFolder(root: string, names: readonly string[], create?
   };
 }
 
-/** Linux reaches a held folder by its descriptor. Elsewhere the path has to do: there our tools' processes are of our own user. */
+/**
+ * Linux reaches a held folder by its descriptor. Elsewhere the path has to do: there our tools'
+ * processes are of our own user.
+ */
 function anchor(handle: FileHandle, path: string): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
 }

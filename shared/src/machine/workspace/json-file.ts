@@ -3,7 +3,10 @@ import { basename, dirname } from "node:path";
 import type * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
 
-/** What is kept in a JSON file of our own; undefined when there is none. Rejects with `internal` when it is not of the schema. */
+/**
+ * What is kept in a JSON file of our own; undefined when there is none. Rejects with `internal`
+ * when it is not of the schema.
+ */
 export async function readJson<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
@@ -17,7 +20,10 @@ export async function readJson<Schema extends z.ZodType>(
   }
 }
 
-/** Replaces a JSON file of our own in one step that survives a power cut. Where tool processes can write it is not safe. */
+/**
+ * Replaces a JSON file of our own in one step that survives a power cut. Where tool processes can
+ * write it is not safe.
+ */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const arriving = `${path}.${crypto.randomUUID()}`;

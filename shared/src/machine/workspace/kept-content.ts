@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
-/** Keeps content by its SHA-256 where no tool reaches it. Not synced to the disk: after a power cut it may be missing, never wrong. */
+/**
+ * Keeps content by its SHA-256 where no tool reaches it. Not synced to the disk: after a power cut
+ * it may be missing, never wrong.
+ */
 export async function keepContent(workspace: Workspace, sha256: string, content: Blob | Uint8Array): Promise<void> {
   const folder = folderOf(workspace);
   if (await renewed(join(folder, sha256))) return;
@@ -24,7 +27,10 @@ export async function keptContent(workspace: Workspace, sha256: string): Promise
   }
 }
 
-/** Removes content that is not among these hashes and was last kept before `time` (milliseconds since 1970), and what a killed process left half written. */
+/**
+ * Removes content that is not among these hashes and was last kept before `time` (milliseconds
+ * since 1970), and what a killed process left half written.
+ */
 export async function keepOnly(workspace: Workspace, hashes: ReadonlySet<string>, time: number): Promise<void> {
   for (const name of await readdir(folderOf(workspace))) {
     const path = join(folderOf(workspace), name);

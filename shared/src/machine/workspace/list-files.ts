@@ -3,7 +3,10 @@ import { errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "./held-folder.ts";
 
-/** A regular file of a workspace: path relative to the root, size in bytes, last change in milliseconds since 1970. */
+/**
+ * A regular file of a workspace: path relative to the root, size in bytes, last change in
+ * milliseconds since 1970.
+ */
 export type ListedFile = { readonly path: string; readonly size: number; readonly modifiedAt: number };
 
 /** `complete` is false when a bound cut the listing short. */
@@ -31,8 +34,8 @@ const skipped = new Set([
 ]);
 
 /**
- * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at 2,000 files, and goes 12 folders deep, unless
- * told otherwise.
+ * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at
+ * 2,000 files, and goes 12 folders deep, unless told otherwise.
  */
 export async function listFiles(
   workspace: Workspace,
@@ -69,7 +72,10 @@ export function changedFiles(before: Listing, after: Listing): string[] {
     .map(({ path }) => path);
 }
 
-/** Paths of `before` that `after` does not have; none where `after` was cut short, as they may only be unlisted. */
+/**
+ * Paths of `before` that `after` does not have; none where `after` was cut short, as they may only
+ * be unlisted.
+ */
 export function removedFiles(before: Listing, after: Listing): string[] {
   if (!after.complete) return [];
   const there = new Set(after.files.map(({ path }) => path));

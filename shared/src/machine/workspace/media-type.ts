@@ -12,7 +12,10 @@ const further: Readonly<Record<string, string>> = {
   ".tsx": "text/typescript",
 };
 
-/** The media type a file name suggests, without parameters; `application/octet-stream` when it suggests none. */
+/**
+ * The media type a file name suggests, without parameters; `application/octet-stream` when it
+ * suggests none.
+ */
 export function mediaTypeOf(name: string): string {
   const own = further[extname(name).toLowerCase()];
   return own ?? Bun.file(name.toLowerCase().replaceAll("\0", "_")).type.replace(/;.*/, "");

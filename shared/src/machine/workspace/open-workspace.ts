@@ -20,8 +20,9 @@ export type WorkspaceRequest = {
 };
 
 /**
- * The workspace of one caller's conversation, made when it is not there yet. Its name is a hash: any contextId is safe, and the same contextId of
- * another principal is another workspace. Tool processes can enter `root` but neither list its neighbours nor enter `metaRoot`.
+ * The workspace of one caller's conversation, made when it is not there yet. Its name is a hash:
+ * any contextId is safe, and the same contextId of another principal is another workspace. Tool
+ * processes can enter `root` but neither list its neighbours nor enter `metaRoot`.
  */
 export async function openWorkspace({ home, principal, contextId, user }: WorkspaceRequest): Promise<Workspace> {
   const parent = join(home, "workspaces");
@@ -52,7 +53,10 @@ function workspaceKey(principal: string, contextId: string): string {
   return hash.slice(0, 32);
 }
 
-/** Writes `content` under the next free number in the output folder and answers its path, relative to the root. */
+/**
+ * Writes `content` under the next free number in the output folder and answers its path, relative
+ * to the root.
+ */
 async function spillInto(workspace: Workspace, name: string, content: string | Uint8Array | Blob): Promise<string> {
   const source = typeof content === "string" ? new TextEncoder().encode(content) : content;
   for (let number = await nextNumber(workspace); ; number++) {
@@ -79,7 +83,10 @@ function safeName(name: string): string {
   return safe === "" ? "output.txt" : safe.slice(-80);
 }
 
-/** Gives a file, or a folder with all that is in it, to the user of the workspace. Symlinks and hard-linked files stay as they are. */
+/**
+ * Gives a file, or a folder with all that is in it, to the user of the workspace. Symlinks and
+ * hard-linked files stay as they are.
+ */
 async function adoptInto(workspace: Workspace, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = await ownerOf(workspace);

@@ -41,9 +41,11 @@ const protectedFolders = [
 ];
 
 /**
- * Whether a path, relative to a workspace, names something that another program would run or obey later, outside the sandbox: hooks,
- * shell start-up files, settings of editors, agents, runtimes and package managers that name code, our own configuration. Tools refuse to write there. Give it the real path: it
- * does not look at the disk. Case does not matter, since it does not on every disk.
+ * Whether a path, relative to a workspace, names something that another program would run or obey
+ * later, outside the sandbox: hooks, shell start-up files, settings of editors, agents, runtimes
+ * and package managers that name code, our own configuration. Tools refuse to write there. Give it
+ * the real path: it does not look at the disk. Case does not matter, since it does not on every
+ * disk.
  */
 export function isProtected(relativePath: string): boolean {
   const path = relativePath.toLowerCase().replaceAll("\\", "/");

@@ -8,9 +8,10 @@ import { addStaged, replaceByStaged, stageFile } from "./staged-file.ts";
 import { ownerOf, type WorkspacePath, workspacePathOf } from "./workspace-file.ts";
 
 /**
- * Puts a file into a workspace, whole or not at all, makes the folders that lead to it and gives it to the tools' user. Replaces what is there
- * unless `exclusive`. For content that arrives from elsewhere. Answers the path relative to the root; rejects as `resolve` does, with
- * `forbidden` for protected names and with `conflict` when `exclusive` and taken.
+ * Puts a file into a workspace, whole or not at all, makes the folders that lead to it and gives it
+ * to the tools' user. Replaces what is there unless `exclusive`. For content that arrives from
+ * elsewhere. Answers the path relative to the root; rejects as `resolve` does, with `forbidden` for
+ * protected names and with `conflict` when `exclusive` and taken.
  */
 export async function saveFile(
   workspace: Workspace,

@@ -3,8 +3,9 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 import { giveTo, type HeldFolder, type Owner } from "./held-folder.ts";
 
 /**
- * Writes a new file whole and to the disk, where no tool can see it, so that one rename can bring it into a workspace. Only
- * permission bits are taken from `mode`. An existing file of that name is replaced; what was begun is removed on failure.
+ * Writes a new file whole and to the disk, where no tool can see it, so that one rename can bring
+ * it into a workspace. Only permission bits are taken from `mode`. An existing file of that name is
+ * replaced; what was begun is removed on failure.
  */
 export async function stageFile(
   path: string,

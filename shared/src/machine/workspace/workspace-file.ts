@@ -5,7 +5,10 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { type HeldFolder, holdFolder, type Owner } from "./held-folder.ts";
 
-/** A path of a workspace taken apart: the folders that lead to it from the root, and its last name ("" for the root itself). */
+/**
+ * A path of a workspace taken apart: the folders that lead to it from the root, and its last name
+ * ("" for the root itself).
+ */
 export type WorkspacePath = { readonly folders: readonly string[]; readonly name: string; readonly relative: string };
 
 /** A regular file of a workspace, open for reading. */
@@ -22,7 +25,10 @@ export async function workspacePathOf(workspace: Workspace, path: string): Promi
   return { folders: names.slice(0, -1), name: names.at(-1) ?? "", relative: inside };
 }
 
-/** What a path of a workspace is: `special` is a device, FIFO, socket or symlink that appeared a moment ago. */
+/**
+ * What a path of a workspace is: `special` is a device, FIFO, socket or symlink that appeared a
+ * moment ago.
+ */
 export async function kindOf(workspace: Workspace, path: string): Promise<"file" | "folder" | "special" | "missing"> {
   try {
     const stats = await lstat(await workspace.resolve(path));
@@ -35,8 +41,9 @@ export async function kindOf(workspace: Workspace, path: string): Promise<"file"
 }
 
 /**
- * Opens a file for reading without being led outside by a symlink that is swapped in meanwhile, and without hanging on a FIFO. Rejects with
- * `not_found`; with `unsupported` for what is no regular file; with `forbidden` for a hard link to another user's file.
+ * Opens a file for reading without being led outside by a symlink that is swapped in meanwhile, and
+ * without hanging on a FIFO. Rejects with `not_found`; with `unsupported` for what is no regular
+ * file; with `forbidden` for a hard link to another user's file.
  */
 export async function openFile(workspace: Workspace, path: string): Promise<OpenFile> {
   const place = await workspacePathOf(workspace, path);
@@ -45,7 +52,9 @@ export async function openFile(workspace: Workspace, path: string): Promise<Open
   return { handle, stats, place, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** As `openFile`, of a name in a folder that is held already. `shown` is the path for error texts. */
+/**
+ * As `openFile`, of a name in a folder that is held already. `shown` is the path for error texts.
+ */
 export async function openRegular(
   folder: HeldFolder,
   name: string,

@@ -62,7 +62,9 @@ export function approvedTools(
     log.warn({ server: server.name, err: error }, "an MCP server's tools cannot be checked; they are left out");
     return [];
   };
-  /** As they were approved and last seen. A call waits until the server has said what they are now. */
+  /**
+   * As they were approved and last seen. A call waits until the server has said what they are now.
+   */
   const lastTime = async (): Promise<readonly Tool[]> => {
     const definitions = (await remembered.read(server)) ?? [];
     const allowed = definitions.filter(({ name }) => isAllowed(name, server));
@@ -91,7 +93,10 @@ export function approvedTools(
   };
 }
 
-/** Our tools for what else a server has, where its entry wants them and no tool of its own has their name. */
+/**
+ * Our tools for what else a server has, where its entry wants them and no tool of its own has their
+ * name.
+ */
 function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool[] {
   const { resources, prompts } = connection.server;
   const all = [...(resources ? [readResourceTool(connection)] : []), ...(prompts ? [getPromptTool(connection)] : [])];

@@ -19,7 +19,10 @@ export type ServerCall = {
 
 const params = z.custom<ElicitRequest["params"]>((value) => typeof value === "object" && value !== null);
 const responses = z.record(z.string(), z.json());
-/** How a call that asked goes on: one the server keeps nothing of, by what it gave us to bring back; one that is still under way, by its id. */
+/**
+ * How a call that asked goes on: one the server keeps nothing of, by what it gave us to bring back;
+ * one that is still under way, by its id.
+ */
 const stateSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("again"),
@@ -35,7 +38,10 @@ const rounds = 10;
 /** What a server may take at most, in its own time-outs, when it keeps reporting progress. */
 const longest = 10;
 
-/** Calls a tool of a server, or goes on with a call that asked. Rejects with an AppError in words, or the signal's reason. */
+/**
+ * Calls a tool of a server, or goes on with a call that asked. Rejects with an AppError in words,
+ * or the signal's reason.
+ */
 export async function callServer(call: ServerCall, context: ToolContext): Promise<CallOutcome> {
   if (context.answer === undefined) return begin(call, context);
   const state = stateSchema.parse(context.answer.state);
@@ -70,8 +76,8 @@ function asking(server: string, state: Again): CallOutcome {
 }
 
 /**
- * Starts a call. What a server of a 2025 revision asks arrives while the call is under way: it is then held, and its step ends with the
- * question.
+ * Starts a call. What a server of a 2025 revision asks arrives while the call is under way: it is
+ * then held, and its step ends with the question.
  */
 async function begin(call: ServerCall, context: ToolContext, from?: Again): Promise<CallOutcome> {
   const { connection, held } = call;
@@ -129,7 +135,8 @@ async function request(
   onprogress: (report: Progress) => void,
   state: Again | undefined,
 ) {
-  // Results are data to us whatever they look like, so a form that the server promised is not insisted on.
+  // Results are data to us whatever they look like, so a form that the server promised is not
+  // insisted on.
   const { outputSchema: _, ...toolDefinition } = definition;
   const again = state && {
     inputResponses: state.given,

@@ -40,10 +40,16 @@ export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
 /** A task that waits longer than this for servers says so. */
 const tellAfterMs = 1_500;
 
-/** Who uses servers that are looked at from outside a task, and who everybody is on a server with one token. */
+/**
+ * Who uses servers that are looked at from outside a task, and who everybody is on a server with
+ * one token.
+ */
 const local = "local";
 
-/** Reads `mcp.json` and makes the host; servers whose entries say so are connected at once. Rejects with `config_invalid`. */
+/**
+ * Reads `mcp.json` and makes the host; servers whose entries say so are connected at once. Rejects
+ * with `config_invalid`.
+ */
 export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const list = await openServerList(options);
   const pins = createPins(join(options.home, "mcp-pins.json"));

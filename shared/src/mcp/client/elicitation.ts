@@ -22,8 +22,8 @@ type Fields = z.output<typeof form>;
 const secret = /pass|secret|token|api.?key|credential|\bpin\b|cvv|cvc|card.?number|iban|ssn|otp|one.?time/i;
 
 /**
- * What a server asks, in words for the person: which server it is comes first, in our words, and whatever the server says is quoted. A field that
- * looks like a secret is pointed out.
+ * What a server asks, in words for the person: which server it is comes first, in our words, and
+ * whatever the server says is quoted. A field that looks like a secret is pointed out.
  */
 export function questionOf(server: string, params: ElicitRequest["params"]): string {
   const message = sanitize(params.message).slice(0, 4_000);
@@ -93,7 +93,10 @@ function fieldLine(
   return sanitizeLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
 }
 
-/** The values a person wrote: a JSON object, lines of `name: value`, or, where one is asked for, all of it. */
+/**
+ * The values a person wrote: a JSON object, lines of `name: value`, or, where one is asked for, all
+ * of it.
+ */
 function valuesIn(said: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   try {
     const json = z.record(z.string(), z.unknown()).safeParse(JSON.parse(said));
@@ -111,7 +114,10 @@ function valuesIn(said: string, names: readonly string[]): Readonly<Record<strin
   return Object.fromEntries(lines);
 }
 
-/** Lines, also where they stand in one with commas or semicolons between them: what follows such a sign is a line if it begins with a name. */
+/**
+ * Lines, also where they stand in one with commas or semicolons between them: what follows such a
+ * sign is a line if it begins with a name.
+ */
 function apart(said: string, names: readonly string[]): readonly string[] {
   const begins = (piece: string) =>
     names.some((name) => new RegExp(`^\\s*${RegExp.escape(name)}\\s*[:=]`, "i").test(piece));

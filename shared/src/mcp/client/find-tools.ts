@@ -39,12 +39,15 @@ export function foundTools(tools: readonly Tool[], told: readonly ToldResult[]):
   return tools.filter(({ name }) => names.has(name));
 }
 
-/** What scores less than this part of the best is no find: it has words of the query that say little. */
+/**
+ * What scores less than this part of the best is no find: it has words of the query that say
+ * little.
+ */
 const leastShare = 0.2;
 
 /**
- * Tools that have words of the query in them, best first: a rare word tells more than a common one, and one that all have nothing; a name tells more
- * than a description.
+ * Tools that have words of the query in them, best first: a rare word tells more than a common one,
+ * and one that all have nothing; a name tells more than a description.
  */
 function search(tools: readonly Tool[], query: string): readonly Tool[] {
   const indexed = tools.map((tool) => ({

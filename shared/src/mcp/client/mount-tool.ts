@@ -16,8 +16,9 @@ const longestDescription = 8_000;
 const object = z.record(z.string(), z.unknown());
 
 /**
- * A server's tool as ours, under `server__tool`, with the schema exactly as the server gave it. What the server says of it decides what a
- * repetition would do and, by its entry, whether a person is asked; its description is told as the server's words.
+ * A server's tool as ours, under `server__tool`, with the schema exactly as the server gave it.
+ * What the server says of it decides what a repetition would do and, by its entry, whether a person
+ * is asked; its description is told as the server's words.
  */
 export function mountTool(definition: Definition, connection: Connection, held: SuspendedCalls): Tool {
   const { server } = connection;

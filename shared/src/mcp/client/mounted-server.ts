@@ -22,11 +22,16 @@ export type ServerHealth = ConnectionHealth & {
 /** A server as one principal's tasks use it. */
 export interface MountedServer {
   readonly server: ServerConfig;
-  /** Its tools: as they are now, or, where the server cannot be asked soon, as they last were; a server that was never heard of is waited for. Rejects only with the signal's reason. */
+  /**
+   * Its tools: as they are now, or, where the server cannot be asked soon, as they last were; a
+   * server that was never heard of is waited for. Rejects only with the signal's reason.
+   */
   tools(signal: AbortSignal, patienceMs?: number): Promise<readonly Tool[]>;
   /** Why none of its tools are known, for people; undefined where they are. */
   missing(): string | undefined;
-  /** What the server defines now, and which of that is not as approved. Rejects with an AppError. */
+  /**
+   * What the server defines now, and which of that is not as approved. Rejects with an AppError.
+   */
   inspect(
     signal: AbortSignal,
   ): Promise<{ readonly definitions: readonly Definition[]; readonly changed: ReadonlySet<string> }>;

@@ -15,8 +15,9 @@ type PinnedServers = z.output<typeof pinsSchema>;
 /** The definitions that were approved. */
 export interface Pins {
   /**
-   * Of these, the tools whose definition is not the approved one. What is seen for the first time is approved by the entry that names its
-   * server; another command or URL under the same name is another server.
+   * Of these, the tools whose definition is not the approved one. What is seen for the first time
+   * is approved by the entry that names its server; another command or URL under the same name is
+   * another server.
    */
   changed(server: ServerConfig, definitions: readonly Definition[]): Promise<ReadonlySet<string>>;
   /** Of these, those whose definition is exactly the approved one. */
@@ -27,7 +28,10 @@ export interface Pins {
   approve(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
 }
 
-/** The pins kept in this file, which several processes may use. A file that cannot be read is an error: without it everything would be new. */
+/**
+ * The pins kept in this file, which several processes may use. A file that cannot be read is an
+ * error: without it everything would be new.
+ */
 export function createPins(file: string): Pins {
   let cached: { readonly stamp: string; readonly pins: PinnedServers } | undefined;
   let writing: Promise<unknown> = Promise.resolve();
@@ -97,7 +101,10 @@ function hashesOf(definitions: readonly Definition[]): Record<string, string> {
   return Object.fromEntries(definitions.map((definition) => [definition.name, definitionHash(definition)]));
 }
 
-/** The hash of what a model or a policy goes by: name, texts, schemas, annotations. The order of keys does not matter. */
+/**
+ * The hash of what a model or a policy goes by: name, texts, schemas, annotations. The order of
+ * keys does not matter.
+ */
 function definitionHash({ name, title, description, inputSchema, outputSchema, annotations }: Definition): string {
   const text = JSON.stringify(sorted({ name, title, description, inputSchema, outputSchema, annotations }));
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");

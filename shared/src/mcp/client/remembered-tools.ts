@@ -10,7 +10,10 @@ const remembered = z.strictObject({
   definitions: z.array(z.looseObject({ name: z.string(), inputSchema: z.looseObject({ type: z.literal("object") }) })),
 });
 
-/** What servers defined when they were last asked, so that a server that starts slowly has tools at once. */
+/**
+ * What servers defined when they were last asked, so that a server that starts slowly has tools at
+ * once.
+ */
 export interface RememberedTools {
   /** Undefined for a server that was never asked, or was another one then. */
   read(server: ServerConfig): Promise<readonly Definition[] | undefined>;

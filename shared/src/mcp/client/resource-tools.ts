@@ -98,7 +98,10 @@ function line(name: string, about: string): string {
   return `- ${sanitizeLine(name, 300)}${about === "" ? "" : `: ${sanitizeLine(about, 300)}`}`;
 }
 
-/** Has a server read a resource of its own. Rejects with an AppError where it has none or fails, or with the signal's reason. */
+/**
+ * Has a server read a resource of its own. Rejects with an AppError where it has none or fails, or
+ * with the signal's reason.
+ */
 export async function readResource(
   connection: Connection,
   uri: string,

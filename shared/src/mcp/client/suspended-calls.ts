@@ -3,7 +3,10 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { ToolContext } from "../../core/tool.ts";
 
-/** What came of a call: the server's result, or a question for the person, after whose answer it goes on. */
+/**
+ * What came of a call: the server's result, or a question for the person, after whose answer it
+ * goes on.
+ */
 export type CallOutcome =
   | { readonly type: "result"; readonly result: CallToolResult }
   | { readonly type: "asks"; readonly question: string; readonly state: Json };

@@ -20,8 +20,9 @@ type Target = SavedFor & {
 };
 
 /**
- * A server's result as ours: text made harmless and marked as the server's, images as images, and all bytes as files of the workspace, which become
- * artifacts of the task. What it links to is asked of the server itself, and nowhere else. The caller bounds its length.
+ * A server's result as ours: text made harmless and marked as the server's, images as images, and
+ * all bytes as files of the workspace, which become artifacts of the task. What it links to is
+ * asked of the server itself, and nowhere else. The caller bounds its length.
  */
 export async function toResult(
   result: Pick<CallToolResult, "content" | "structuredContent" | "isError">,
@@ -98,7 +99,10 @@ export async function resourceInWords(resource: Contents, target: Target): Promi
   return `Resource ${uri}: [${await saveResult({ base64: resource.blob, mediaType: resource.mimeType ?? "", name }, target)}]`;
 }
 
-/** Whether the text has the structured content in it already, as servers are told to do for clients that know no other. */
+/**
+ * Whether the text has the structured content in it already, as servers are told to do for clients
+ * that know no other.
+ */
 function says(parts: readonly string[], structured: unknown): boolean {
   return parts.some((part) => {
     try {
@@ -116,7 +120,8 @@ type SavedFor = { readonly server: string; readonly tool: string; readonly works
 type Sent = { readonly base64: string; readonly mediaType: string; readonly name?: string };
 
 /**
- * Saves it below `mcp/SERVER` of the workspace, by its content, so that the same sent again is one file. Says what was saved where, in words for a model.
+ * Saves it below `mcp/SERVER` of the workspace, by its content, so that the same sent again is one
+ * file. Says what was saved where, in words for a model.
  */
 async function saveResult({ base64, mediaType, name }: Sent, target: SavedFor): Promise<string> {
   const bytes = Buffer.from(base64, "base64");

@@ -45,7 +45,10 @@ export async function beginRun(
   return runs.start(runnable, { message, contextId, ...(outputSchema && { outputSchema }) }, principal);
 }
 
-/** Waits until a run has ended or asks something, telling its progress; at most as long as the call or `withinMs` lasts. */
+/**
+ * Waits until a run has ended or asks something, telling its progress; at most as long as the call
+ * or `withinMs` lasts.
+ */
 export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps, call: Call): Promise<RunRecord> {
   const told = new AbortController();
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(withinMs), told.signal]);

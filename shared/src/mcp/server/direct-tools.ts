@@ -39,15 +39,19 @@ export interface DirectTools {
   list(): McpTool[];
   has(name: string): boolean;
   /**
-   * Makes a call in the caller's workspace, through the guards a task's calls go through. `given` came with a call that is made again after it
-   * asked. Calls that change something run one after another in a workspace. Rejects as the tool does: when the call is given up.
+   * Makes a call in the caller's workspace, through the guards a task's calls go through. `given`
+   * came with a call that is made again after it asked. Calls that change something run one after
+   * another in a workspace. Rejects as the tool does: when the call is given up.
    */
   call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
   /** What all calls since the start have had of the model. They are in no journal. */
   used(): TaskUsage;
 }
 
-/** The tools that can be called apart from a task: all but those that wait for a person or an agent, and the one that ends a task. */
+/**
+ * The tools that can be called apart from a task: all but those that wait for a person or an agent,
+ * and the one that ends a task.
+ */
 export function directTools(deps: DirectToolsDeps): DirectTools {
   const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.endsTask !== true);
   const inTurn = createKeyedQueue();
@@ -186,7 +190,10 @@ function codeOf(name: string, input: string, risk: string | undefined, { princip
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** A tool as MCP tells of it, its schema untouched. Nothing is hinted of its effect, which depends on the input: a client takes it for the worst. */
+/**
+ * A tool as MCP tells of it, its schema untouched. Nothing is hinted of its effect, which depends
+ * on the input: a client takes it for the worst.
+ */
 function listed({ name, description, inputSchema }: Tool): McpTool {
   return { name, description, inputSchema } as McpTool;
 }
@@ -200,7 +207,10 @@ function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): Di
 
 const stored = z.array(z.string());
 
-/** What the calls of a caller have taken in: they have no journal, so it is kept beside the workspace. Calls at the same time all count. */
+/**
+ * What the calls of a caller have taken in: they have no journal, so it is kept beside the
+ * workspace. Calls at the same time all count.
+ */
 type CallsTakenIn = {
   of(workspace: Workspace): Promise<TakenIn>;
   /** Notes what a call's result brought. */

@@ -7,13 +7,18 @@ type Kept = {
   readonly size: number;
 };
 
-/** What was lately sent in sessions, for clients that lost their connection and ask for what they missed. */
+/**
+ * What was lately sent in sessions, for clients that lost their connection and ask for what they
+ * missed.
+ */
 export interface EventMemory {
   /** The memory of one session, of which no other sees anything. */
   open(): EventStore & Disposable;
 }
 
-/** Makes one of at most this many bytes in all; the oldest goes first, the newest is always kept. */
+/**
+ * Makes one of at most this many bytes in all; the oldest goes first, the newest is always kept.
+ */
 export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
   const kept = new Map<string, Kept>();
   let bytes = 0;

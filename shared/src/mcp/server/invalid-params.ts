@@ -1,7 +1,9 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
 
-/** What the protocol has a client told as an error of its own, not as a result that a model reads. */
+/**
+ * What the protocol has a client told as an error of its own, not as a result that a model reads.
+ */
 export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

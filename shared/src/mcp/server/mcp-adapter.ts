@@ -27,8 +27,9 @@ export type McpAdapter = (request: Request, body?: unknown) => Promise<Response>
 const largestBody = 10 * 1024 * 1024;
 
 /**
- * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have sessions. A caller may name its conversation by
- * the header `Manyhands-Context`. `body` is the request's, parsed, where it has been read already.
+ * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have
+ * sessions. A caller may name its conversation by the header `Manyhands-Context`. `body` is the
+ * request's, parsed, where it has been read already.
  */
 export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
   const { report } = deps;
@@ -71,7 +72,10 @@ function isClients(error: Error): boolean {
   return error instanceof ProtocolError || error.message.startsWith("Rejected inbound request");
 }
 
-/** Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the client. */
+/**
+ * Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the
+ * client.
+ */
 async function read(request: Request): Promise<{ request: Request; body: unknown }> {
   if (request.method !== "POST") return { request, body: undefined };
   const read = await readRequestBody(request, largestBody).catch((error: unknown) => {
@@ -86,7 +90,9 @@ async function read(request: Request): Promise<{ request: Request; body: unknown
   }
 }
 
-/** Notices when what is listed is other than it was, for as long as somebody is there to be told. */
+/**
+ * Notices when what is listed is other than it was, for as long as somebody is there to be told.
+ */
 export interface ListWatch {
   /** Begins to look, where it does not yet. */
   wake(): void;

@@ -10,8 +10,10 @@ import { type McpServerDeps, promptsOf, type Serving } from "./serving.ts";
 const mostQuestions = 100;
 
 /**
- * A server for one caller: every runnable as a tool and as a prompt, the tools that are called as they are, those that look after runs, and the
- * runs and their files as resources. A question reaches the person where the client can ask one, and is otherwise a result that says how to answer.
+ * A server for one caller: every runnable as a tool and as a prompt, the tools that are called as
+ * they are, those that look after runs, and the runs and their files as resources. A question
+ * reaches the person where the client can ask one, and is otherwise a result that says how to
+ * answer.
  */
 export function mcpServer(deps: McpServerDeps, era: Era, principal: string): McpServer {
   // Of a change to a run an older client hears over its connection; a newer one looks at the run.

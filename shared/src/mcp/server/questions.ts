@@ -13,10 +13,15 @@ import type { RunView } from "../../runs/run-view.ts";
 /** The revisions of 2025, or that of 2026. */
 export type Era = "legacy" | "modern";
 
-/** What is needed of the client, and through it of its person, before a request can be answered; `state` comes back with it. */
+/**
+ * What is needed of the client, and through it of its person, before a request can be answered;
+ * `state` comes back with it.
+ */
 export type Asks = { readonly asks: InputRequests; readonly state: string };
 
-/** What came with a request that is made again after it asked; nothing of it is known to be true. */
+/**
+ * What came with a request that is made again after it asked; nothing of it is known to be true.
+ */
 export type Given = { readonly responses: Readonly<Record<string, unknown>>; readonly state: string | undefined };
 
 /** What came with this one. */
@@ -35,7 +40,10 @@ export function capabilitiesOf(server: Server, { mcpReq }: ServerContext, era: E
   return (era === "modern" ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities()) ?? {};
 }
 
-/** Whether a form reaches the person the client works for. One that names no kind of question takes forms. */
+/**
+ * Whether a form reaches the person the client works for. One that names no kind of question takes
+ * forms.
+ */
 export function asksPeople({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
@@ -43,12 +51,17 @@ export function asksPeople({ elicitation }: ClientCapabilities): boolean {
 const answerForm = z.object({ answer: z.string().meta({ title: "Answer" }) });
 const allowForm = z.object({ allow: z.boolean().meta({ title: "Allow it once" }) });
 
-/** The run's question as MCP asks one; the run's id comes back with the answer, and counts only for whose run it is. */
+/**
+ * The run's question as MCP asks one; the run's id comes back with the answer, and counts only for
+ * whose run it is.
+ */
 export function question({ id, question = "" }: RunView): Asks {
   return { asks: { answer: inputRequired.elicit({ message: question, requestedSchema: answerForm }) }, state: id };
 }
 
-/** Asks the person at the client whether a call may be made. Its code comes back with the decision. */
+/**
+ * Asks the person at the client whether a call may be made. Its code comes back with the decision.
+ */
 export function decision(message: string, code: string): Asks {
   return { asks: { allow: inputRequired.elicit({ message, requestedSchema: allowForm }) }, state: code };
 }
@@ -60,7 +73,9 @@ export function personsAnswer({ responses }: Given): string | undefined {
   return given.action === "accept" ? (given.content?.answer ?? "") : "(The person did not want to answer.)";
 }
 
-/** Whether a person allowed the call that is made again with it; undefined when nobody was asked. */
+/**
+ * Whether a person allowed the call that is made again with it; undefined when nobody was asked.
+ */
 export function personsDecision({ responses }: Given): boolean | undefined {
   const given = decided.safeParse(responses.allow).data;
   return given && given.action === "accept" && given.content?.allow === true;

@@ -20,7 +20,10 @@ export interface Resources {
   read(uri: string, principal: string): Promise<ReadResourceResult["contents"] | undefined>;
   /** What a template's variable may be, for what has been typed of it. */
   complete(template: string, variable: string, typed: string, principal: string): Promise<string[]>;
-  /** Comes up with something whenever it has changed, until the signal aborts; undefined for what `read` has nothing for. */
+  /**
+   * Comes up with something whenever it has changed, until the signal aborts; undefined for what
+   * `read` has nothing for.
+   */
   watch(uri: string, principal: string, signal: AbortSignal): Promise<AsyncIterable<unknown> | undefined>;
 }
 

@@ -41,7 +41,10 @@ export function runToolList(): Tool[] {
   }));
 }
 
-/** A run as the result of a tool: its answer or where it stands, its files as links, and all of it as data. */
+/**
+ * A run as the result of a tool: its answer or where it stands, its files as links, and all of it
+ * as data.
+ */
 export function runResult(run: RunView): CallToolResult {
   const links = run.files.map(({ name, mediaType, size, url }) => ({
     type: "resource_link" as const,

@@ -74,7 +74,10 @@ async function callDirectly(
   return "result" in outcome ? outcome.result : asking(outcome);
 }
 
-/** A client of a 2025 revision that goes away leaves its run to go on; one that cancels its call does not want it. */
+/**
+ * A client of a 2025 revision that goes away leaves its run to go on; one that cancels its call
+ * does not want it.
+ */
 function isGivenUp({ signal }: Call, era: Era): boolean {
   const { reason } = signal;
   const left = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;

@@ -9,14 +9,23 @@ import { createEventMemory } from "./event-memory.ts";
 export type SessionsDeps = {
   serverFor(principal: string): McpServer;
   readonly report: (bug: unknown) => void;
-  /** How long a client that left in the middle of a call may be away, and one that has nothing under way, in milliseconds. */
+  /**
+   * How long a client that left in the middle of a call may be away, and one that has nothing under
+   * way, in milliseconds.
+   */
   readonly awayMs?: number;
   readonly idleMs?: number;
 };
 
-/** Connections of clients of 2025 revisions that last from one request to the next, so that they can be asked something. */
+/**
+ * Connections of clients of 2025 revisions that last from one request to the next, so that they can
+ * be asked something.
+ */
 export interface Sessions {
-  /** Answers what begins a session or belongs to one; undefined for anything else. `body` is the request's. */
+  /**
+   * Answers what begins a session or belongs to one; undefined for anything else. `body` is the
+   * request's.
+   */
   answer(request: Request, body: unknown, principal: string): Promise<Response> | undefined;
   size(): number;
   /** Tells every client that its lists of tools and prompts are others now. */
@@ -118,7 +127,10 @@ function unknown(): Response {
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
 }
 
-/** The response, and one call when its body has been read to the end (`true`) or been left (`false`). */
+/**
+ * The response, and one call when its body has been read to the end (`true`) or been left
+ * (`false`).
+ */
 function watchedBody(response: Response, ended: (read: boolean) => void): Response {
   const { body, status, headers } = response;
   if (body === null) {

@@ -9,7 +9,10 @@ const functionDelta = z.looseObject({ name: text, arguments: z.union([z.string()
 
 const toolCallDelta = z.looseObject({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
 
-/** Some servers answer in parts, as requests may be written; those that are not text say nothing to the user. */
+/**
+ * Some servers answer in parts, as requests may be written; those that are not text say nothing to
+ * the user.
+ */
 const content = z.union([
   z.string(),
   z.array(z.looseObject({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
@@ -18,7 +21,10 @@ const content = z.union([
 const delta = z.looseObject({
   content: content.nullish(),
   refusal: text,
-  /** Reasoning has no standard field: the first is DeepSeek's and vLLM's, the second OpenRouter's and Ollama's. */
+  /**
+   * Reasoning has no standard field: the first is DeepSeek's and vLLM's, the second OpenRouter's
+   * and Ollama's.
+   */
   reasoning_content: text,
   reasoning: text,
   tool_calls: z.array(toolCallDelta).nullish(),
@@ -32,7 +38,10 @@ const usage = z.looseObject({
   prompt_tokens_details: z.looseObject({ cached_tokens: z.number().nullish() }).nullish(),
 });
 
-/** What is read of a streamed chunk; a whole completion of a server that does not stream is read as one chunk. */
+/**
+ * What is read of a streamed chunk; a whole completion of a server that does not stream is read as
+ * one chunk.
+ */
 export const completionChunkSchema = z.looseObject({
   choices: z.array(z.looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
   usage: usage.nullish(),

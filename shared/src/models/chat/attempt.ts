@@ -23,12 +23,15 @@ import { chatParams } from "./wire.ts";
 /** What every attempt at one model shares. */
 export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint };
 
-/** How an attempt ended; `cut` when the stream stopped without saying why, and the reply is what had come by then. */
+/**
+ * How an attempt ended; `cut` when the stream stopped without saying why, and the reply is what had
+ * come by then.
+ */
 export type AttemptResult = { readonly reply: ModelReply; readonly cut: boolean };
 
 /**
- * Asks once. Throws a ModelFailure, or the signal's reason; however it ends, also by being left early, the connection is closed
- * behind it.
+ * Asks once. Throws a ModelFailure, or the signal's reason; however it ends, also by being left
+ * early, the connection is closed behind it.
  */
 export async function* attempt(
   { config, endpoint }: AttemptScope,
@@ -90,7 +93,10 @@ function finishOf({ finish, toolCalls }: ModelAnswer): ModelReply["finish"] {
   return toolCalls.length > 0 ? "tool-calls" : "stop";
 }
 
-/** Tokens and money of one call: the provider's numbers where it gave any, else estimated from what was sent and what came back. */
+/**
+ * Tokens and money of one call: the provider's numbers where it gave any, else estimated from what
+ * was sent and what came back.
+ */
 function usageOf(
   config: ModelConfig,
   request: ModelRequest,
@@ -120,8 +126,9 @@ function estimateOutput(answer: { text: string; reasoning: string; toolCalls: re
 }
 
 /**
- * The calls with ids that occur once in the conversation: a missing id becomes `call_<n>`, counted over the conversation, and one that
- * was used before gets the number behind it. The same conversation and reply give the same ids.
+ * The calls with ids that occur once in the conversation: a missing id becomes `call_<n>`, counted
+ * over the conversation, and one that was used before gets the number behind it. The same
+ * conversation and reply give the same ids.
  */
 function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));

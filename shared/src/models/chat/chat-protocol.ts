@@ -14,7 +14,10 @@ const message = z.looseObject({
   tool_call_id: z.string().optional(),
 });
 
-/** A chat completion request as our own servers read it: what they use is checked, the rest is kept as it came. */
+/**
+ * A chat completion request as our own servers read it: what they use is checked, the rest is kept
+ * as it came.
+ */
 export const chatRequestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -59,7 +62,10 @@ export type ChatCall = {
   readonly rawArguments?: string;
 };
 
-/** The `choices[0].delta` objects of a streamed answer, a word each, the first with the role; joined they give the answer exactly. */
+/**
+ * The `choices[0].delta` objects of a streamed answer, a word each, the first with the role; joined
+ * they give the answer exactly.
+ */
 export function deltasOf(answer: ChatAnswer): readonly object[] {
   const calls = answer.calls ?? [];
   const deltas = [

@@ -48,8 +48,9 @@ export type ChatServer = {
 };
 
 /**
- * Serves the OpenAI chat completions protocol on loopback: `POST …/chat/completions`, streamed or whole, and `GET /v1/models`.
- * Rejects with `unavailable` when the port is taken. Used by the rehearsal model and by the scripted model of the tests.
+ * Serves the OpenAI chat completions protocol on loopback: `POST …/chat/completions`, streamed or
+ * whole, and `GET /v1/models`. Rejects with `unavailable` when the port is taken. Used by the
+ * rehearsal model and by the scripted model of the tests.
  */
 export async function startChatServer(spec: {
   /** 0, the default, takes any free port. */

@@ -30,7 +30,10 @@ function adviceFor(kind: FailureKind, status: number | undefined): string | unde
   return "The same request would be refused again.";
 }
 
-/** No status means the connection failed, or an error came in mid-stream without a code: both may pass. */
+/**
+ * No status means the connection failed, or an error came in mid-stream without a code: both may
+ * pass.
+ */
 function kindOf(error: unknown, status: number | undefined, text: string, waitMs: number | undefined): FailureKind {
   const clientError = status === undefined || (status >= 400 && status < 500);
   if (clientError && status !== 401 && overflow.test(text)) return "overflow";
@@ -84,7 +87,10 @@ const keyLike =
 /** What servers that want no key are given ("none", "ollama") is a word like any other. */
 const shortestKey = 8;
 
-/** A text without the given key, and without anything that looks like one: providers quote keys, or parts of them, in errors. */
+/**
+ * A text without the given key, and without anything that looks like one: providers quote keys, or
+ * parts of them, in errors.
+ */
 export function redactKeys(text: string, apiKey: string | undefined): string {
   const known = apiKey === undefined || apiKey.length < shortestKey ? text : text.replace(wholly(apiKey), "[key]");
   return known.replace(keyLike, (_, query: string | undefined) => `${query ?? ""}[key]`);

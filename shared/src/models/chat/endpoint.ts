@@ -4,7 +4,10 @@ import type { ModelConfig } from "../config.ts";
 
 /** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
 export interface Endpoint {
-  /** Sends a request; what comes are the raw chunks of its answer, or the whole answer as one. Aborting the signal closes the connection. */
+  /**
+   * Sends a request; what comes are the raw chunks of its answer, or the whole answer as one.
+   * Aborting the signal closes the connection.
+   */
   open(params: ChatCompletionCreateParams, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
 
@@ -20,7 +23,8 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
       const { data, response } = await chat.completions.create(params, { signal }).withResponse();
       const type = response.headers.get("content-type") ?? "";
       if (type.includes("text/event-stream")) return data;
-      // A server that does not know `stream` answers with the whole completion, and a simple one does not say which it sends.
+      // A server that does not know `stream` answers with the whole completion, and a simple one
+      // does not say which it sends.
       const text = await response.text();
       if (text.trimStart().startsWith("{")) return only(JSON.parse(text));
       const { Stream } = await import("openai/streaming");
@@ -49,7 +53,10 @@ async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch)
   return new OpenAI({ ...options, baseURL: config.baseUrl, defaultHeaders });
 }
 
-/** OpenManus's files name the deployment's whole path; the portal shows the resource's address. Both are taken. */
+/**
+ * OpenManus's files name the deployment's whole path; the portal shows the resource's address. Both
+ * are taken.
+ */
 function azureBase(url: string): string {
   return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;
 }

@@ -4,12 +4,15 @@ import type { ModelEvent, ModelMessage, ModelRequest, ToolCall, ToolSpec } from 
 import type { ModelAnswer } from "./answer.ts";
 import { resultText } from "./wire.ts";
 
-/** The info string of the fenced blocks in which a model without function calling writes its calls. */
+/**
+ * The info string of the fenced blocks in which a model without function calling writes its calls.
+ */
 const callFence = "```tool_call";
 
 /**
- * The same request for a model without function calling: the tools are described in the system prompt, calls are fenced JSON blocks
- * in the assistant's text, results are text of the user. A request that never had tools is left as it is.
+ * The same request for a model without function calling: the tools are described in the system
+ * prompt, calls are fenced JSON blocks in the assistant's text, results are text of the user. A
+ * request that never had tools is left as it is.
  */
 export function asPromptRequest(request: ModelRequest): ModelRequest {
   const messages = request.messages.reduce<readonly ModelMessage[]>(appendAsText, []);
@@ -19,7 +22,9 @@ export function asPromptRequest(request: ModelRequest): ModelRequest {
   return { ...request, messages: withSystemText(messages, instructions), tools: [] };
 }
 
-/** Results of one turn make one message: many chat templates want user and assistant to alternate. */
+/**
+ * Results of one turn make one message: many chat templates want user and assistant to alternate.
+ */
 function appendAsText(messages: readonly ModelMessage[], message: ModelMessage): readonly ModelMessage[] {
   if (message.role === "assistant" && message.toolCalls.length > 0) {
     const text = [message.text, ...message.toolCalls.map(callBlock)].filter((part) => part !== "").join("\n\n");
@@ -61,7 +66,10 @@ function describe(tools: readonly ToolSpec[], choice: ModelRequest["toolChoice"]
 
 type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
 
-/** A fence can only close at the beginning of a line, which no JSON string contains; the last one may be missing. */
+/**
+ * A fence can only close at the beginning of a line, which no JSON string contains; the last one
+ * may be missing.
+ */
 const blocks =
   /^[ \t]*```(tool_call|json)[ \t]*\n([\s\S]*?)(?:^[ \t]*```|$(?![\s\S]))|<tool_call>([\s\S]*?)(?:<\/tool_call>|$(?![\s\S]))/gm;
 
@@ -71,7 +79,10 @@ const callSchema = z.looseObject({
   parameters: z.looseObject({}).optional(),
 });
 
-/** Takes the calls out of an answer's text. A block that cannot be read becomes a call too, so that the model is told of its slip. */
+/**
+ * Takes the calls out of an answer's text. A block that cannot be read becomes a call too, so that
+ * the model is told of its slip.
+ */
 export function takeCalls(
   text: string,
   toolNames: readonly string[],
@@ -88,7 +99,10 @@ export function takeCalls(
   return { text: toolCalls.length === 0 ? text : rest.trim(), toolCalls };
 }
 
-/** Passes an answer's deltas on, but tells the calls in its text as calls, at the end, instead of as text. */
+/**
+ * Passes an answer's deltas on, but tells the calls in its text as calls, at the end, instead of as
+ * text.
+ */
 export async function* hideCalls(
   deltas: AsyncGenerator<Delta, ModelAnswer>,
   toolNames: readonly string[],
@@ -117,7 +131,9 @@ export async function* hideCalls(
   }
 }
 
-/** Up to the first call, or to what may be the beginning of one; white space before it waits too. */
+/**
+ * Up to the first call, or to what may be the beginning of one; white space before it waits too.
+ */
 function visibleLength(text: string): number {
   const at = [callFence, "<tool_call>"].map((mark) => text.indexOf(mark)).filter((index) => index !== -1);
   if (at.length > 0) return text.slice(0, Math.min(...at)).trimEnd().length;

@@ -12,8 +12,8 @@ export interface ThinkSplitter {
 }
 
 /**
- * For servers that leave a local model's reasoning in its text: a `<think>` part is taken as reasoning, but only at the very
- * beginning, since later on it is something the answer talks about.
+ * For servers that leave a local model's reasoning in its text: a `<think>` part is taken as
+ * reasoning, but only at the very beginning, since later on it is something the answer talks about.
  */
 export function createThinkSplitter(): ThinkSplitter {
   let state: "start" | "thinking" | "answer" = "start";

@@ -8,7 +8,10 @@ type Chat = OpenAI.Chat.Completions.ChatCompletionCreateParams;
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type ContentPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
-/** A request as chat completion parameters. What the model cannot take (images, a temperature) is left out or said in words. */
+/**
+ * A request as chat completion parameters. What the model cannot take (images, a temperature) is
+ * left out or said in words.
+ */
 export function chatParams(request: ModelRequest, config: ModelConfig, traits: Traits): Chat {
   const temperature = request.temperature ?? config.temperature;
   const maxTokens = request.maxOutputTokens ?? config.maxOutputTokens;
@@ -56,7 +59,8 @@ function chatMessages(messages: readonly ModelMessage[], traits: Traits): ChatMe
   for (const message of messages) {
     if (message.role !== "tool") flushImages();
     wire.push(chatMessage(message, traits));
-    // A tool message carries text only, and nothing may stand between the results of one turn: images follow them.
+    // A tool message carries text only, and nothing may stand between the results of one turn:
+    // images follow them.
     if (message.role === "tool") images.push(...toolImages(message, traits));
   }
   flushImages();
@@ -81,7 +85,10 @@ function chatMessage(message: ModelMessage, traits: Traits): ChatMessage {
   }
 }
 
-/** A tool's result as text: the protocol has no field for "this failed", so the text says it, on a line of its own before output. */
+/**
+ * A tool's result as text: the protocol has no field for "this failed", so the text says it, on a
+ * line of its own before output.
+ */
 export function resultText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
   if (!isError || /^error\b/i.test(text)) return text;
   return text.includes("\n") ? `Error:\n${text}` : `Error: ${text}`;
@@ -108,7 +115,10 @@ function imagePart(image: ImagePart): ContentPart {
   return { type: "image_url", image_url: { url: `data:${image.mediaType};base64,${image.data}` } };
 }
 
-/** Several servers refuse a conversation in which an earlier call's arguments are not JSON, so a slip is mended or quoted. */
+/**
+ * Several servers refuse a conversation in which an earlier call's arguments are not JSON, so a
+ * slip is mended or quoted.
+ */
 function chatCall(call: ToolCall): OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall {
   return { id: call.id, type: "function", function: { name: call.name, arguments: validArguments(call.arguments) } };
 }

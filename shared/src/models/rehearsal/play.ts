@@ -2,8 +2,9 @@ import { type ChatMessage, type ChatRequest, chatText } from "../chat/chat-proto
 import type { Scene, Script, Turn } from "./script.ts";
 
 /**
- * The turn that comes next in the conversation of a request, or undefined when no script knows its task or the script is over.
- * All of it is derived from the request, so a restarted server goes on where the last one was.
+ * The turn that comes next in the conversation of a request, or undefined when no script knows its
+ * task or the script is over. All of it is derived from the request, so a restarted server goes on
+ * where the last one was.
  */
 export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn | undefined {
   const { messages } = request;

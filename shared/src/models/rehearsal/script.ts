@@ -11,19 +11,26 @@ export type Scene = {
   readonly text: string;
 };
 
-/** A part of a script: yields turns, is given the results of each turn's calls in their order, and comes to something. */
+/**
+ * A part of a script: yields turns, is given the results of each turn's calls in their order, and
+ * comes to something.
+ */
 export type Acting<Outcome> = Generator<Turn, Outcome, readonly string[]>;
 
 /**
- * A part the rehearsal model knows by heart, written as straight-line code. It is played from its beginning at every request, over the
- * results in the request, so it must depend on nothing but the scene and those results.
+ * A part the rehearsal model knows by heart, written as straight-line code. It is played from its
+ * beginning at every request, over the results in the request, so it must depend on nothing but the
+ * scene and those results.
  */
 export type Script = {
   /** One line for people: what the task is. Parts of a task that is told already have none. */
   readonly title?: string;
   /** The words of the task, found anywhere in a user's message. */
   readonly task: string;
-  /** The one tool the answer is wanted by, where a flow has something decided; a script without it is never asked for that. */
+  /**
+   * The one tool the answer is wanted by, where a flow has something decided; a script without it
+   * is never asked for that.
+   */
   readonly decides?: string;
   /** Its outcome is the last turn; what needs no tools is that turn alone. */
   play(scene: Scene): Acting<Turn> | Turn;

@@ -7,14 +7,17 @@ import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
 import { finish, type Scene, type Script, type Turn } from "./script.ts";
 
-/** The name under which the rehearsal model is asked, and shown wherever the model in use is named. */
+/**
+ * The name under which the rehearsal model is asked, and shown wherever the model in use is named.
+ */
 const rehearsalModelName = "rehearsal";
 
 const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
 /**
- * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo tasks over the real results of
- * real tools, says that it is no language model, and refuses everything else. It keeps nothing between requests. The caller closes it.
+ * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo
+ * tasks over the real results of real tools, says that it is no language model, and refuses
+ * everything else. It keeps nothing between requests. The caller closes it.
  */
 export function startRehearsalModel(
   options: {
@@ -54,7 +57,9 @@ function answer(body: ChatRequest): ChatAnswer & Delivery {
   return { text: turn.say, calls };
 }
 
-/** What the rehearsal model says to everything it has no script for, and how to get a real model. */
+/**
+ * What the rehearsal model says to everything it has no script for, and how to get a real model.
+ */
 function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
   const known = scripts.flatMap(({ title }) => title ?? []);
   const text = [

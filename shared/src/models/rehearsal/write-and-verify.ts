@@ -10,7 +10,10 @@ export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
   return readers.filter((call) => scene.tools.has(call.name));
 }
 
-/** Calls that write a text file of the workspace, by the tools there are; the editor first, since it can be undone. */
+/**
+ * Calls that write a text file of the workspace, by the tools there are; the editor first, since it
+ * can be undone.
+ */
 function writersOf(scene: Scene, file: string, text: string): readonly ScriptCall[] {
   const writers: readonly ScriptCall[] = [
     { name: "str_replace_editor", args: { command: "create", path: file, file_text: text } },
@@ -20,7 +23,10 @@ function writersOf(scene: Scene, file: string, text: string): readonly ScriptCal
   return writers.filter((call) => scene.tools.has(call.name));
 }
 
-/** Writes a file and reads it back, by one tool after the other until everything in `must` is found in it. Says whether it was. */
+/**
+ * Writes a file and reads it back, by one tool after the other until everything in `must` is found
+ * in it. Says whether it was.
+ */
 export function* writeAndVerify(
   scene: Scene,
   what: { readonly file: string; readonly text: string; readonly must: readonly string[]; readonly say: string },

@@ -13,8 +13,9 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 
 /**
- * What a process that asks is told. `plain`: it asks once. `cancel`: and cancels the run as soon as the agent has the message. `questions`: it
- * asks two at the same time, and answers each question that comes up with "for" and the word it begins with.
+ * What a process that asks is told. `plain`: it asks once. `cancel`: and cancels the run as soon as
+ * the agent has the message. `questions`: it asks two at the same time, and answers each question
+ * that comes up with "for" and the word it begins with.
  */
 export const askerSettings = z.strictObject({
   home: z.string(),

@@ -27,7 +27,10 @@ export type AskerForTest = AsyncDisposable & {
   say(id: string, text: string): Promise<void>;
 };
 
-/** Makes one whose runs do `body`; `known` tells where agents are now, `retrySignal` when one is worth asking again. */
+/**
+ * Makes one whose runs do `body`; `known` tells where agents are now, `retrySignal` when one is
+ * worth asking again.
+ */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,
   bounds: Partial<AskBounds> = {},

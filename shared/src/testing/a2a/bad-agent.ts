@@ -4,7 +4,10 @@ export type BadAnswer = (params: Wire, call: number) => Response | object | Prom
 // biome-ignore lint/suspicious/noExplicitAny: what comes over the wire is looked into without a schema
 type Wire = any;
 
-/** An agent that speaks A2A as badly as a test wants, over real HTTP; what it was called with is kept. */
+/**
+ * An agent that speaks A2A as badly as a test wants, over real HTTP; what it was called with is
+ * kept.
+ */
 export type BadAgent = Disposable & {
   readonly url: string;
   readonly calls: readonly { readonly method: string; readonly params: Wire }[];
@@ -15,7 +18,11 @@ type CardFacts = { ours?: boolean; legacy?: boolean; also?: readonly string[] };
 
 const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
 
-/** Starts one. `also` are further interfaces of its card. With `ours` its card claims to be of our make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET` answers any other path. */
+/**
+ * Starts one. `also` are further interfaces of its card. With `ours` its card claims to be of our
+ * make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET`
+ * answers any other path.
+ */
 export function badAgentForTest(
   { ours = false, legacy = false, also = [], get }: CardFacts & { get?: (path: string) => Response },
   answers: Readonly<Record<string, BadAnswer>>,

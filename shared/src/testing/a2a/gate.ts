@@ -1,4 +1,6 @@
-/** A way to an agent that a test can close, with the agent's card saying that the agent is there. */
+/**
+ * A way to an agent that a test can close, with the agent's card saying that the agent is there.
+ */
 export type GateForTest = AsyncDisposable & {
   readonly url: string;
   /** Nothing listens until it is opened again. */

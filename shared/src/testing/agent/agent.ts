@@ -38,7 +38,10 @@ type Options = {
   readonly passed?: () => number;
 };
 
-/** An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with `await using`. */
+/**
+ * An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with
+ * `await using`.
+ */
 export type AgentForTest = AsyncDisposable & {
   /** Its folder, in which `runs.db` lies. */
   readonly home: string;
@@ -55,7 +58,10 @@ export type AgentForTest = AsyncDisposable & {
   /** Starts a task and waits for its end. */
   run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: ReadEvent[] }>;
   events(id: string): Promise<ReadEvent[]>;
-  /** Closes the engine as a stopping server does, and goes on with another on the same file, with these things changed. */
+  /**
+   * Closes the engine as a stopping server does, and goes on with another on the same file, with
+   * these things changed.
+   */
   restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };
 

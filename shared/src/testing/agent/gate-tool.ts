@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
-/** A tool `gate` that stands still, once it was entered, until `leave` lets it answer "open". For tests. */
+/**
+ * A tool `gate` that stands still, once it was entered, until `leave` lets it answer "open". For
+ * tests.
+ */
 export function gateForTest(): { readonly tool: Tool; readonly entered: Promise<void>; readonly leave: () => void } {
   const entered = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();

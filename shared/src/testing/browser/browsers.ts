@@ -19,7 +19,10 @@ export type BrowsersForTest = AsyncDisposable & {
   open(conversation: string): Promise<Browsing>;
 };
 
-/** `hosts` are the ones that stand for the internet: every other address of this machine is what the policy protects. */
+/**
+ * `hosts` are the ones that stand for the internet: every other address of this machine is what the
+ * policy protects.
+ */
 export async function browsersForTest(
   hosts: readonly string[],
   changes: Partial<BrowserSettings> = {},

@@ -23,7 +23,10 @@ export type Desk = AsyncDisposable & {
   see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Observation>;
 };
 
-/** A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search` finds. */
+/**
+ * A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search`
+ * finds.
+ */
 export async function startDesk(
   pages: Readonly<Record<string, string | Handler>>,
   changes: Partial<BrowserSettings> = {},
@@ -69,7 +72,9 @@ export async function startDesk(
   };
 }
 
-/** The ref that stands behind (or, on a line that begins with a text, around) some words of a look. */
+/**
+ * The ref that stands behind (or, on a line that begins with a text, around) some words of a look.
+ */
 export function refOf(text: string, words: string): string {
   const line = text.split("\n").find((one) => one.includes(words));
   if (line === undefined) throw new Error(`${words} is not in:\n${text}`);

@@ -7,12 +7,18 @@ export type GitServer = {
   readonly server: Bun.Server<undefined>;
   /** The paths that were asked for, in order. */
   readonly asked: readonly string[];
-  /** Makes a repository `NAME.git` by a shell script that begins in an empty work tree with a `main` branch. */
+  /**
+   * Makes a repository `NAME.git` by a shell script that begins in an empty work tree with a `main`
+   * branch.
+   */
   make(name: string, script: string): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Serves them as `git http-backend` does; `before` may answer in its place. Over TLS where there is a certificate. */
+/**
+ * Serves them as `git http-backend` does; `before` may answer in its place. Over TLS where there is
+ * a certificate.
+ */
 export async function startGitServer(
   before: (url: URL) => Response | undefined = () => undefined,
   tls?: { readonly key: Bun.BunFile; readonly cert: Bun.BunFile },

@@ -1,6 +1,9 @@
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 
-/** A process whose reader of a run's events takes one and then stands still while the engine is closed. The first argument is the file. */
+/**
+ * A process whose reader of a run's events takes one and then stands still while the engine is
+ * closed. The first argument is the file.
+ */
 const engine = createEmbeddedEngine({ path: process.argv[2] ?? "" });
 const events = [{ type: "told" }, { type: "told" }];
 const { run } = await engine.start({ kind: "any", input: {}, principal: "p", contextId: "c", events });

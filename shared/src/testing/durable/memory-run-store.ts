@@ -23,7 +23,10 @@ export function emptyState(): RunState {
   return { journal: new Map(), signals: [], events: [] };
 }
 
-/** A run store in memory that remembers what it held after each of its transactions, so that a crash after any can be played. */
+/**
+ * A run store in memory that remembers what it held after each of its transactions, so that a crash
+ * after any can be played.
+ */
 export class MemoryRunStore implements RunStore {
   readonly state: RunState;
   readonly history: RunState[];

@@ -3,8 +3,8 @@ import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition } from "../../core/run.ts";
 
 /**
- * A body as data: a tree of durable operations, so that any tree can be executed, killed anywhere, and compared with what
- * a simulation of it says.
+ * A body as data: a tree of durable operations, so that any tree can be executed, killed anywhere,
+ * and compared with what a simulation of it says.
  */
 export type Program = readonly Operation[];
 export type Operation =
@@ -16,7 +16,10 @@ export type Operation =
   | { readonly do: "all"; readonly branches: readonly Program[] }
   /** A branch that ends against one that takes some steps and then waits for ever. */
   | { readonly do: "race"; readonly branch: Program; readonly loser: readonly number[] }
-  /** A branch that fails beside one that takes some steps and then waits for ever; the failure is caught. */
+  /**
+   * A branch that fails beside one that takes some steps and then waits for ever; the failure is
+   * caught.
+   */
   | { readonly do: "failing-all"; readonly value: number; readonly loser: readonly number[] };
 
 /** Does what a step of a program does: leaves a trace, may take time, and returns the value. */

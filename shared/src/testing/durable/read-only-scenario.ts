@@ -5,7 +5,10 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 
-/** Makes a folder read-only, or writable again: by its mount where this process may do that, else by its mode. */
+/**
+ * Makes a folder read-only, or writable again: by its mount where this process may do that, else by
+ * its mode.
+ */
 function setWritable(folder: string, writable: boolean): void {
   const mount = Bun.spawnSync(["mount", "-o", `remount,${writable ? "rw" : "ro"}`, folder]);
   if (mount.exitCode === 0) return;
@@ -13,7 +16,10 @@ function setWritable(folder: string, writable: boolean): void {
   chmodSync(folder, writable ? 0o700 : 0o500);
 }
 
-/** Opens a store that cannot be written, asks something of it, and makes it writable: says what was seen. */
+/**
+ * Opens a store that cannot be written, asks something of it, and makes it writable: says what was
+ * seen.
+ */
 async function observe(folder: string): Promise<{ health: string; refusal: string; status: string }> {
   const path = join(folder, "runs.db");
   const before = createEmbeddedEngine({ path });

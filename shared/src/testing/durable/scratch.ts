@@ -2,7 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder for one test: a store's path and an effects file in it. Removed when it goes out of scope. */
+/**
+ * A folder for one test: a store's path and an effects file in it. Removed when it goes out of
+ * scope.
+ */
 export function scratch() {
   const folder = mkdtempSync(join(tmpdir(), "durable-"));
   const effects = join(folder, "effects");

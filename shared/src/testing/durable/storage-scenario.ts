@@ -9,7 +9,10 @@ import { until } from "./until.ts";
 const runs = 5;
 const steps = 60;
 
-/** What can go wrong with the storage while runs are executed: makes it so, and returns what makes it good again. */
+/**
+ * What can go wrong with the storage while runs are executed: makes it so, and returns what makes
+ * it good again.
+ */
 const faults: Readonly<Record<string, (folder: string) => () => void>> = {
   /** Every byte of the file system is taken. Use it on one of its own. */
   full(folder) {

@@ -1,6 +1,9 @@
 import { createSandbox, type SandboxMode } from "../../machine/confinement/create-sandbox.ts";
 
-/** A server to be killed: starts a long command, with a daemon, in the sandbox and folder it is told, and says so. */
+/**
+ * A server to be killed: starts a long command, with a daemon, in the sandbox and folder it is
+ * told, and says so.
+ */
 const [, , mode, folder = "", workspace = "", mark = ""] = process.argv;
 const sandbox = await createSandbox({ mode: mode as SandboxMode, folder });
 const { stdout } = await sandbox.spawn({

@@ -9,7 +9,10 @@ export type OpenShell = {
   readonly sessions: SessionPool;
   readonly context: ToolContext;
   call(input: Record<string, unknown>, changes?: Partial<ToolContext>): Promise<ToolResult>;
-  /** The result's text, with what differs from run to run replaced: times by `T`, the workspace by `WS`. */
+  /**
+   * The result's text, with what differs from run to run replaced: times by `T`, the workspace by
+   * `WS`.
+   */
   bash(command: string, timeout?: number): Promise<string>;
   close(): Promise<void>;
 };

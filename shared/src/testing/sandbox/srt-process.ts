@@ -1,4 +1,7 @@
-/** Opens the sandbox runtime's way out for the names given, asks for each through it as a confined program would, and prints what came back. */
+/**
+ * Opens the sandbox runtime's way out for the names given, asks for each through it as a confined
+ * program would, and prints what came back.
+ */
 import { connect } from "node:net";
 import { createSrt } from "../../machine/confinement/srt.ts";
 

@@ -1,7 +1,10 @@
 /** What a page of a test site answers. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
-/** A web site on a free loopback port, by path; `hits` are the paths asked for. Ends with `await using`. For tests. */
+/**
+ * A web site on a free loopback port, by path; `hits` are the paths asked for. Ends with
+ * `await using`. For tests.
+ */
 export function startSite(pages: Readonly<Record<string, Handler>>) {
   const hits: string[] = [];
   const server = Bun.serve({

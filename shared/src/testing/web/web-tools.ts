@@ -9,7 +9,10 @@ import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";
 import { webSearch } from "../../tools/web/web-search.ts";
 
-/** The tools that reach the web by what their input says, with all they say of themselves; their calls reach nothing and answer `text`. For tests. */
+/**
+ * The tools that reach the web by what their input says, with all they say of themselves; their
+ * calls reach nothing and answer `text`. For tests.
+ */
 export function webToolsForTest(text: () => string = () => ""): readonly Tool[] {
   const egress = createEgress({ allow: [], deny: [], only: [] });
   const page = { egress, robots: createRobots(egress) };

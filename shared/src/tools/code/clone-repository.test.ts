@@ -56,7 +56,10 @@ function answer({ pathname }: URL): Response | undefined {
   return undefined;
 }
 
-/** The one way out, as it is, with the host's name (and that of its archives) leading to the server here. */
+/**
+ * The one way out, as it is, with the host's name (and that of its archives) leading to the server
+ * here.
+ */
 function egressHere(): Egress {
   const { origin } = git.server.url;
   const egress = createEgress({ allow: [git.server.url.host], deny: [], only: [] });

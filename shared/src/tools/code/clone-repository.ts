@@ -33,8 +33,9 @@ const description = `Clones a public repository, by its https address, into a ne
 type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
 
 /**
- * The `clone_repository` tool. What comes over the network comes within the egress policy; git, which has no network, makes a repository of it in the sandbox. Where there is
- * no git, hosts that serve repositories as archives do.
+ * The `clone_repository` tool. What comes over the network comes within the egress policy; git,
+ * which has no network, makes a repository of it in the sandbox. Where there is no git, hosts that
+ * serve repositories as archives do.
  */
 export function cloneRepositoryTool(deps: CloneDeps): Tool {
   return defineTool({

@@ -31,7 +31,10 @@ async function contents({ root }: Workspace): Promise<Record<string, string>> {
   );
 }
 
-/** Opens, for each moment at which a call can be killed, a workspace as it is after that; ends with one in which the call came through. */
+/**
+ * Opens, for each moment at which a call can be killed, a workspace as it is after that; ends with
+ * one in which the call came through.
+ */
 async function* afterEachKill(prepare: (workspace: Workspace) => Promise<void>, name: string, input: object) {
   const template = await mkdtemp(join(tmpdir(), "manyhands-crash-"));
   const open = (home: string) => openWorkspace({ home, principal: "alice", contextId: "c1" });

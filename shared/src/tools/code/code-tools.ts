@@ -28,7 +28,10 @@ export type CodeToolsDeps = {
 /** The tools for code, and what makes an agent's other tools part of them. */
 export type CodeTools = {
   readonly tools: readonly Tool[];
-  /** The tool; where its calls may change files, with the workspace's state saved before and what an edit broke told in its result. */
+  /**
+   * The tool; where its calls may change files, with the workspace's state saved before and what an
+   * edit broke told in its result.
+   */
   over(tool: Tool): Tool;
 };
 

@@ -22,7 +22,10 @@ const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz,
 everything in it lies in is taken off. What you change below that folder is handed over as a patch. Archives with paths or links that lead outside, devices, names that
 occur twice, or contents out of proportion are refused.`;
 
-/** The `unpack` tool. `sandbox` runs the programs that decompress what is neither plain, gzip nor zip. */
+/**
+ * The `unpack` tool. `sandbox` runs the programs that decompress what is neither plain, gzip nor
+ * zip.
+ */
 export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: ExtractLimits }): Tool {
   return defineTool({
     name: "unpack",

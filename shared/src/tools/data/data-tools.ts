@@ -6,7 +6,9 @@ import { sqlQuery } from "./sql-query.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";
 import { writeReport } from "./write-report.ts";
 
-/** The tools for data: queries, charts, reports. `python` is `python_execute`, where there is one. */
+/**
+ * The tools for data: queries, charts, reports. `python` is `python_execute`, where there is one.
+ */
 export function dataTools({
   databases,
   python,

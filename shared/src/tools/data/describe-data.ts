@@ -44,7 +44,10 @@ export function describeData({ databases }: { readonly databases: Databases }): 
   });
 }
 
-/** Of a file with sheets or tables the one that is meant, else the first, and the lines that list them. */
+/**
+ * Of a file with sheets or tables the one that is meant, else the first, and the lines that list
+ * them.
+ */
 async function onePart(
   query: Query,
   table: string,

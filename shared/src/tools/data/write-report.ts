@@ -29,7 +29,10 @@ const input = z.strictObject({
 const description = `Writes a report as two files: report.md as given, and report.html, one page that holds its pictures and needs nothing
 else. Pictures are PNG, JPEG, GIF, WebP or SVG files of the workspace.`;
 
-/** The `write_report` tool. HTML in the Markdown is shown as text, and the page may neither load nor run anything. */
+/**
+ * The `write_report` tool. HTML in the Markdown is shown as text, and the page may neither load nor
+ * run anything.
+ */
 export function writeReport(): Tool {
   return defineTool({
     name: "write_report",

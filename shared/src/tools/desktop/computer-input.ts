@@ -49,7 +49,10 @@ export const computerInput = z.strictObject({
 /** A checked call. */
 export type ComputerInput = z.output<typeof computerInput>;
 
-/** The point a call names, undefined when it names none; throws `invalid_input` for half a point and for one beside the screen. */
+/**
+ * The point a call names, undefined when it names none; throws `invalid_input` for half a point and
+ * for one beside the screen.
+ */
 export function pointOf({ x, y }: ComputerInput, { width, height }: ScreenSize): readonly [number, number] | undefined {
   if (x === undefined && y === undefined) return undefined;
   if (x === undefined || y === undefined) throw new AppError("invalid_input", "A point needs both x and y.");

@@ -15,7 +15,9 @@ const describe = ({ width, height }: ScreenSize) =>
 - typing writes text where the focus is, press is one key, hotkey several at once. wait lets a program get on.
 The programs are confined like those of the shell, but run apart from it: they share its workspace and nothing else.`;
 
-/** Calls that may be made again after a crash: they look, wait, or say where the pointer is to be. */
+/**
+ * Calls that may be made again after a crash: they look, wait, or say where the pointer is to be.
+ */
 const repeatable: readonly ComputerInput["action"][] = ["screenshot", "wait", "move_to"];
 const launchMs = 20_000;
 const lookMs = 15_000;
@@ -23,7 +25,10 @@ const lookMs = 15_000;
 /** What the tool needs: the conversations' displays, all of one size. */
 export type ComputerDeps = { readonly displays: SessionPool; readonly size: ScreenSize };
 
-/** The `computer_use` tool. To be made only on a tier of `displayTiers` that has the `displayPrograms`. */
+/**
+ * The `computer_use` tool. To be made only on a tier of `displayTiers` that has the
+ * `displayPrograms`.
+ */
 export function computerUse(deps: ComputerDeps): Tool {
   const tool = defineTool({
     name: "computer_use",

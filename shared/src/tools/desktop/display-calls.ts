@@ -3,12 +3,14 @@ import type { ToolContext } from "../../core/tool.ts";
 import type { PooledOutcome, SessionPool } from "../shell/session-pool.ts";
 import { callOf } from "./display-session.ts";
 
-/** What a program on the display wrote. `restarted` tells why the windows of earlier calls are gone. */
+/**
+ * What a program on the display wrote. `restarted` tells why the windows of earlier calls are gone.
+ */
 export type DisplayOutput = { readonly stdout: Buffer; readonly stderr: string; readonly restarted?: string };
 
 /**
- * Runs a program with its arguments on the conversation's display and answers its output. Rejects with `unavailable` when it fails, and with
- * `timeout`.
+ * Runs a program with its arguments on the conversation's display and answers its output. Rejects
+ * with `unavailable` when it fails, and with `timeout`.
  */
 export async function runOnDisplay(
   displays: SessionPool,

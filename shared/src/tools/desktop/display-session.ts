@@ -5,7 +5,9 @@ import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 /** Pixels of a display. */
 export type ScreenSize = { readonly width: number; readonly height: number };
 
-/** Where the X server of a sandbox keeps its picture: in the sandbox's own /tmp, like the socket. */
+/**
+ * Where the X server of a sandbox keeps its picture: in the sandbox's own /tmp, like the socket.
+ */
 const folder = "/tmp/display";
 
 /** The file that holds what the display shows, as seen inside the sandbox. */
@@ -17,7 +19,10 @@ const startMs = 30_000;
 /** The tiers in which a display has a /tmp and a network namespace, hence sockets, of its own. */
 export const displayTiers: readonly SandboxTier[] = ["srt", "bwrap"];
 
-/** The displays of conversations, one each, closed when idle. Closed by whoever made them, when the server stops. */
+/**
+ * The displays of conversations, one each, closed when idle. Closed by whoever made them, when the
+ * server stops.
+ */
 export function createDisplays(
   sandbox: Sandbox,
   size: ScreenSize,

@@ -3,7 +3,10 @@ import { encodePicture } from "./framebuffer.ts";
 
 const size = { width: 4, height: 2 };
 
-/** A picture file as Xvfb keeps it: 160 bytes of header and name, one color entry, four bytes a pixel with blue first. */
+/**
+ * A picture file as Xvfb keeps it: 160 bytes of header and name, one color entry, four bytes a
+ * pixel with blue first.
+ */
 function pictureFile(changes: Readonly<Record<number, number>> = {}): Buffer {
   const header = Buffer.alloc(160);
   const fields = { 0: 160, 1: 7, 2: 2, 3: 24, 4: 4, 5: 2, 7: 0, 8: 32, 11: 32, 12: 16, 19: 1, ...changes };

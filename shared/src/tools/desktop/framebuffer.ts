@@ -14,8 +14,9 @@ export function pictureBytes({ width, height }: ScreenSize): number {
 }
 
 /**
- * The PNG of a display's picture file, which is in the X window dump format. Programs on the display could write that file: one that does not
- * have the display's size and four bytes a pixel is refused with `unavailable`.
+ * The PNG of a display's picture file, which is in the X window dump format. Programs on the
+ * display could write that file: one that does not have the display's size and four bytes a pixel
+ * is refused with `unavailable`.
  */
 export async function encodePicture(dump: Buffer, { width, height }: ScreenSize): Promise<Uint8Array> {
   const pixelBytes = width * height * 4;
@@ -34,7 +35,10 @@ export async function encodePicture(dump: Buffer, { width, height }: ScreenSize)
   return await new Bun.Image(bitmap).png().bytes();
 }
 
-/** Pixels lie in a BMP of 32 bits as they do in the display's memory, given a negative height for the first line on top. */
+/**
+ * Pixels lie in a BMP of 32 bits as they do in the display's memory, given a negative height for
+ * the first line on top.
+ */
 function bitmapHeader(width: number, height: number): Buffer {
   const header = Buffer.alloc(bitmapHeaderBytes);
   header.write("BM");

@@ -1,6 +1,9 @@
 import { AppError } from "../../core/errors.ts";
 
-/** Names that people and models give keys, and what X calls them. Names that X itself knows in lower case too stand on the left as they are. */
+/**
+ * Names that people and models give keys, and what X calls them. Names that X itself knows in lower
+ * case too stand on the left as they are.
+ */
 const keysyms: Readonly<Record<string, string>> = {
   alt: "alt",
   altleft: "Alt_L",
@@ -46,7 +49,10 @@ const keysyms: Readonly<Record<string, string>> = {
   win: "super",
 };
 
-/** What X calls a key: one character, a function key, or a name as people write it, in any case. Throws `invalid_input` for others. */
+/**
+ * What X calls a key: one character, a function key, or a name as people write it, in any case.
+ * Throws `invalid_input` for others.
+ */
 export function keysymOf(name: string): string {
   if ([...name].length === 1) return /^[a-z\d]$/i.test(name) ? name : `U${hexOf(name)}`;
   const key = name.toLowerCase().replaceAll(/[\s_-]/g, "");
@@ -59,7 +65,10 @@ export function keysymOf(name: string): string {
   );
 }
 
-/** Keys held together, as in `Ctrl+Shift+T`, in the form X wants them: a capital letter is its key, without Shift. Throws as `keysymOf` does. */
+/**
+ * Keys held together, as in `Ctrl+Shift+T`, in the form X wants them: a capital letter is its key,
+ * without Shift. Throws as `keysymOf` does.
+ */
 export function keysymsOf(combination: string): string {
   const names = combination.replace(/(^|\+)\s*\+$/, "$1plus").split("+");
   const keyOf = (name: string) => (names.length > 1 && /^[A-Z]$/.test(name) ? name.toLowerCase() : name);

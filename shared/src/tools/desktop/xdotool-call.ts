@@ -15,7 +15,10 @@ const ordinaryMs = 15_000;
 /** What a character may take, several times its delay. */
 const characterMs = 150;
 
-/** The one call of xdotool that an action of mouse or keyboard is. Throws `invalid_input` where the action lacks what it needs. */
+/**
+ * The one call of xdotool that an action of mouse or keyboard is. Throws `invalid_input` where the
+ * action lacks what it needs.
+ */
 export function xdotoolCall(input: ComputerInput, size: ScreenSize): XdotoolCall {
   const point = pointOf(input, size);
   const move = point === undefined ? [] : ["mousemove", ...point.map(String)];

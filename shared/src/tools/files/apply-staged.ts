@@ -9,8 +9,8 @@ import { openRegular, ownerOf, type WorkspacePath } from "../../machine/workspac
 export type ContentHash = string | null;
 
 /**
- * Brings a staged file to its place, or, when `to` is null, removes what is there; the staged file is gone then. Answers false, with nothing
- * done, when what is there is not what `from` says.
+ * Brings a staged file to its place, or, when `to` is null, removes what is there; the staged file
+ * is gone then. Answers false, with nothing done, when what is there is not what `from` says.
  */
 export async function applyStaged(
   workspace: Workspace,

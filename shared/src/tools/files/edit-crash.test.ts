@@ -10,7 +10,10 @@ const replace = { command: "str_replace", path, old_str: "two", new_str: "2" };
 const create = { command: "create", path, file_text: "one two three" };
 const undo = { command: "undo_edit", path };
 
-/** A workspace in which `input` was called in a process that was killed before its `crashAt`-th change of the disk. */
+/**
+ * A workspace in which `input` was called in a process that was killed before its `crashAt`-th
+ * change of the disk.
+ */
 async function crashed(before: string | undefined, earlier: object[], input: object, crashAt: number) {
   const place = await workspaceForTest();
   const editor = createStrReplaceEditor();
@@ -41,7 +44,10 @@ async function crashed(before: string | undefined, earlier: object[], input: obj
   return { ...place, call, told, wasKilled, content };
 }
 
-/** Kills at every change of the disk in turn until one process comes through; answers how often it was killed. */
+/**
+ * Kills at every change of the disk in turn until one process comes through; answers how often it
+ * was killed.
+ */
 async function atEveryChange(check: (crashAt: number) => Promise<{ wasKilled: boolean }>): Promise<number> {
   for (let crashAt = 1; ; crashAt++) if (!(await check(crashAt)).wasKilled) return crashAt - 1;
 }

@@ -14,7 +14,10 @@ const rememberedCalls = 32;
 
 const hashSchema = z.string().nullable();
 
-/** `snapshot` numbers the file with the content before, null when there was no file; `left` is the hash of what the edit left. */
+/**
+ * `snapshot` numbers the file with the content before, null when there was no file; `left` is the
+ * hash of what the edit left.
+ */
 const changeSchema = z.strictObject({ snapshot: z.int().nullable(), size: z.int(), left: hashSchema });
 
 const stateSchema = z.strictObject({
@@ -55,13 +58,16 @@ export interface EditHistory {
   /** The content before the last edit that was not undone, and the hash of what that edit left. */
   lastChange(): Promise<{ readonly before: Uint8Array | null; readonly left: ContentHash } | undefined>;
   /**
-   * Makes the edit and records it, both or neither, also when the process is killed in between. Rejects with `conflict` when the file is
-   * not as `before` any more.
+   * Makes the edit and records it, both or neither, also when the process is killed in between.
+   * Rejects with `conflict` when the file is not as `before` any more.
    */
   commit(edit: Edit): Promise<void>;
 }
 
-/** Opens the history of a file and finds out whether the edit during which a process was killed has been made. */
+/**
+ * Opens the history of a file and finds out whether the edit during which a process was killed has
+ * been made.
+ */
 export async function openEditHistory(workspace: Workspace, place: WorkspacePath): Promise<EditHistory> {
   const folder = join(workspace.metaRoot, "edits", hashOf(new TextEncoder().encode(place.relative)).slice(0, 32));
   const file = join(folder, "history.json");

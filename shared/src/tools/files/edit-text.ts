@@ -3,12 +3,16 @@ import { splice, withPlainEndings } from "./line-endings.ts";
 
 const snippetLines = 4;
 
-/** A text after an edit, and the lines around what changed, the first of which has the number `firstLine`. */
+/**
+ * A text after an edit, and the lines around what changed, the first of which has the number
+ * `firstLine`.
+ */
 export type EditedText = { readonly text: string; readonly snippet: string; readonly firstLine: number };
 
 /**
- * Replaces the one place where `oldText` is found. Line endings need not match: `\n` finds `\r\n`. Throws `invalid_input` in words for the model when it
- * is not there, is there more than once, or nothing would change.
+ * Replaces the one place where `oldText` is found. Line endings need not match: `\n` finds `\r\n`.
+ * Throws `invalid_input` in words for the model when it is not there, is there more than once, or
+ * nothing would change.
  */
 export function replaceText(text: string, oldText: string, newText: string, path: string): EditedText {
   if (oldText === "") throw invalid("Parameter `old_str` must not be empty for command: str_replace");
@@ -36,7 +40,10 @@ export function replaceText(text: string, oldText: string, newText: string, path
   return { text: edited, snippet, firstLine: firstLine + 1 };
 }
 
-/** Puts `newText` on lines of its own after line `afterLine` (0: at the start). Throws `invalid_input` when there is no such line. */
+/**
+ * Puts `newText` on lines of its own after line `afterLine` (0: at the start). Throws
+ * `invalid_input` when there is no such line.
+ */
 export function insertText(text: string, afterLine: number, newText: string): EditedText {
   const plain = withPlainEndings(text);
   const lines = plain.split("\n");

@@ -1,6 +1,9 @@
 import * as z from "zod";
 
-/** What the model may ask of the editor. Which fields a command needs is checked when it is carried out. */
+/**
+ * What the model may ask of the editor. Which fields a command needs is checked when it is carried
+ * out.
+ */
 export const editorInput = z.strictObject({
   command: z.enum(["view", "create", "str_replace", "insert", "undo_edit"]).describe("What to do."),
   path: z.string().describe("The file, or for view also a folder; relative to the workspace, or absolute."),

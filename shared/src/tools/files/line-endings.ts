@@ -11,8 +11,9 @@ export function withPlainEndings(text: string): string {
 }
 
 /**
- * Replaces the characters from `start` to `end`, counted in the text with plain endings, by `replacement` in the text's own line ending. All that is
- * outside stays as it is, also where a text mixes its endings.
+ * Replaces the characters from `start` to `end`, counted in the text with plain endings, by
+ * `replacement` in the text's own line ending. All that is outside stays as it is, also where a
+ * text mixes its endings.
  */
 export function splice(text: string, start: number, end: number, replacement: string): string {
   const own = withPlainEndings(replacement).replaceAll("\n", lineEndingOf(text));

@@ -1,7 +1,13 @@
-/** Characters that are shown at most, line numbers included: fewer than a result may have, or it would lose its middle as well. */
+/**
+ * Characters that are shown at most, line numbers included: fewer than a result may have, or it
+ * would lose its middle as well.
+ */
 export const mostShown = 11_000;
 
-/** The content with line numbers, as `cat -n` gives it, cut to what is shown at most, after a whole line. `what` names it to the reader. */
+/**
+ * The content with line numbers, as `cat -n` gives it, cut to what is shown at most, after a whole
+ * line. `what` names it to the reader.
+ */
 export function numberLines(content: string, what: string, firstLine = 1): string {
   const lines = content
     .split("\n")

@@ -11,7 +11,10 @@ import { decodeExactly, splitMark } from "./text-content.ts";
 /** An edit that is worked out but not made. */
 export type PlannedEdit = Omit<Edit, "key">;
 
-/** Works out what a command would do to its file; throws an AppError in words for the model when it cannot be done. */
+/**
+ * Works out what a command would do to its file; throws an AppError in words for the model when it
+ * cannot be done.
+ */
 export async function planEdit(input: EditorInput, workspace: Workspace, history: EditHistory): Promise<PlannedEdit> {
   const { path } = input;
   switch (input.command) {

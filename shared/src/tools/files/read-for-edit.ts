@@ -10,7 +10,10 @@ export type EditedFile = {
   readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number };
 };
 
-/** Reads a file whole; rejects with `too_large` above 10 MB, before reading it, and with `forbidden` when it has further names. */
+/**
+ * Reads a file whole; rejects with `too_large` above 10 MB, before reading it, and with `forbidden`
+ * when it has further names.
+ */
 export async function readForEdit(workspace: Workspace, path: string): Promise<EditedFile> {
   await using file = await openFile(workspace, path);
   const { stats } = file;

@@ -20,15 +20,20 @@ const imageReply = z.discriminatedUnion("ok", [
 /** What the image's process answers with. */
 export type ImageReply = z.output<typeof imageReply>;
 
-/** An image made fit to be shown to a model: at most as large as wanted, and 5 MB. `width`, `height` and `format` are its own. */
+/**
+ * An image made fit to be shown to a model: at most as large as wanted, and 5 MB. `width`, `height`
+ * and `format` are its own.
+ */
 export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
 
 const deadlineMs = 20_000;
 const screen = { width: 1920, height: 1080 };
 
 /**
- * Decodes an image that others wrote and makes it smaller where it has to be (1920 × 1080 when left out), in a process of its own that reaches no file and no network. Rejects with
- * `too_large` above 50 million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the signal's reason.
+ * Decodes an image that others wrote and makes it smaller where it has to be (1920 × 1080 when left
+ * out), in a process of its own that reaches no file and no network. Rejects with `too_large` above
+ * 50 million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the
+ * signal's reason.
  */
 export async function showImage(
   content: Uint8Array<ArrayBuffer>,

@@ -17,9 +17,10 @@ const description = `Views and edits the files of the workspace.
 - undo_edit: takes back the last edit of a file, again and again up to its creation.`;
 
 /**
- * The tool by which an agent views and edits the files of its workspace. Edits of one file happen one after the other, each whole or not at all;
- * an edit repeated with the same key after a crash is answered as before and not made twice. Keep one for all agents of a process;
- * other tools that edit files share its `queue`.
+ * The tool by which an agent views and edits the files of its workspace. Edits of one file happen
+ * one after the other, each whole or not at all; an edit repeated with the same key after a crash
+ * is answered as before and not made twice. Keep one for all agents of a process; other tools that
+ * edit files share its `queue`.
  */
 export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): Tool {
   return defineTool({

@@ -8,8 +8,9 @@ export function isBinary(bytes: Uint8Array): boolean {
 }
 
 /**
- * The text of a file that is to be edited, with its byte order mark, if it has one, so that encoding it again gives the same bytes. Throws
- * `unsupported` for what would not: binary content and invalid UTF-8. `path` is for the error's text.
+ * The text of a file that is to be edited, with its byte order mark, if it has one, so that
+ * encoding it again gives the same bytes. Throws `unsupported` for what would not: binary content
+ * and invalid UTF-8. `path` is for the error's text.
  */
 export function decodeExactly(bytes: Uint8Array, path: string): string {
   if (isBinary(bytes)) throw binaryError(path);

@@ -8,7 +8,10 @@ import { mostShown, numberLines } from "./numbered-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
-/** As many bytes as the characters that are shown can have, and one more character, by which it is seen that there is more. */
+/**
+ * As many bytes as the characters that are shown can have, and one more character, by which it is
+ * seen that there is more.
+ */
 const mostBytes = 4 * (mostShown + 1);
 
 /** What a view is to show: the path as the model gave it, and perhaps a range of lines. */
@@ -18,7 +21,9 @@ export type View = {
   readonly signal: AbortSignal;
 };
 
-/** Shows a file, or a range of its lines, or an image. Throws an AppError in words for the model. */
+/**
+ * Shows a file, or a range of its lines, or an image. Throws an AppError in words for the model.
+ */
 export async function viewFile(handle: FileHandle, size: number, view: View): Promise<ToolResult> {
   const head = Buffer.alloc(8192);
   const { bytesRead } = await handle.read(head, 0, head.length, 0);
@@ -44,7 +49,8 @@ async function bytesToShow(
     throw invalid("Invalid `view_range`. It should be a list of two integers.");
   const shown = `Invalid \`view_range\`: [${first}, ${last}].`;
   const to = last === -1 ? Number.POSITIVE_INFINITY : last;
-  // A range that cannot be right is told with the number of lines, for which all have to be counted.
+  // A range that cannot be right is told with the number of lines, for which all have to be
+  // counted.
   const possible = first >= 1 && to >= first;
   const read = await readLines(handle, possible ? { from: first, to, mostBytes, signal } : countAll(signal));
   if (first < 1 || (read.ended && first > read.lines))
@@ -82,12 +88,16 @@ function invalid(message: string): AppError {
 
 const chunkBytes = 64 * 1024;
 
-/** Some lines of a file. `lines` is how many were counted until the reading ended, of all that there are when `ended` says so. */
+/**
+ * Some lines of a file. `lines` is how many were counted until the reading ended, of all that there
+ * are when `ended` says so.
+ */
 export type ReadLines = { readonly bytes: Uint8Array; readonly lines: number; readonly ended: boolean };
 
 /**
- * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: of a file of any size no more than `mostBytes` and a
- * chunk are in memory. Ends early when nothing more is to be learned. Rejects with the signal's reason.
+ * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: of a file
+ * of any size no more than `mostBytes` and a chunk are in memory. Ends early when nothing more is
+ * to be learned. Rejects with the signal's reason.
  */
 async function readLines(
   handle: FileHandle,
@@ -122,7 +132,10 @@ async function readLines(
 
 const mostEntries = 500;
 
-/** The names in a folder and in its folders, without hidden ones. `path` is as the model gave it, and so are the paths in the list. */
+/**
+ * The names in a folder and in its folders, without hidden ones. `path` is as the model gave it,
+ * and so are the paths in the list.
+ */
 export async function viewFolder(workspace: Workspace, path: string): Promise<string> {
   const { folders, name } = await workspacePathOf(workspace, path);
   const shown = path.replace(/(?<=.)\/+$/, "") || ".";

@@ -11,7 +11,10 @@ const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ["image/webp", /^RIFF.{4}WEBP/s],
 ];
 
-/** The media type of an image that models can see, by how its content begins; its name does not matter. */
+/**
+ * The media type of an image that models can see, by how its content begins; its name does not
+ * matter.
+ */
 export function imageTypeOf(start: Uint8Array): string | undefined {
   const text = Buffer.from(start.subarray(0, 16)).toString("latin1");
   return signatures.find(([, pattern]) => pattern.test(text))?.[0];

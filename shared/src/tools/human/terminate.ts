@@ -2,7 +2,10 @@ import * as z from "zod";
 import { terminateName } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
-/** The tool by which an agent ends its task and says how it went. Without a summary the agent's last words are its answer. */
+/**
+ * The tool by which an agent ends its task and says how it went. Without a summary the agent's last
+ * words are its answer.
+ */
 export const terminate: Tool = defineTool({
   name: terminateName,
   description:

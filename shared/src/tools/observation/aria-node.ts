@@ -30,7 +30,10 @@ export const ariaNode = z.object({
 export type AriaNode = z.output<typeof ariaNode>;
 export type AriaBox = z.output<typeof box>;
 
-/** The outline of a page with those of its frames in it, as a list of nodes. Refs are Playwright's, good until the page is outlined again. */
+/**
+ * The outline of a page with those of its frames in it, as a list of nodes. Refs are Playwright's,
+ * good until the page is outlined again.
+ */
 export async function outlinePage(page: Page, timeout: number): Promise<readonly (string | AriaNode)[]> {
   const found = await page.ariaSnapshotJSON({ mode: "ai", boxes: true, timeout });
   return z.array(z.union([z.string(), ariaNode])).parse(found);
@@ -48,7 +51,10 @@ export function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): Ar
 
 const markLength = 100;
 
-/** What an element is known again by: its name, or the beginning of what stands in it, blanks left out. A field is not known by its value. */
+/**
+ * What an element is known again by: its name, or the beginning of what stands in it, blanks left
+ * out. A field is not known by its value.
+ */
 export function markOf(node: AriaNode): string {
   if (node.name !== "" || holdsValue(node.role)) return squeezed(node.name);
   return squeezed(nodeText(node));

@@ -14,7 +14,10 @@ export type Document = {
   readonly fields: readonly FieldFacts[];
 };
 
-/** The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not answer at once are left out. */
+/**
+ * The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not
+ * answer at once are left out.
+ */
 export async function readFrames(
   page: Page,
   nodes: readonly (string | AriaNode)[],

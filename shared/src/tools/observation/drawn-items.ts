@@ -8,10 +8,15 @@ import { listOf } from "./snapshot-state.ts";
 
 const mostDrawn = 90;
 
-/** What is drawn without a word: an item that holds what no outline has, or none, and how what it has looks, by its box. */
+/**
+ * What is drawn without a word: an item that holds what no outline has, or none, and how what it
+ * has looks, by its box.
+ */
 export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyMap<string, string> };
 
-/** What is drawn in the window without a word that an outline would have: icons, handles, shapes. */
+/**
+ * What is drawn in the window without a word that an outline would have: icons, handles, shapes.
+ */
 export async function drawnItems(
   page: Page,
   looks: SnapshotState,

@@ -19,9 +19,10 @@ export type FoundElement = {
 };
 
 /**
- * The element a ref was given to: the same element of the same document, or the one that was drawn in its place without a doubt, and still called the
- * same. Rejects with `not_found` for a ref that
- * was never given and with `conflict` when the element is gone or is another now; never answers a different element.
+ * The element a ref was given to: the same element of the same document, or the one that was drawn
+ * in its place without a doubt, and still called the same. Rejects with `not_found` for a ref that
+ * was never given and with `conflict` when the element is gone or is another now; never answers a
+ * different element.
  */
 export async function findElement(
   browsing: Browsing,
@@ -60,7 +61,10 @@ async function stillThere(page: Page, seen: SeenElement): Promise<Present | unde
   return { handle, self, seen };
 }
 
-/** The element that took its place when its part of the page was drawn anew. Rejects when there is none, or a doubt. */
+/**
+ * The element that took its place when its part of the page was drawn anew. Rejects when there is
+ * none, or a doubt.
+ */
 async function drawnAnew(page: Page, looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
   if (seen.where.by === "outline") {
     // On a page that cannot be outlined now there is nothing to find.
@@ -83,7 +87,10 @@ async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHand
 
 const outlineMs = 5_000;
 
-/** Where the words of an element do not tell, the page is outlined again, which names elements as it did when this one was seen. */
+/**
+ * Where the words of an element do not tell, the page is outlined again, which names elements as it
+ * did when this one was seen.
+ */
 async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void> {
   const { where } = seen;
   if (seen.mark === "") return;

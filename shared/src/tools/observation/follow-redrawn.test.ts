@@ -1,7 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
 
-/** A page whose script draws it by `draw(what)`; a click tells in the title the number of the drawing and what is around the button. */
+/**
+ * A page whose script draws it by `draw(what)`; a click tells in the title the number of the
+ * drawing and what is around the button.
+ */
 const drawn = (html: string, first: string) => `<div id=root></div><script>
   let drawing = 0;
   function hit(button, row = button.parentElement) { document.title = drawing + ' ' + row.textContent.trim() }

@@ -8,8 +8,9 @@ import type { SnapshotState } from "./snapshot-state.ts";
 type Outlined = Pick<Document, "frame" | "measure">;
 
 /**
- * Has refs go over to what was drawn anew since the newest look, document by document, where it is the same without a doubt. `frames` by Playwright's
- * ref of their iframe. With `looked` the outline is the newest look's from now on.
+ * Has refs go over to what was drawn anew since the newest look, document by document, where it is
+ * the same without a doubt. `frames` by Playwright's ref of their iframe. With `looked` the outline
+ * is the newest look's from now on.
  */
 export function followRedrawn(
   looks: SnapshotState,
@@ -43,9 +44,11 @@ export type Successor = { readonly former: string; readonly now: string; readonl
 const mostGone = 2_000;
 
 /**
- * The elements of a document that was drawn anew that are those of its former outline, without a doubt: each is in a row (or the like) that says exactly
- * what it said, once then and once now, at the same place in it; rows like it were added or were taken away, but not both; and all else in the
- * document says what it said. Otherwise there is none: that a button is called the same does not make it the same.
+ * The elements of a document that was drawn anew that are those of its former outline, without a
+ * doubt: each is in a row (or the like) that says exactly what it said, once then and once now, at
+ * the same place in it; rows like it were added or were taken away, but not both; and all else in
+ * the document says what it said. Otherwise there is none: that a button is called the same does
+ * not make it the same.
  */
 function sameElements(
   before: readonly (string | AriaNode)[],
@@ -88,7 +91,10 @@ function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: 
   return along(now, branch, row);
 }
 
-/** The nearest of what an element is in, itself included, that has others of its kind beside it and says what nothing else says. */
+/**
+ * The nearest of what an element is in, itself included, that has others of its kind beside it and
+ * says what nothing else says.
+ */
 function rowOf(branch: Branch, { bySays }: OutlineTree): Branch | undefined {
   for (let at: Branch | undefined = branch; at?.parent !== undefined; at = at.parent)
     if (bySays.get(at.says)?.length === 1 && kinOf(at).length > 1) return at;

@@ -1,4 +1,7 @@
-/** What a reader is shown of an element: what it is, what it is called, and what can be done by its ref. */
+/**
+ * What a reader is shown of an element: what it is, what it is called, and what can be done by its
+ * ref.
+ */
 export type Item = {
   readonly role: string;
   readonly name: string;
@@ -29,7 +32,9 @@ const quiet = new Set(
   caption definition term`.split(/\s+/),
 );
 
-/** Whether a role says nothing a reader misses: what is in such an element is shown in its place. */
+/**
+ * Whether a role says nothing a reader misses: what is in such an element is shown in its place.
+ */
 export function isQuiet(role: string): boolean {
   return quiet.has(role);
 }
@@ -71,7 +76,10 @@ const named = new Set([
   "img",
 ]);
 
-/** Whether the name of such an element says all that is in it, so that only what acts is shown below it. */
+/**
+ * Whether the name of such an element says all that is in it, so that only what acts is shown below
+ * it.
+ */
 export function nameSaysAll(role: string): boolean {
   return named.has(role);
 }

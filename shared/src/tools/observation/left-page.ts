@@ -9,10 +9,16 @@ const digestTokens = 160;
 const longestLine = 120;
 /** Rows told of each table or list. */
 const mostRows = 4;
-/** Lines remembered as kept; a conversation that has seen more forgets them and may be told one twice. */
+/**
+ * Lines remembered as kept; a conversation that has seen more forgets them and may be told one
+ * twice.
+ */
 const mostKept = 2_000;
 
-/** Notes what a look read; `kept` when its text stays in the conversation, so that nothing of it has to be told again. */
+/**
+ * Notes what a look read; `kept` when its text stays in the conversation, so that nothing of it has
+ * to be told again.
+ */
 export function noteRead({ tab, url, title, items }: PageLook, looks: SnapshotState, kept: boolean): void {
   const lines = factsOf(items);
   looks.read = { tab: tab.id, url, title, lines };
@@ -20,8 +26,9 @@ export function noteRead({ tab, url, title, items }: PageLook, looks: SnapshotSt
 }
 
 /**
- * What a result keeps of a page that an act has left: its first facts, which the model saw but the conversation does not have. A sight goes with its
- * turn. Empty where the page is still the same, or nothing of it is new.
+ * What a result keeps of a page that an act has left: its first facts, which the model saw but the
+ * conversation does not have. A sight goes with its turn. Empty where the page is still the same,
+ * or nothing of it is new.
  */
 export function digestOfLeft(looks: SnapshotState, now: { readonly tab: number; readonly url: string }): string[] {
   const { read } = looks;

@@ -8,7 +8,10 @@ export type Novelty = "new" | "old" | "unmarked";
 /** From so many lines on a run of what has not changed is folded. */
 const leastCollapsed = 8;
 
-/** Lines as text: new ones with a star, a run of lines that are not shown as their number, and so, where wanted, a run of old ones. */
+/**
+ * Lines as text: new ones with a star, a run of lines that are not shown as their number, and so,
+ * where wanted, a run of old ones.
+ */
 export function linesText(
   lines: readonly Line[],
   {
@@ -45,7 +48,10 @@ export function linesText(
   return texts.join("\n");
 }
 
-/** Which lines of an outline are shown within so many tokens: what is in view before what is further off, what can be acted on before the rest. */
+/**
+ * Which lines of an outline are shown within so many tokens: what is in view before what is further
+ * off, what can be acted on before the rest.
+ */
 export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet<number> {
   const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
   const order = lines.map((_, index) => index).toSorted((a, b) => urgency(lines[a]) - urgency(lines[b]) || a - b);
@@ -65,14 +71,20 @@ export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet
 
 const screen = 1_000;
 
-/** Smaller is sooner: in view, then within a screen, then by distance; in each, what acts before what is only read. */
+/**
+ * Smaller is sooner: in view, then within a screen, then by distance; in each, what acts before
+ * what is only read.
+ */
 function urgency(line: Line | undefined): number {
   if (line === undefined) return Number.POSITIVE_INFINITY;
   const distance = line.away === 0 ? 0 : line.away <= screen ? 2 : 4 + Math.floor(line.away / screen);
   return distance + line.rank;
 }
 
-/** The lines with a text, those they are below, and the next ones around; "" when there is none. Upper and lower case are the same. */
+/**
+ * The lines with a text, those they are below, and the next ones around; "" when there is none.
+ * Upper and lower case are the same.
+ */
 export function findLines(lines: readonly Line[], text: string, tokens: number): string {
   const wanted = text.toLowerCase();
   const hits = lines.flatMap((line, index) => (line.text.toLowerCase().includes(wanted) ? [index] : []));
@@ -99,7 +111,10 @@ export function findLines(lines: readonly Line[], text: string, tokens: number):
   return texts.join("\n");
 }
 
-/** All lines of items, with all refs and addresses, from a line on for as many tokens as there are; the rest by its number. */
+/**
+ * All lines of items, with all refs and addresses, from a line on for as many tokens as there are;
+ * the rest by its number.
+ */
 export function wholeText(items: readonly Item[], from: number, tokens: number): string {
   const lines = linesOf(items, { allRefs: true, projections: false });
   const shown: string[] = [];

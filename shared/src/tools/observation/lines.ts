@@ -51,7 +51,10 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
 const collapsedAbove = 12;
 const shownBeyond = 3;
 
-/** Of many siblings of one role, those in view and the next few; the number of the others in their place. */
+/**
+ * Of many siblings of one role, those in view and the next few; the number of the others in their
+ * place.
+ */
 function collapsedRuns(items: readonly Item[]): { item?: Item; more: number }[] {
   const shown: { item?: Item; more: number }[] = [];
   for (let start = 0; start < items.length; ) {
@@ -119,7 +122,10 @@ function isPart({ children }: Item): boolean {
   return children.length > 0;
 }
 
-/** Whether it is a closed dropdown of the browser: its entries are shown with it, because they cannot be clicked. */
+/**
+ * Whether it is a closed dropdown of the browser: its entries are shown with it, because they
+ * cannot be clicked.
+ */
 function isDropdown({ role, children }: Item): boolean {
   return (
     role === "combobox" &&

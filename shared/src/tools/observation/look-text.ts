@@ -8,8 +8,9 @@ import type { PageLook } from "./look.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
- * The outline of a look within a number of tokens, its new lines marked. A look whose text is `kept` in the conversation leaves out what was
- * told before and is as it was; one that is not kept is whole in itself.
+ * The outline of a look within a number of tokens, its new lines marked. A look whose text is
+ * `kept` in the conversation leaves out what was told before and is as it was; one that is not kept
+ * is whole in itself.
  */
 export function bodyOf(
   look: PageLook,
@@ -34,7 +35,10 @@ export function bodyOf(
 
 const fewLines = 60;
 
-/** On a small page every element gets its ref; on others those that can be acted on, and many alike are folded. */
+/**
+ * On a small page every element gets its ref; on others those that can be acted on, and many alike
+ * are folded.
+ */
 function linesOfLook({ items }: PageLook, tokens: number): readonly Line[] {
   const short = linesOf(items, { allRefs: false, projections: true });
   if (short.length > fewLines) return short;
@@ -58,7 +62,10 @@ function remarks({ unseen, crowded, measure }: PageLook, cut: boolean, marked: b
   return said;
 }
 
-/** What stands above the outline: where this is, the tabs, what of the page the window shows, what happened by itself. */
+/**
+ * What stands above the outline: where this is, the tabs, what of the page the window shows, what
+ * happened by itself.
+ */
 export function headerOf(browsing: Browsing, look: PageLook | undefined, notices: readonly string[]): string {
   const lines: string[] = [];
   const active = browsing.active();

@@ -22,14 +22,22 @@ export type PageLook = {
   readonly items: readonly Item[];
   /** How many texts were left out because no person could see them. */
   readonly unseen: number;
-  /** Whether the page has too many elements to be outlined whole; the items are then those in and near the window. */
+  /**
+   * Whether the page has too many elements to be outlined whole; the items are then those in and
+   * near the window.
+   */
   readonly crowded: boolean;
 };
 
-/** Above this many elements a page is not outlined whole: the time that takes grows faster than their number. */
+/**
+ * Above this many elements a page is not outlined whole: the time that takes grows faster than
+ * their number.
+ */
 const mostElements = 10_000;
 
-/** Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does. */
+/**
+ * Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does.
+ */
 export async function lookAt(
   browsing: Browsing,
   looks: SnapshotState,
@@ -116,7 +124,10 @@ export function heldUp(browsing: Browsing): AppError {
 const quiet: QuietPage = { quietMs: 80, mostMs: 1_000 };
 const loadMs = 5_000;
 
-/** After something was done to a page: waits until it has loaded and stopped changing, some seconds at most. Never fails for a restless page. */
+/**
+ * After something was done to a page: waits until it has loaded and stopped changing, some seconds
+ * at most. Never fails for a restless page.
+ */
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;
   looks.restless = false;

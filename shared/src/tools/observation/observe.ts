@@ -21,8 +21,9 @@ const lookMs = 10_000;
 const aroundTokens = 350;
 
 /**
- * The active page as a model sees it before it acts: whole in itself, because it is not kept. What is new since the look before is marked, never
- * what is old left out. Rejects as `Browsing.act` does.
+ * The active page as a model sees it before it acts: whole in itself, because it is not kept. What
+ * is new since the look before is marked, never what is old left out. Rejects as `Browsing.act`
+ * does.
  */
 export async function observe(
   browsing: Browsing,
@@ -45,8 +46,9 @@ const quality = 50;
 const photographMs = 8_000;
 
 /**
- * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel where the window is not larger. Undefined when a dialog
- * holds the page up or the page does not let itself be drawn in time: a look without an image is still a look.
+ * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel where the window
+ * is not larger. Undefined when a dialog holds the page up or the page does not let itself be drawn
+ * in time: a look without an image is still a look.
  */
 async function photograph(
   browsing: Browsing,

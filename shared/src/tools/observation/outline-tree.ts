@@ -1,12 +1,18 @@
 import type { AriaNode } from "./aria-node.ts";
 import { holdsValue } from "./item.ts";
 
-/** A node of an outline among the others, with what it says and how it is built as hashes: equal where they are equal. */
+/**
+ * A node of an outline among the others, with what it says and how it is built as hashes: equal
+ * where they are equal.
+ */
 export type Branch = {
   readonly node: AriaNode;
   readonly parent: Branch | undefined;
   readonly children: readonly Branch[];
-  /** Of all it says, and where its links lead. What is written in fields, and what is checked or focused, does not count. */
+  /**
+   * Of all it says, and where its links lead. What is written in fields, and what is checked or
+   * focused, does not count.
+   */
   readonly says: number | bigint;
   /** Of its roles only. */
   readonly shape: number | bigint;

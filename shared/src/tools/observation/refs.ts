@@ -1,7 +1,10 @@
 import type { Frame, JSHandle } from "playwright";
 import type { ElementList } from "./in-page/element-list.ts";
 
-/** How an element is found again: by Playwright's own ref in the newest outline, or by its number in a list that is kept in the page. */
+/**
+ * How an element is found again: by Playwright's own ref in the newest outline, or by its number in
+ * a list that is kept in the page.
+ */
 export type Whereabouts =
   | { readonly by: "outline"; readonly ref: string }
   | { readonly by: "list"; readonly list: JSHandle<ElementList>; readonly number: number };
@@ -19,14 +22,20 @@ export type SeenElement = {
   readonly mark: string;
 };
 
-/** The refs given to a model. None is ever given to a second element; one that was drawn anew is the same. */
+/**
+ * The refs given to a model. None is ever given to a second element; one that was drawn anew is the
+ * same.
+ */
 export interface Refs {
   /** The element's ref: the one it has when it was seen before and is still called the same. */
   give(element: SeenElement): string;
   get(ref: string): SeenElement | undefined;
   /** Whether no ref was given yet: one that a model names then is of a browser that was closed. */
   isEmpty(): boolean;
-  /** Goes over from an element of a document's outline to the one that took its place, by Playwright's refs. */
+  /**
+   * Goes over from an element of a document's outline to the one that took its place, by
+   * Playwright's refs.
+   */
   follow(
     document: Pick<SeenElement, "frame" | "origin">,
     places: { readonly former: string; readonly now: string; readonly mark: string },

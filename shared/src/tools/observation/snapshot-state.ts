@@ -29,12 +29,18 @@ export type SnapshotState = {
   newest: SeenLines | undefined;
   /** The lines told in results, which the conversation keeps. */
   told: SeenLines | undefined;
-  /** What was read at the newest look and, of all pages, the lines of it that results have told and the conversation keeps. */
+  /**
+   * What was read at the newest look and, of all pages, the lines of it that results have told and
+   * the conversation keeps.
+   */
   read: ReadPage | undefined;
   readonly keptLines: Set<string>;
   /** What happened by itself and no tool result has told of yet. */
   untold: readonly string[];
-  /** Whether something was done to the page after the newest look, so that it may still be about to change. */
+  /**
+   * Whether something was done to the page after the newest look, so that it may still be about to
+   * change.
+   */
   restless: boolean;
   /** Lists of elements that no outline has, one for each document. */
   readonly lists: Map<string, JSHandle<ElementList>>;
@@ -44,7 +50,10 @@ export type SnapshotState = {
   scale: { readonly page: Page; readonly factor: number } | undefined;
 };
 
-/** The looks of every conversation's browsing, forgotten with it. The tools and the sight have to share one. */
+/**
+ * The looks of every conversation's browsing, forgotten with it. The tools and the sight have to
+ * share one.
+ */
 export interface SnapshotStates {
   of(browsing: Browsing): SnapshotState;
 }
@@ -76,7 +85,9 @@ export function createSnapshotStates(): SnapshotStates {
 
 const mostUntold = 20;
 
-/** What happened by itself and was not told in a tool result. It stays untold: a sight is not kept. */
+/**
+ * What happened by itself and was not told in a tool result. It stays untold: a sight is not kept.
+ */
 export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
   looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
   return looks.untold;

@@ -22,7 +22,10 @@ export type Setting = {
   within(iframe: AriaNode): Setting | undefined;
 };
 
-/** The nodes of a page as a reader is shown them: what says nothing is left out, what nobody can see is hidden. */
+/**
+ * The nodes of a page as a reader is shown them: what says nothing is left out, what nobody can see
+ * is hidden.
+ */
 export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting, away = 0): Item[] {
   const items = nodes.flatMap((node) =>
     typeof node === "string" ? textItems(node, setting, away) : nodeItems(node, setting, away),

@@ -22,7 +22,10 @@ export async function unseenTextOf(
 export interface Hider {
   /** The text without it. */
   text(value: string): string;
-  /** A label keeps its words, because an icon's button has no other name; `unseen` says that no person sees them. */
+  /**
+   * A label keeps its words, because an icon's button has no other name; `unseen` says that no
+   * person sees them.
+   */
   label(value: string): { readonly text: string; readonly unseen: boolean };
 }
 

@@ -1,13 +1,16 @@
 /**
- * Text of the web between marks that say where it comes from. What is inside cannot end the marks, so that a model can always tell the page's words from
- * those around it.
+ * Text of the web between marks that say where it comes from. What is inside cannot end the marks,
+ * so that a model can always tell the page's words from those around it.
  */
 export function asData(source: string, text: string): string {
   const inside = text.replaceAll(/<(\/?web-content)/gi, "<\\$1");
   return `<web-content from="${source.replaceAll('"', "%22")}">\n${inside}\n</web-content>`;
 }
 
-/** The beginning and the end of a text, the gap named; the text itself when it is short enough. Never cuts a character in two. */
+/**
+ * The beginning and the end of a text, the gap named; the text itself when it is short enough.
+ * Never cuts a character in two.
+ */
 export function headAndTail(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const head = text.slice(0, Math.floor(characters * 0.8)).replace(/[\uD800-\uDBFF]$/, "");

@@ -5,8 +5,9 @@ const marks: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 /**
- * Bytes of text as text: by byte order mark, else by the charset of the `Content-Type` header, else by what the first bytes of HTML or XML declare,
- * else UTF-8 where they are that, else Windows-1252, as browsers have it.
+ * Bytes of text as text: by byte order mark, else by the charset of the `Content-Type` header, else
+ * by what the first bytes of HTML or XML declare, else UTF-8 where they are that, else
+ * Windows-1252, as browsers have it.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const mark = marks.find(([, start]) => start.every((byte, index) => bytes[index] === byte));

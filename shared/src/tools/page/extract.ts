@@ -2,13 +2,19 @@ import { removeHidden } from "./remove-hidden.ts";
 
 type HtmlRequest = { readonly kind: "html"; readonly html: string; readonly url: string; readonly whole?: boolean };
 
-/** What a page worker is asked: HTML as text or a PDF as bytes. `whole` keeps all of a page rather than its main part. */
+/**
+ * What a page worker is asked: HTML as text or a PDF as bytes. `whole` keeps all of a page rather
+ * than its main part.
+ */
 export type ExtractRequest = HtmlRequest | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
 /** The readable part of a document as Markdown or text. */
 export type Extract = { readonly title: string; readonly text: string; readonly pages?: number };
 
-/** The main part of a page as Markdown, links absolute; of a PDF its text. The libraries are loaded at first use. */
+/**
+ * The main part of a page as Markdown, links absolute; of a PDF its text. The libraries are loaded
+ * at first use.
+ */
 export async function extract(request: ExtractRequest): Promise<Extract> {
   return request.kind === "html" ? extractHtml(request) : extractPdf(request.bytes);
 }

@@ -1,7 +1,10 @@
 /** What an answer is, for reading it. */
 export type MediaKind = "html" | "text" | "pdf" | "image" | "binary";
 
-/** By its first bytes where they are unmistakable or the header says nothing of use, else by the `Content-Type` header. */
+/**
+ * By its first bytes where they are unmistakable or the header says nothing of use, else by the
+ * `Content-Type` header.
+ */
 export function mediaKind(bytes: Uint8Array, contentType: string): MediaKind {
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
   const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024)).trimStart();

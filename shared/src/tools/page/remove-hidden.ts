@@ -16,7 +16,10 @@ type Element = {
 };
 type ParsedDocument = { querySelectorAll(selector: string): Iterable<Element> };
 
-/** Hidden whatever the styles say: by its nature, or by the names that sites give to text for screen readers alone. */
+/**
+ * Hidden whatever the styles say: by its nature, or by the names that sites give to text for screen
+ * readers alone.
+ */
 const byName =
   "[hidden]:not([hidden=until-found]), dialog:not([open]), .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .screen-reader-only";
 
@@ -56,12 +59,16 @@ const hiders: Readonly<Record<string, (of: Values) => boolean>> = {
     !/text/.test(of("background-clip") + of("-webkit-background-clip")),
 };
 
-/** What a block of declarations does to its elements: the properties by which it hides them, and those of the kind that it sets otherwise. */
+/**
+ * What a block of declarations does to its elements: the properties by which it hides them, and
+ * those of the kind that it sets otherwise.
+ */
 type Effect = { readonly hiding: readonly string[]; readonly showing: readonly string[] };
 
 /**
- * Removes what nobody would see on the page: a known way to speak to a model behind its user's back. Only inline styles and the page's own
- * style sheets are known here. An element that one rule hides and another shows by the same property, whichever of them wins, stays.
+ * Removes what nobody would see on the page: a known way to speak to a model behind its user's
+ * back. Only inline styles and the page's own style sheets are known here. An element that one rule
+ * hides and another shows by the same property, whichever of them wins, stays.
  */
 export function removeHidden(document: ParsedDocument): void {
   const rules = Array.from(document.querySelectorAll("style")).flatMap(rulesOf);
@@ -85,7 +92,10 @@ export function removeHidden(document: ParsedDocument): void {
 
 type SheetRule = Effect & { readonly selector: string };
 
-/** The rules of a style sheet that hide or show something. Those for some screens only, or for print, never hide. */
+/**
+ * The rules of a style sheet that hide or show something. Those for some screens only, or for
+ * print, never hide.
+ */
 function rulesOf({ textContent, sheet }: Element): SheetRule[] {
   if ((textContent ?? "").length > longestSheet) return [];
   const read = (rules: ArrayLike<Rule>, mayHide: boolean): SheetRule[] =>
@@ -107,7 +117,10 @@ function effectOf(style: Style): Effect {
   return { hiding, showing: set.filter((property) => !hiding.includes(property)) };
 }
 
-/** What was asked, or `otherwise` where the parser does not know this selector or style sheet: nothing is hidden by what cannot be read. */
+/**
+ * What was asked, or `otherwise` where the parser does not know this selector or style sheet:
+ * nothing is hidden by what cannot be read.
+ */
 function answered<Value>(ask: () => Value, otherwise: Value): Value {
   try {
     return ask();

@@ -10,7 +10,10 @@ export const userAgent = `Mozilla/5.0 (compatible; ${robotName}/0.1)`;
 
 /** What sites ask of robots, remembered for a while. */
 export interface Robots {
-  /** Rejects with `forbidden` when the site's robots.txt keeps this system from the URL, and as `Egress.fetch` does when it cannot be asked for. */
+  /**
+   * Rejects with `forbidden` when the site's robots.txt keeps this system from the URL, and as
+   * `Egress.fetch` does when it cannot be asked for.
+   */
   admit(url: URL, signal: AbortSignal): Promise<void>;
 }
 

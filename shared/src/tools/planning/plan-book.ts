@@ -2,7 +2,10 @@ import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
 
-/** The plans of one conversation, in order of their making, and the one that is meant when none is named. */
+/**
+ * The plans of one conversation, in order of their making, and the one that is meant when none is
+ * named.
+ */
 export const planBookSchema = z.strictObject({ active: z.string().nullable(), plans: z.array(planSchema) });
 
 export type PlanBook = z.output<typeof planBookSchema>;
@@ -30,7 +33,10 @@ export type PlanCommand = z.output<typeof planCommand>;
 /** The book after a command, and what the caller is told. */
 export type Outcome = { readonly book: PlanBook; readonly text: string };
 
-/** Carries out a command. `newId` names a created plan that was given no id. Throws `invalid_input` or `not_found` with what to mend. */
+/**
+ * Carries out a command. `newId` names a created plan that was given no id. Throws `invalid_input`
+ * or `not_found` with what to mend.
+ */
 export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Outcome {
   switch (input.command) {
     case "create":

@@ -24,7 +24,10 @@ export function createPlan(id: string, title: string, steps: readonly string[]):
   return { id, title, steps: steps.map(newStep) };
 }
 
-/** The plan with another title or other steps; a step whose text stays keeps its status and notes, wherever it moves. */
+/**
+ * The plan with another title or other steps; a step whose text stays keeps its status and notes,
+ * wherever it moves.
+ */
 export function updatePlan(plan: Plan, change: { readonly title?: string; readonly steps?: readonly string[] }): Plan {
   const left = [...plan.steps];
   const keep = (text: string): PlanStep => {
@@ -34,7 +37,10 @@ export function updatePlan(plan: Plan, change: { readonly title?: string; readon
   return { id: plan.id, title: change.title ?? plan.title, steps: change.steps?.map(keep) ?? plan.steps };
 }
 
-/** The plan with another status or notes at one step; throws `invalid_input` when there is no such step. */
+/**
+ * The plan with another status or notes at one step; throws `invalid_input` when there is no such
+ * step.
+ */
 export function markStep(
   plan: Plan,
   index: number,

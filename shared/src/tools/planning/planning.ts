@@ -6,7 +6,10 @@ import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
 
-/** How many of the newest calls are remembered, so that one repeated after a crash is answered and not carried out again. */
+/**
+ * How many of the newest calls are remembered, so that one repeated after a crash is answered and
+ * not carried out again.
+ */
 const rememberedCalls = 50;
 
 const keptPlans = z.strictObject({
@@ -16,7 +19,10 @@ const keptPlans = z.strictObject({
 
 const reading = ["list", "get"];
 
-/** The tool by which an agent makes plans and keeps track of them. Plans belong to the conversation and outlive the process. */
+/**
+ * The tool by which an agent makes plans and keeps track of them. Plans belong to the conversation
+ * and outlive the process.
+ */
 export function createPlanning(): Tool {
   const queue = createKeyedQueue();
   return defineTool({

@@ -33,7 +33,10 @@ export async function findPython(sandbox: Sandbox): Promise<Python | undefined> 
   return found;
 }
 
-/** Looks for that Python. Resolves once the look is under way: from there on it needs nothing of this process, which may load its code meanwhile. */
+/**
+ * Looks for that Python. Resolves once the look is under way: from there on it needs nothing of
+ * this process, which may load its code meanwhile.
+ */
 export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
   if (sandbox.tier === "none") return { found: Promise.resolve(undefined) };
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-python");

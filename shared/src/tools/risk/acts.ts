@@ -29,7 +29,10 @@ export type Situation = {
   readonly words: Words;
 };
 
-/** Why a person should decide about an act, what it tells the host it acts on, and what is pressed, if anything is. */
+/**
+ * Why a person should decide about an act, what it tells the host it acts on, and what is pressed,
+ * if anything is.
+ */
 export type Judgement = {
   readonly risk?: string | undefined;
   readonly prices?: readonly Price[];

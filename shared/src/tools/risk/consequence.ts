@@ -1,4 +1,7 @@
-/** Words on buttons and links whose press buys, pays, sends, deletes, publishes or confirms something; these without the marks of their letters. */
+/**
+ * Words on buttons and links whose press buys, pays, sends, deletes, publishes or confirms
+ * something; these without the marks of their letters.
+ */
 const latin = [
   /\b(?:buy|purchase|pay|donate|bid)\b/,
   /\b(?:place|submit|complete|send)\b.*\border\b|\border (?:now|and pay|with)|^order$/,
@@ -36,7 +39,10 @@ const moving =
 /** A link whose text is longer tells of something, rather than doing it. */
 const longestAction = 60;
 
-/** Whether what an element is called says that pressing it has consequences outside the page. Errs on the side of asking. */
+/**
+ * Whether what an element is called says that pressing it has consequences outside the page. Errs
+ * on the side of asking.
+ */
 export function hasConsequence(name: string): boolean {
   return name.replaceAll(/\s+/g, " ").trim().length <= longestAction && tellsConsequence(name);
 }
@@ -48,7 +54,10 @@ export function tellsConsequence(words: string): boolean {
   return latin.some((action) => action.test(plain)) || others.some((action) => action.test(text));
 }
 
-/** What of the names a page gives its parts in code says that pressing one has consequences; undefined when nothing does. */
+/**
+ * What of the names a page gives its parts in code says that pressing one has consequences;
+ * undefined when nothing does.
+ */
 export function consequenceInCode(marks: readonly string[]): string | undefined {
   return marks.find((mark) => {
     const words = wordsInCode(mark);

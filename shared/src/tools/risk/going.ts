@@ -30,7 +30,10 @@ export function judgeGoing(reach: Reach, input: unknown, scope: ScopeToJudge): J
   return { prices: [...urls.map(({ price }) => price), search].filter((price) => price !== undefined) };
 }
 
-/** Why a person should decide about something that costs this; undefined where the task can afford it. */
+/**
+ * Why a person should decide about something that costs this; undefined where the task can afford
+ * it.
+ */
 export function judgePrices(prices: readonly Price[], scope: ScopeToJudge): string | undefined {
   if (scope === undefined || isAffordable(prices, scope)) return undefined;
   const sites = [...new Set(prices.filter(({ bits }) => bits > 0).map(({ site }) => site))];

@@ -7,7 +7,10 @@ import { isPageTool } from "./page-tool.ts";
 import { isPrivatePlace } from "./scope.ts";
 import { createScopeBook } from "./scope-book.ts";
 
-/** Keeps a conversation's data where it belongs, and has a person decide about acts with consequences. */
+/**
+ * Keeps a conversation's data where it belongs, and has a person decide about acts with
+ * consequences.
+ */
 export interface Guard {
   /** The tool, its calls judged where they reach outside or work on the open page. */
   over(tool: Tool): Tool;
@@ -15,7 +18,10 @@ export interface Guard {
   beforeObservation(workspace: Workspace): Promise<void>;
 }
 
-/** A guard; the tools and sights of one server share it. `browsers` is undefined where there is no browser. */
+/**
+ * A guard; the tools and sights of one server share it. `browsers` is undefined where there is no
+ * browser.
+ */
 export function createGuard(deps: JudgingDeps): Guard {
   const { browsers, trusted } = deps;
   const book = createScopeBook(trusted);
@@ -35,7 +41,10 @@ export function createGuard(deps: JudgingDeps): Guard {
     const places = isPageTool(tool) ? [...opened, ...pages] : opened;
     return withFew(result, tool, await forFew(workspace, places));
   };
-  /** Hosts whose pages are not for everybody: of private networks, and where the agent has signed in. */
+  /**
+   * Hosts whose pages are not for everybody: of private networks, and where the agent has signed
+   * in.
+   */
   const forFew = async (workspace: Workspace, urls: readonly URL[]): Promise<string[]> => {
     const few = await Promise.all(
       urls.map(async (url) => (isPrivatePlace(url) || (await book.isSignedIn(workspace, url)) ? [url.host] : [])),

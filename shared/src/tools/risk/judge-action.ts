@@ -6,7 +6,10 @@ import { secretAskedFor } from "./secret-field.ts";
 /** What an element is and does, as a page's words and its code tell. */
 export type PageAction = ReadAction & Marks;
 
-/** An element of a page, and the address of the document it is in; undefined where that has none, such as an empty page. */
+/**
+ * An element of a page, and the address of the document it is in; undefined where that has none,
+ * such as an empty page.
+ */
 export type ActionTarget = { readonly action: PageAction; readonly url: URL | undefined; readonly name?: string };
 
 /** What scope is judged by; undefined when it is not judged. */
@@ -18,12 +21,16 @@ export type Words = Pick<Scope, "said" | "trusted">;
 /** A text that is typed. */
 export type Given = Words & { readonly text: string };
 
-/** What a page did when something like this was pressed before: the method and path of a request that was no reading. */
+/**
+ * What a page did when something like this was pressed before: the method and path of a request
+ * that was no reading.
+ */
 export type SentBefore = { readonly method: string; readonly path: string };
 
 /**
- * A click: on something that says that it has consequences, in words or in code; on something that says nothing at all; on something that sent
- * something when it was clicked before; or one that sends a form to a host out of scope.
+ * A click: on something that says that it has consequences, in words or in code; on something that
+ * says nothing at all; on something that sent something when it was clicked before; or one that
+ * sends a form to a host out of scope.
  */
 export function judgeClick(place: ActionTarget, scope: ScopeToJudge, sent?: SentBefore): string | undefined {
   const { action, url, name = "" } = place;
@@ -52,7 +59,10 @@ function isWorded({ action, name = "" }: ActionTarget): boolean {
   return [name, ...action.words].some((word) => /\p{L}{2}/u.test(word));
 }
 
-/** Whether something is to be pressed of which neither words nor code say what it is. A link says where it leads. */
+/**
+ * Whether something is to be pressed of which neither words nor code say what it is. A link says
+ * where it leads.
+ */
 function isNameless(place: ActionTarget): boolean {
   const { action } = place;
   if (!action.isPressed || action.leads !== "" || silent.test(action.tag) || chosen.test(action.type)) return false;
@@ -69,8 +79,8 @@ function isDrawn(word: string): boolean {
 }
 
 /**
- * Writing into a field: one for secrets, or any on a host out of scope. A password that the user gave may be written where the user said. Fields that
- * take no text are clicked.
+ * Writing into a field: one for secrets, or any on a host out of scope. A password that the user
+ * gave may be written where the user said. Fields that take no text are clicked.
  */
 export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Given): string | undefined {
   const { action, url } = place;
@@ -86,7 +96,9 @@ export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Gi
 
 const shortestPassword = 4;
 
-/** Whether the user themself gave this password, word for word, and named the site it is typed into. */
+/**
+ * Whether the user themself gave this password, word for word, and named the site it is typed into.
+ */
 function isGivenFor(url: URL | undefined, given: Given | undefined): boolean {
   if (url === undefined || given === undefined || given.text.length < shortestPassword) return false;
   return isNamed(url, given) && given.said.some((words) => isIn(words, given.text));
@@ -127,7 +139,10 @@ export function judgeEnter(place: ActionTarget, scope: ScopeToJudge): string | u
   return judgeSending(place, scope);
 }
 
-/** What acting on an element tells the host it acts on, where nobody named that: which one of so many it was. */
+/**
+ * What acting on an element tells the host it acts on, where nobody named that: which one of so
+ * many it was.
+ */
 export function pricesOf({ action, url }: ActionTarget, scope: ScopeToJudge, leastBits = 0): Price[] {
   const goal = action.leads === "" ? url : (URL.parse(action.leads) ?? url);
   if (scope === undefined || goal === undefined || !isForeign(goal, scope)) return [];
@@ -157,7 +172,10 @@ export function hostOf(url: URL | undefined): string {
 
 const longest = 80;
 
-/** A page's or a model's words as they may stand in a sentence a person decides by: one line, nothing invisible, cut, in marks they cannot close. */
+/**
+ * A page's or a model's words as they may stand in a sentence a person decides by: one line,
+ * nothing invisible, cut, in marks they cannot close.
+ */
 export function quoted(text: string): string {
   const visible = text
     .replaceAll(/[\p{C}\p{Z}]+/gu, " ")

@@ -22,7 +22,10 @@ export type JudgingDeps = {
 export interface Judging {
   /** Why a person should decide about a call. */
   judge(tool: Tool, input: unknown, context: RiskContext): Promise<string | undefined>;
-  /** Makes a call that was judged right before: what it tells sites is told then, and what its press makes the page send is remembered. */
+  /**
+   * Makes a call that was judged right before: what it tells sites is told then, and what its press
+   * makes the page send is remembered.
+   */
   make(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -40,7 +43,8 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
         mode === "open" ? undefined : { ...known, said, given, led, private: holdsPrivate(takenIn) };
       const going = judgeGoing(reach, input, scope);
       if (going.risk !== undefined) return going.risk;
-      // Before anything was read the agent's own choice says where it works; noted here, since what it chose together is judged again one by one.
+      // Before anything was read the agent's own choice says where it works; noted here, since what
+      // it chose together is judged again one by one.
       if (!led) for (const url of urlsOf(tool, input)) await book.choose(workspace, url);
       if (reach.reads === true) await book.read(workspace, []);
       const browsing = browsers?.peek(workspace);

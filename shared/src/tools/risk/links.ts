@@ -30,7 +30,10 @@ function readLinks(most: number): string[] {
   return Array.from(document.links, ({ href }) => String(href)).slice(0, most);
 }
 
-/** Whether an address stands in what the agent wrote: a page that gives it back as a link says nothing of its own. */
+/**
+ * Whether an address stands in what the agent wrote: a page that gives it back as a link says
+ * nothing of its own.
+ */
 export function isWritten(link: string, wrote: string): boolean {
   const bare = withoutScheme(link).replace(/\/$/, "");
   return bare !== "" && wrote.includes(bare);

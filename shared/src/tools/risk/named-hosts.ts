@@ -2,12 +2,16 @@ const address = /\bhttps?:\/\/[^\s"'<>()[\]{}|\\^`]+/giu;
 const bareName =
   /(?<![@\w./-])(?:(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?![\w@])/giu;
 
-/** Ends of file names that are also ends of hosts: taken for files unless the host is written as an address. */
+/**
+ * Ends of file names that are also ends of hosts: taken for files unless the host is written as an
+ * address.
+ */
 const fileEnding = /\.(?:md|py|sh|rs|pl|ps|cc|zip|mov|so|js|ts|go)$/i;
 
 /**
- * The hosts that a person's words name, as entries that cover a host and those below it: of addresses (`https://shop.example/cart`), and of
- * bare names (`shop.example`, `127.0.0.1:8080`). No host of a mail address.
+ * The hosts that a person's words name, as entries that cover a host and those below it: of
+ * addresses (`https://shop.example/cart`), and of bare names (`shop.example`, `127.0.0.1:8080`). No
+ * host of a mail address.
  */
 export function hostsNamedIn(text: string): string[] {
   return addressesNamedIn(text).map((url) => entryFor(new URL(url)));
@@ -47,7 +51,10 @@ const marks: readonly RegExp[] = [
   /```|<\/?[a-z][^<>\n]*>|\]\(/i,
 ];
 
-/** Quotation marks; what stands between the first and the last of a kind is quoted, whatever marks it holds itself. */
+/**
+ * Quotation marks; what stands between the first and the last of a kind is quoted, whatever marks
+ * it holds itself.
+ */
 const quotes = [
   /"[\s\S]*"/,
   /[“„][\s\S]*[“”]/,
@@ -58,8 +65,9 @@ const quotes = [
 ];
 
 /**
- * The part of a message that a person typed, as far as its text alone can tell: its first paragraph, up to the first sign of text that was put there
- * from elsewhere. Quoted words count only when they are an address and nothing else.
+ * The part of a message that a person typed, as far as its text alone can tell: its first
+ * paragraph, up to the first sign of text that was put there from elsewhere. Quoted words count
+ * only when they are an address and nothing else.
  */
 export function typedWords(message: string): string {
   const text = message.slice(0, longest);

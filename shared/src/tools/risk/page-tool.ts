@@ -3,7 +3,9 @@ import type { Judgement, Situation } from "./acts.ts";
 
 /** How a tool works on the open page. */
 export type OnPage = {
-  /** What its act would do there. Left out where it does nothing that a person has to decide about. */
+  /**
+   * What its act would do there. Left out where it does nothing that a person has to decide about.
+   */
   readonly judge?: (input: unknown, situation: Situation) => Promise<Judgement>;
   /** Whether it is the one that answers the dialog that holds a page up. */
   readonly answersDialog?: boolean;

@@ -8,7 +8,10 @@ import { readAction, readMarks } from "./read-action.ts";
 
 type Point = { readonly x: number; readonly y: number };
 
-/** The element of a ref; undefined where the ref is not good (any more), which the tool that is given it tells. */
+/**
+ * The element of a ref; undefined where the ref is not good (any more), which the tool that is
+ * given it tells.
+ */
 export async function placeOfRef(
   browsing: Browsing,
   looks: SnapshotState,

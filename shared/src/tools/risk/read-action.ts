@@ -28,11 +28,17 @@ export type ReadAction = {
   readonly autocomplete: string;
   /** Whether text can be written into it. */
   readonly takesText: boolean;
-  /** What it, or what it is part of, is called; of something that cannot be pressed itself, what can be in it. */
+  /**
+   * What it, or what it is part of, is called; of something that cannot be pressed itself, what can
+   * be in it.
+   */
   readonly words: readonly string[];
   /** What a field is called in code. */
   readonly names: readonly string[];
-  /** Where its form goes when a click on it, or Enter in it, sends the form; undefined where it sends none. */
+  /**
+   * Where its form goes when a click on it, or Enter in it, sends the form; undefined where it
+   * sends none.
+   */
   readonly sends: { readonly action: string; readonly method: string; readonly button: readonly string[] } | undefined;
 };
 
@@ -107,7 +113,10 @@ interface MarkedElement extends Marked {
 
 /** What a page's code says of an element. */
 export type Marks = {
-  /** What it, the pictures in it and its form are called in code: ids, classes, data attributes, addresses of icons, handlers. */
+  /**
+   * What it, the pictures in it and its form are called in code: ids, classes, data attributes,
+   * addresses of icons, handlers.
+   */
   readonly marks: readonly string[];
   /** Whether it looks like something to press, or says so. */
   readonly isPressed: boolean;

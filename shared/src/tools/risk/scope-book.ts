@@ -30,21 +30,27 @@ const mostWritten = 200_000;
 const mostConversations = 200;
 
 /**
- * What is known of each conversation for judging where its data may go. That something was read, which hosts were chosen before, what openings have
- * told sites and where a password was given is kept beside the workspace; addresses that were shown are forgotten with the process, which only means
- * that a person is asked about them again.
+ * What is known of each conversation for judging where its data may go. That something was read,
+ * which hosts were chosen before, what openings have told sites and where a password was given is
+ * kept beside the workspace; addresses that were shown are forgotten with the process, which only
+ * means that a person is asked about them again.
  */
 export interface ScopeBook {
   of(workspace: Workspace): Promise<Known>;
   /** The agent chooses this address of its own; its host is in scope when nothing was read yet. */
   choose(workspace: Workspace, url: URL): Promise<void>;
-  /** The agent reads something of the web, which gives these addresses. Those it has written itself do not count. */
+  /**
+   * The agent reads something of the web, which gives these addresses. Those it has written itself
+   * do not count.
+   */
   read(workspace: Workspace, links: readonly string[]): Promise<void>;
   /** A call with this address is made: once it was opened, it carries nothing new. */
   opened(workspace: Workspace, url: URL): Promise<void>;
   /** What a call tells sites is told. */
   spend(workspace: Workspace, prices: readonly Price[]): Promise<void>;
-  /** The agent writes this into a page or a query, where an address in it may come back as a link. */
+  /**
+   * The agent writes this into a page or a query, where an address in it may come back as a link.
+   */
   wrote(workspace: Workspace, text: string): Promise<void>;
   /** A secret is given to a host: what it shows from then on is not for everybody. */
   signIn(workspace: Workspace, url: URL): Promise<void>;
@@ -109,7 +115,10 @@ export function createScopeBook(trusted: readonly string[]): ScopeBook {
   };
 }
 
-/** Addresses that were given together. Which page or result one is taken from is a choice too, so each is chosen from that many times as many. */
+/**
+ * Addresses that were given together. Which page or result one is taken from is a choice too, so
+ * each is chosen from that many times as many.
+ */
 function showAll(notes: Notes, links: readonly string[]): void {
   const given = new Set(links);
   if ([...given].every((link) => notes.shown.has(link))) return;

@@ -5,7 +5,10 @@ import { addressesNamedIn, entryFor, hostsNamedIn, typedWords } from "./named-ho
 
 /** What decides where data of a conversation may go. */
 export type Scope = {
-  /** Whether anything was taken in that somebody else may have written; before that nobody but the user can have led the agent. */
+  /**
+   * Whether anything was taken in that somebody else may have written; before that nobody but the
+   * user can have led the agent.
+   */
   readonly led: boolean;
   /** Whether anything was taken in that not everybody may know. */
   readonly private: boolean;
@@ -22,7 +25,10 @@ export type Scope = {
   readonly trusted: readonly string[];
 };
 
-/** Something that is opened, or sent to a site: what choosing it among others tells that site, in bits. */
+/**
+ * Something that is opened, or sent to a site: what choosing it among others tells that site, in
+ * bits.
+ */
 export type Price = { readonly site: string; readonly bits: number };
 
 /** Whether the user's own typing or the configuration names a host. */
@@ -31,17 +37,18 @@ export function isNamed(url: URL, { said, trusted }: Pick<Scope, "said" | "trust
 }
 
 /**
- * Whether what the agent knows may be typed into a page at this address: its host is named, or the agent chose it before it was led and knows nothing
- * that not everybody may know.
+ * Whether what the agent knows may be typed into a page at this address: its host is named, or the
+ * agent chose it before it was led and knows nothing that not everybody may know.
  */
 export function isInScope(url: URL, scope: Scope): boolean {
   return isNamed(url, scope) || (!scope.private && covered(url, scope.chosen));
 }
 
 /**
- * What opening an address costs; undefined where a person has to decide, since it could carry what the agent knows. Free are hosts in scope and,
- * before the agent was led, its own choices. An address that the user's words, a page or a search result gave as a whole, or that is such a one cut
- * short at `/`, `?` or `#`, carries no more than which one of them it is.
+ * What opening an address costs; undefined where a person has to decide, since it could carry what
+ * the agent knows. Free are hosts in scope and, before the agent was led, its own choices. An
+ * address that the user's words, a page or a search result gave as a whole, or that is such a one
+ * cut short at `/`, `?` or `#`, carries no more than which one of them it is.
  */
 export function priceOf(url: URL, scope: Scope): Price | undefined {
   const site = siteOf(url);
@@ -51,7 +58,10 @@ export function priceOf(url: URL, scope: Scope): Price | undefined {
   return !scope.led && !isMentioned(url, scope) ? { site, bits: 0 } : undefined;
 }
 
-/** What a task may tell a site that nobody named, and all of them together, by which addresses it opens: less when it knows what not everybody may. */
+/**
+ * What a task may tell a site that nobody named, and all of them together, by which addresses it
+ * opens: less when it knows what not everybody may.
+ */
 const budgets = { open: { site: 96, all: 512 }, private: { site: 48, all: 128 } };
 
 /** Whether these prices are within what is left. */
@@ -65,8 +75,8 @@ export function isAffordable(prices: readonly Price[], { spent, private: holdsPr
 }
 
 /**
- * What a search costs: nothing while the task holds only what everybody may know. Then its words have to be the user's, and it tells which of them;
- * undefined where they are not.
+ * What a search costs: nothing while the task holds only what everybody may know. Then its words
+ * have to be the user's, and it tells which of them; undefined where they are not.
  */
 export function priceOfQuery(query: string, { private: holdsPrivate, said }: Scope): Price | undefined {
   if (!holdsPrivate) return { site: searching, bits: 0 };
@@ -122,7 +132,10 @@ function covered(url: URL, entries: readonly string[]): boolean {
   return entries.some((entry) => covers(entry, url));
 }
 
-/** Those who can read what one host is told can read what all hosts of its site are: the last two names, three below `co.uk` and its like; or the address. */
+/**
+ * Those who can read what one host is told can read what all hosts of its site are: the last two
+ * names, three below `co.uk` and its like; or the address.
+ */
 export function siteOf({ hostname }: URL): string {
   if (entryFor(new URL(`http://${hostname}`)) === hostname) return hostname;
   const names = hostname.replace(/\.$/, "").split(".");

@@ -27,7 +27,10 @@ const names: readonly (readonly [SecretKind, RegExp])[] = [
   ],
 ];
 
-/** Which kind of secret an input is for, by its type, its `autocomplete` and what it is called; undefined when for none. */
+/**
+ * Which kind of secret an input is for, by its type, its `autocomplete` and what it is called;
+ * undefined when for none.
+ */
 export function secretAskedFor({ type, autocomplete, words }: FieldFacts): SecretKind | undefined {
   if (type === "password") return "password";
   const hints = autocomplete.toLowerCase().split(/\s+/);

@@ -1,7 +1,10 @@
 import type { Page, Request } from "playwright";
 import type { ActionTarget, SentBefore } from "./judge-action.ts";
 
-/** What pages did when something on them was pressed, remembered for as long as a conversation's browsing lasts. */
+/**
+ * What pages did when something on them was pressed, remembered for as long as a conversation's
+ * browsing lasts.
+ */
 export interface SentBook {
   /** What it sent, when something like it was pressed before. */
   before(place: ActionTarget): SentBefore | undefined;

@@ -7,8 +7,8 @@ const outputs = { stdout: 251, stderr: 252 };
 const processorSecondsOfAProcess = 600;
 
 /**
- * Interactive, for only then does SIGINT end a loop of the shell's own and bring it back; without a terminal, prompt, history, startup
- * files or job control.
+ * Interactive, for only then does SIGINT end a loop of the shell's own and bring it back; without a
+ * terminal, prompt, history, startup files or job control.
  */
 const argv = ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"];
 const environment = {
@@ -52,9 +52,10 @@ export async function openBashSession(sandbox: Sandbox, workspace: string): Prom
 }
 
 /**
- * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself with nothing to read; should it be
- * interrupted, bash goes on with the last, which writes the mark: `STATUS:FOLDER`. Options that would end the shell at the next
- * failure or fill its output are taken back.
+ * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself
+ * with nothing to read; should it be interrupted, bash goes on with the last, which writes the
+ * mark: `STATUS:FOLDER`. Options that would end the shell at the next failure or fill its output
+ * are taken back.
  */
 function frameCommand(command: string, token: string): string {
   const { stdout, stderr } = outputs;
@@ -63,7 +64,8 @@ function frameCommand(command: string, token: string): string {
     `builtin printf '\\036%s:\\036' ${token} >&${stderr}`,
     "builtin set +exv; PS1= PS2= PROMPT_COMMAND=",
   ].join("; ");
-  // After a syntax error bash throws away what it has read, which is why an empty line stands between the two.
+  // After a syntax error bash throws away what it has read, which is why an empty line stands
+  // between the two.
   return `builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
 }
 

@@ -34,7 +34,10 @@ export function createShellSessions(
   return createSessionPool({ name: "shell", open: (workspace) => openBashSession(sandbox, workspace), ...options });
 }
 
-/** The `bash` tool over the shells given. Not to be made on tier `none`, where every call would fail. */
+/**
+ * The `bash` tool over the shells given. Not to be made on tier `none`, where every call would
+ * fail.
+ */
 export function bashTool({
   sessions,
   timeoutSeconds = 120,

@@ -7,16 +7,22 @@ import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
 import type { OutputListener } from "../../machine/sandbox/run-command.ts";
 import { createLiveOutput } from "./live-output.ts";
 
-/** Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a file when long. */
+/**
+ * Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a
+ * file when long.
+ */
 export interface CallOutput {
   readonly listen: OutputListener;
-  /** Both outputs for the model (standard error as `clean` leaves it), standard error marked where both are there, the file with the whole named where it is needed. */
+  /**
+   * Both outputs for the model (standard error as `clean` leaves it), standard error marked where
+   * both are there, the file with the whole named where it is needed.
+   */
   text(clean?: (stderr: string) => string): Promise<string>;
 }
 
 /**
- * The output of one call, in `use`. Of a call that is aborted, which has no result, what it wrote so far goes into a file of the workspace. `name` is what
- * such files are called.
+ * The output of one call, in `use`. Of a call that is aborted, which has no result, what it wrote
+ * so far goes into a file of the workspace. `name` is what such files are called.
  */
 export async function withCallOutput<Result>(
   context: ToolContext,
@@ -34,7 +40,9 @@ export async function withCallOutput<Result>(
   }
 }
 
-/** A workspace that takes no more is no reason for a canceled call to end otherwise than canceled. */
+/**
+ * A workspace that takes no more is no reason for a canceled call to end otherwise than canceled.
+ */
 async function keepWhole(context: ToolContext, name: string, whole: OverflowFile): Promise<void> {
   const path = await context.workspace.spill(name, await whole.content()).catch(() => undefined);
   if (path !== undefined) context.progress(`\n[the output so far: ${path}]\n`);

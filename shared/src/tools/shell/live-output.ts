@@ -4,8 +4,8 @@ const bytesASecond = 256 * 1024;
 const leftOut = "\n[… more output than can be shown live …]\n";
 
 /**
- * Shows output to those who watch, as text, at most 256 kB a second: a flood would only pile up in front of slow readers. What is beyond is left
- * out, which is said once a second.
+ * Shows output to those who watch, as text, at most 256 kB a second: a flood would only pile up in
+ * front of slow readers. What is beyond is left out, which is said once a second.
  */
 export function createLiveOutput(
   show: (text: string) => void,

@@ -6,14 +6,23 @@ import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/se
 
 /** A call's outcome, and what the caller has to know about the session it ran in. */
 export type PooledOutcome = CallOutcome & {
-  /** Why state of earlier calls is gone, when this call started a new session although there was one before. */
+  /**
+   * Why state of earlier calls is gone, when this call started a new session although there was one
+   * before.
+   */
   readonly restarted?: string;
 };
 
-/** Interpreters of conversations, one each: started when needed, closed when idle or when there are too many, calls of one conversation in turn. */
+/**
+ * Interpreters of conversations, one each: started when needed, closed when idle or when there are
+ * too many, calls of one conversation in turn.
+ */
 export interface SessionPool {
   run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
-  /** Ends the conversation's session after the calls that came before; the next call starts a new one. */
+  /**
+   * Ends the conversation's session after the calls that came before; the next call starts a new
+   * one.
+   */
   restart(workspace: Workspace): Promise<void>;
   /** Ends the conversation's session at once, whatever runs in it. */
   release(workspace: Workspace): Promise<void>;
@@ -23,7 +32,9 @@ export interface SessionPool {
 type Slot = {
   session: Session | undefined;
   queue: Promise<unknown>;
-  /** Why the last session of this process is gone; undefined while one lives or before the first. */
+  /**
+   * Why the last session of this process is gone; undefined while one lives or before the first.
+   */
   lost: string | undefined;
   idle: ReturnType<typeof setTimeout> | undefined;
   /** Calls that run or wait. */
@@ -34,8 +45,9 @@ const defaultIdleMs = 30 * 60_000;
 const defaultMost = 100;
 
 /**
- * `name` names the marker file by which a later process sees that a conversation had a session that is gone with this one; `open`
- * starts an interpreter in a conversation's workspace. Beyond `most` of them the one that has been without a call the longest is closed.
+ * `name` names the marker file by which a later process sees that a conversation had a session that
+ * is gone with this one; `open` starts an interpreter in a conversation's workspace. Beyond `most`
+ * of them the one that has been without a call the longest is closed.
  */
 export function createSessionPool(options: {
   readonly name: string;

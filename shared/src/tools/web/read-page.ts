@@ -17,8 +17,8 @@ export type PageDeps = {
 const maxBytes = 10_000_000;
 
 /**
- * Reads one address. Rejects as `Egress.fetch` does, with `forbidden` by robots.txt, with `unavailable` for a status that is no success,
- * and with `unsupported` for what has no text.
+ * Reads one address. Rejects as `Egress.fetch` does, with `forbidden` by robots.txt, with
+ * `unavailable` for a status that is no success, and with `unsupported` for what has no text.
  */
 export async function readPage(
   url: string,

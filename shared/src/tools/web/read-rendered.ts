@@ -28,14 +28,18 @@ export type ReadOptions = {
 /** Characters of text below which a page that has scripts is taken for one that they make. */
 const nearlyEmpty = 200;
 
-/** Whether a page is to be read again by a browser: on request or, when nothing is said, where its scripts seem to make its text. */
+/**
+ * Whether a page is to be read again by a browser: on request or, when nothing is said, where its
+ * scripts seem to make its text.
+ */
 export function wantsRendering({ text }: Page, html: string, asked: boolean | undefined): boolean {
   return asked ?? (text.length < nearlyEmpty && /<script[\s>]/i.test(html));
 }
 
 /**
- * The page as a browser shows it. Where there is none, or it fails without having been asked for, the page as it was sent with a note that says
- * so. Rejects as `BrowserHost.render` does when it was asked for.
+ * The page as a browser shows it. Where there is none, or it fails without having been asked for,
+ * the page as it was sent with a note that says so. Rejects as `BrowserHost.render` does when it
+ * was asked for.
  */
 export async function readRendered(
   plain: Page,

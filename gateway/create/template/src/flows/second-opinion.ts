@@ -1,7 +1,10 @@
 import { AppError } from "manyhands";
 import { defineFlow } from "manyhands/flows";
 
-/** A flow: ordinary code over agents. What they answered is recorded, so that it goes on where it was after a crash. */
+/**
+ * A flow: ordinary code over agents. What they answered is recorded, so that it goes on where it
+ * was after a crash.
+ */
 export const secondOpinion = defineFlow({
   name: "second-opinion",
   description: "Asks the concierge, and has another agent look for what is wrong with the answer.",

@@ -2,7 +2,10 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import * as z from "zod";
 
-/** An MCP server: tools for any program that speaks MCP. `mcp.json` names it, and the concierge has its tools. */
+/**
+ * An MCP server: tools for any program that speaks MCP. `mcp.json` names it, and the concierge has
+ * its tools.
+ */
 const server = new McpServer({ name: "places", version: "0.1.0" });
 
 const places = [

@@ -1,7 +1,10 @@
 import { defineTool } from "manyhands";
 import * as z from "zod";
 
-/** A tool: what it is called, what it takes, and what it does. The model reads the description, and the text that `run` answers. */
+/**
+ * A tool: what it is called, what it takes, and what it does. The model reads the description, and
+ * the text that `run` answers.
+ */
 export const weather = defineTool({
   name: "weather",
   description: "The weather in a city today.",

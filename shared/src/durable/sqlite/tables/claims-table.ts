@@ -29,7 +29,10 @@ export function claimsTable(db: Database) {
     /** Makes the oldest claimable runs this worker's, under a new epoch each. */
     claim: (kinds: string, owner: string, limit: number, { wall, steady }: Moment) =>
       claim.all(kinds, steady, owner, limit, wall),
-    /** Makes this run the worker's; null when the worker was declared dead. For one that was accepted in the same transaction. */
+    /**
+     * Makes this run the worker's; null when the worker was declared dead. For one that was
+     * accepted in the same transaction.
+     */
     take: (n: number, owner: string, { wall }: Moment) => take.get(n, null, owner, null, wall),
     nextDue: () => nextDue.get()?.due ?? undefined,
     owned: (owner: string) => owned.all(owner),

@@ -7,13 +7,19 @@ import type { RunRow } from "./runs-table.ts";
 /** The last run of a page: the next page begins below it. */
 const cursorSchema = z.tuple([z.int(), z.string()]);
 
-/** A dedupe key is a JSON array that ends in the message's id, which is `runId/path` where a step sent it; an id has 36 characters. */
+/**
+ * A dedupe key is a JSON array that ends in the message's id, which is `runId/path` where a step
+ * sent it; an id has 36 characters.
+ */
 const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.id = substr(
   CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36))`;
 
 type Condition = { readonly sql: string; readonly value: string | number };
 
-/** Pages over `runs`, newest `updatedAt` first. A run that changes between two pages moves to the front. */
+/**
+ * Pages over `runs`, newest `updatedAt` first. A run that changes between two pages moves to the
+ * front.
+ */
 export function listing(db: Database) {
   return {
     page(filter: ListFilter): { rows: RunRow[]; total: number; nextCursor?: string } {

@@ -1,7 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../../core/errors.ts";
 
-/** One entry a version; the file's `user_version` says how many of them it has seen. Never change one that was released. */
+/**
+ * One entry a version; the file's `user_version` says how many of them it has seen. Never change
+ * one that was released.
+ */
 const migrations: readonly string[] = [
   `
   CREATE TABLE runs (
@@ -83,7 +86,9 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Brings a new or older file up to date; refuses one that a newer version wrote (`config_invalid`). */
+/**
+ * Brings a new or older file up to date; refuses one that a newer version wrote (`config_invalid`).
+ */
 export function migrate(db: Database, path: string): void {
   if (versionOf(db) < migrations.length) {
     db.transaction(() => {

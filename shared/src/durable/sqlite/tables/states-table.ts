@@ -8,7 +8,10 @@ export type Lease = { readonly n: number; readonly owner: string; readonly epoch
 
 const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL";
 
-/** Statements that move a run from one status to the next; `n` is its key. What is due is on the steady clock. */
+/**
+ * Statements that move a run from one status to the next; `n` is its key. What is due is on the
+ * steady clock.
+ */
 export function statesTable(db: Database) {
   const held = db.query<{ cancel_requested: number }, [number, string, number]>(
     "SELECT cancel_requested FROM runs WHERE n = ? AND owner = ? AND epoch = ?",

@@ -8,7 +8,10 @@ import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
 import { clockTable, workersTable } from "./workers-table.ts";
 
-/** Every statement, prepared on one connection. What changes data is to be called inside a transaction of the Writer. */
+/**
+ * Every statement, prepared on one connection. What changes data is to be called inside a
+ * transaction of the Writer.
+ */
 export function prepareTables(db: Database) {
   return {
     runs: runsTable(db),

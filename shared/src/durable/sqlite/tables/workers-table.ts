@@ -4,7 +4,9 @@ import type { ClockReading } from "../run-clock.ts";
 
 export type WorkerRow = { readonly id: string; readonly beat: number } & ProcessIdentity;
 
-/** Statements over `workers`: who is alive, by a counter each moves and by the process behind it. */
+/**
+ * Statements over `workers`: who is alive, by a counter each moves and by the process behind it.
+ */
 export function workersTable(db: Database) {
   const insert = db.query<null, [string, string, number, string]>(
     "INSERT INTO workers (id, host, pid, process_start) VALUES (?, ?, ?, ?)",
@@ -28,7 +30,10 @@ export function workersTable(db: Database) {
   };
 }
 
-/** Statements over `clock`, which has one row: how the clocks stood when a worker last showed that it is alive. */
+/**
+ * Statements over `clock`, which has one row: how the clocks stood when a worker last showed that
+ * it is alive.
+ */
 export function clockTable(db: Database) {
   const read = db.query<ClockReading, []>("SELECT boot, uptime, wall, steady FROM clock");
   const put = db.query<null, [string, number, number, number]>(

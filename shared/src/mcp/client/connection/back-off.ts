@@ -1,6 +1,9 @@
 import { AppError } from "../../../core/errors.ts";
 
-/** Spaces out attempts at something that fails: half a second after the first failure, twice as long after each more, at most a minute. */
+/**
+ * Spaces out attempts at something that fails: half a second after the first failure, twice as long
+ * after each more, at most a minute.
+ */
 export type BackOff = {
   /** Milliseconds until the next attempt may be made. */
   waitMs(): number;
@@ -53,7 +56,10 @@ export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal): 
   }
 }
 
-/** Throws `unavailable` where the next attempt is so far off that waiting for it would be of no use. `reason` is why there is a pause. */
+/**
+ * Throws `unavailable` where the next attempt is so far off that waiting for it would be of no use.
+ * `reason` is why there is a pause.
+ */
 export function refuseLongWait(name: string, waitMs: number, reason: string | undefined): void {
   if (waitMs <= 2_000) return;
   throw new AppError(

@@ -15,31 +15,45 @@ import { httpFetch } from "./http-fetch.ts";
 import { type ProgramDeps, startProgram } from "./start-program.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
-/** A client that has shaken hands, and why its connection ended once it has, where that can be told. */
+/**
+ * A client that has shaken hands, and why its connection ended once it has, where that can be told.
+ */
 export type Connected = { readonly client: Client; ending(): string | undefined };
 
 /** What connections are made with. */
 export type ConnectDeps = ProgramDeps & {
-  /** How long tasks wait for a server that has not answered yet, in milliseconds from the first that asked. */
+  /**
+   * How long tasks wait for a server that has not answered yet, in milliseconds from the first that
+   * asked.
+   */
   readonly patienceMs: number;
   readonly egress: Egress;
   readonly proxy: string | undefined;
-  /** What a remote server is told of who we are; undefined where its entry has a header for that. */
+  /**
+   * What a remote server is told of who we are; undefined where its entry has a header for that.
+   */
   authorize(server: RemoteServer): Promise<AuthProvider | undefined>;
   /** Told of a scope that a server wants for what it was asked; the next signing in asks for it. */
   widenScope(server: RemoteServer, scope: string): Promise<void>;
 };
 
-/** Who hears of a client: `ready` before it connects, to set its handlers, `toolsChanged` when the server says that its list did. */
+/**
+ * Who hears of a client: `ready` before it connects, to set its handlers, `toolsChanged` when the
+ * server says that its list did.
+ */
 export type ConnectListener = { ready(client: Client): void; toolsChanged(): void };
 
-/** A server that is asked which revision it speaks may be silent for this long before it is taken for an old one. */
+/**
+ * A server that is asked which revision it speaks may be silent for this long before it is taken
+ * for an old one.
+ */
 const probe = { timeoutMs: 5_000 };
 const leastConnectMs = 30_000;
 
 /**
- * Connects to a server with the newest revision both speak: a program over its standard streams, a URL over streamable HTTP or, where the
- * server does not know that, the older event stream. Rejects with what went wrong; the program has been ended then.
+ * Connects to a server with the newest revision both speak: a program over its standard streams, a
+ * URL over streamable HTTP or, where the server does not know that, the older event stream. Rejects
+ * with what went wrong; the program has been ended then.
  */
 export async function connect(
   server: ServerConfig,

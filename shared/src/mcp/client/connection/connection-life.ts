@@ -32,7 +32,10 @@ export interface ConnectionLife {
   close(): Promise<void>;
 }
 
-/** `ready` hears of each client before it connects, `changed` whenever the server's tools may be others than they were. */
+/**
+ * `ready` hears of each client before it connects, `changed` whenever the server's tools may be
+ * others than they were.
+ */
 type Hearing = { ready(client: Client): void; changed(): void };
 
 /** Makes one that is not connected yet. */

@@ -21,12 +21,20 @@ export type CallListener = {
   ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
 };
 
-/** The one connection to a server for a principal, made when it is first needed and again after it broke. */
+/**
+ * The one connection to a server for a principal, made when it is first needed and again after it
+ * broke.
+ */
 export interface Connection {
   readonly server: ServerConfig;
-  /** The server's tools as they are now. Rejects with an AppError in words, or the signal's reason. */
+  /**
+   * The server's tools as they are now. Rejects with an AppError in words, or the signal's reason.
+   */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Uses the client. What fails is an AppError in words; `listener` hears what the server asks meanwhile. */
+  /**
+   * Uses the client. What fails is an AppError in words; `listener` hears what the server asks
+   * meanwhile.
+   */
   use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal, listener?: CallListener): Promise<T>;
   health(): ConnectionHealth;
   /** Milliseconds until another attempt at a server that failed may be made. */
@@ -116,7 +124,10 @@ function createMemory<T>(ask: () => Promise<T>) {
   };
 }
 
-/** Hears what the server asks. It cannot be told which of several calls a question belongs to: it is heard only where there is one. */
+/**
+ * Hears what the server asks. It cannot be told which of several calls a question belongs to: it is
+ * heard only where there is one.
+ */
 function listen(client: Client, server: ServerConfig, listeners: ReadonlySet<CallListener>): void {
   const only = () => (listeners.size === 1 ? [...listeners][0] : undefined);
   if (server.elicitation)

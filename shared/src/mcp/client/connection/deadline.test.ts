@@ -3,7 +3,9 @@ import { createDeadline, type Deadline } from "./deadline.ts";
 
 const never = new AbortController().signal;
 
-/** Milliseconds until a deadline's end, `beat` being called every few of them; fails after a second. */
+/**
+ * Milliseconds until a deadline's end, `beat` being called every few of them; fails after a second.
+ */
 async function endOf(deadline: Deadline, beat: () => void = () => undefined): Promise<number> {
   const begun = performance.now();
   const beating = setInterval(beat, 10);

@@ -11,7 +11,10 @@ export type Deadline = {
   end(): void;
 };
 
-/** A deadline for an answer of `who`: of `silenceMs` from the last `go`, and of `wholeMs` in which it does not stand still. */
+/**
+ * A deadline for an answer of `who`: of `silenceMs` from the last `go`, and of `wholeMs` in which
+ * it does not stand still.
+ */
 export function createDeadline(who: string, silenceMs: number, wholeMs: number, under: AbortSignal): Deadline {
   const own = new AbortController();
   let left = wholeMs;

@@ -11,8 +11,8 @@ import { ownCommand } from "../../../core/release.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /**
- * What went wrong with a server as an AppError in words for a model and a person; the server's own text is made harmless and cut. `ending` is why
- * its connection ended, where that is known.
+ * What went wrong with a server as an AppError in words for a model and a person; the server's own
+ * text is made harmless and cut. `ending` is why its connection ended, where that is known.
  */
 export function serverFailure(name: string, error: unknown, ending: string | undefined): AppError {
   const told = (code: "unavailable" | "timeout" | "unauthorized", what: string) =>

@@ -15,8 +15,9 @@ export type HttpFetchOptions = {
 const aside = { timeoutMs: 20_000, maxBytes: 2 ** 20 };
 
 /**
- * Fetches for one server's transport. To the server's own origin, which its entry names, directly or by the proxy, never following a redirect
- * elsewhere, with every message bounded; to any other only within the egress policy, so that nothing a server names leads into this network.
+ * Fetches for one server's transport. To the server's own origin, which its entry names, directly
+ * or by the proxy, never following a redirect elsewhere, with every message bounded; to any other
+ * only within the egress policy, so that nothing a server names leads into this network.
  */
 export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetchOptions): FetchLike {
   return async (target, init) => {
@@ -36,7 +37,10 @@ export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetc
   };
 }
 
-/** Fails a stream in which more than this many bytes come without an empty line, which is where a message of an event stream ends. */
+/**
+ * Fails a stream in which more than this many bytes come without an empty line, which is where a
+ * message of an event stream ends.
+ */
 function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let last = 0;

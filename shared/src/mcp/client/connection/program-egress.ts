@@ -20,7 +20,10 @@ export type ProgramEgressDeps = {
 /** The one way out of a server's program, until it is closed. */
 export type ProgramEgress = { readonly proxy: SandboxProxy; close(): Promise<void> };
 
-/** Opens a proxy for one program that lets out to these hosts, and says in the log what it asked for beyond that. */
+/**
+ * Opens a proxy for one program that lets out to these hosts, and says in the log what it asked for
+ * beyond that.
+ */
 export async function openProgramEgress(
   { name, network }: { readonly name: string; readonly network: readonly string[] },
   user: Sandbox["user"],
@@ -70,8 +73,9 @@ function settingFor(target: string, network: readonly string[], { deny }: Egress
 }
 
 /**
- * What the entry names in place of what the tools may reach; what is denied to all stays denied. An address that is not public counts as meant when
- * it is written as one; a name that leads to one does not.
+ * What the entry names in place of what the tools may reach; what is denied to all stays denied. An
+ * address that is not public counts as meant when it is written as one; a name that leads to one
+ * does not.
  */
 function policyOf(network: readonly string[], { allow, deny }: EgressPolicy): EgressPolicy {
   const literal = network.filter((entry) => isIP(entry.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0);

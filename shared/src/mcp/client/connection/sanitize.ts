@@ -2,7 +2,9 @@ const esc = String.fromCharCode(0x1b);
 const bell = String.fromCharCode(0x07);
 const csi = String.fromCharCode(0x9b);
 
-/** Terminal sequences whole: CSI, OSC and the like with their end, other escapes with their letter. */
+/**
+ * Terminal sequences whole: CSI, OSC and the like with their end, other escapes with their letter.
+ */
 const terminal = new RegExp(
   [
     `(?:${esc}\\[|${csi})[0-?]*[ -/]*[@-~]`,
@@ -12,15 +14,23 @@ const terminal = new RegExp(
   "g",
 );
 
-/** What is not seen or changes how the rest is read: controls, line separators, zero-width, bidirectional and tag characters. */
+/**
+ * What is not seen or changes how the rest is read: controls, line separators, zero-width,
+ * bidirectional and tag characters.
+ */
 const unseen =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv;
 
-/** Joiners, which scripts and emoji need, where neither is: more than one, or beside plain letters. */
+/**
+ * Joiners, which scripts and emoji need, where neither is: more than one, or beside plain letters.
+ */
 const needless =
   /(?:\u200c|\u200d|\ufe0e|\ufe0f){2,}|(?<=\p{ASCII})(?:\u200c|\u200d)|(?:\u200c|\u200d)(?=\p{ASCII}|$)/gu;
 
-/** A text from a server as a model and a person may read it: what a terminal obeys and what nobody sees is gone, and it is well-formed. */
+/**
+ * A text from a server as a model and a person may read it: what a terminal obeys and what nobody
+ * sees is gone, and it is well-formed.
+ */
 export function sanitize(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
   return lines.replace(terminal, "").replace(unseen, "").replace(needless, "").toWellFormed();

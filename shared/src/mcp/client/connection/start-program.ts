@@ -11,7 +11,9 @@ import { type KeptPaths, programView } from "./visible-paths.ts";
 export type ProgramDeps = ProgramEgressDeps & {
   /** Confines them. */
   readonly sandbox: Sandbox;
-  /** Starts those that are trusted by name; limits and a built environment are all it holds them by. */
+  /**
+   * Starts those that are trusted by name; limits and a built environment are all it holds them by.
+   */
   readonly unconfined: () => Promise<Sandbox>;
   /** Where each has a folder of its own. */
   readonly folder: string;
@@ -19,13 +21,17 @@ export type ProgramDeps = ProgramEgressDeps & {
   readonly kept: KeptPaths;
 };
 
-/** A server lives long: processor time is bounded over its life, memory and processes as those of any command. */
+/**
+ * A server lives long: processor time is bounded over its life, memory and processes as those of
+ * any command.
+ */
 const limits = { cpuSeconds: 24 * 60 * 60 };
 
 /**
- * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and the paths its entry names; it reaches the hosts
- * its entry names; its environment is built from what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not trusted, `unavailable` where
- * the program is not there.
+ * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and
+ * the paths its entry names; it reaches the hosts its entry names; its environment is built from
+ * what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not
+ * trusted, `unavailable` where the program is not there.
  */
 export async function startProgram(server: ProgramServer, deps: ProgramDeps): Promise<SandboxProcess> {
   const trusted = server.trust === "unconfined";
@@ -75,7 +81,10 @@ const fetchers: ReadonlyMap<string, readonly string[]> = new Map([
   ["uvx", pypi],
 ]);
 
-/** The hosts a program may reach: those its entry names, and where it names none, those a program needs that fetches itself before it starts. */
+/**
+ * The hosts a program may reach: those its entry names, and where it names none, those a program
+ * needs that fetches itself before it starts.
+ */
 export function networkOf({ command, network }: Pick<ProgramServer, "command" | "network">): readonly string[] {
   return network ?? fetchers.get(basename(command)) ?? [];
 }

@@ -6,7 +6,10 @@ import { sanitize } from "./sanitize.ts";
 
 /** A transport over the standard streams of a program, and what is known of its end. */
 export type StdioTransport = Transport & {
-  /** Why it ended, in words, with the end of what it wrote to its standard error. Undefined while it runs. */
+  /**
+   * Why it ended, in words, with the end of what it wrote to its standard error. Undefined while it
+   * runs.
+   */
   ending(): string | undefined;
 };
 
@@ -18,8 +21,9 @@ const newline = 10;
 type Options = { readonly start: () => Promise<SandboxProcess>; readonly maxMessageBytes: number };
 
 /**
- * Messages of MCP, one a line, with a program that `start` starts. Lines that are no messages are passed over; a message that is too long, or
- * noise without end, closes it. What the program writes to its standard error is read on and forgotten but for its end.
+ * Messages of MCP, one a line, with a program that `start` starts. Lines that are no messages are
+ * passed over; a message that is too long, or noise without end, closes it. What the program writes
+ * to its standard error is read on and forgotten but for its end.
  */
 export function createStdioTransport({ start, maxMessageBytes }: Options): StdioTransport {
   let process: SandboxProcess | undefined;
@@ -39,7 +43,8 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
     return message !== undefined;
   };
   const transport: StdioTransport & { readonly stderr: null; readonly pid: null } = {
-    // The client takes a transport that has these two for one over a pipe, and negotiates accordingly.
+    // The client takes a transport that has these two for one over a pipe, and negotiates
+    // accordingly.
     stderr: null,
     pid: null,
     async start() {
@@ -84,7 +89,10 @@ async function drain(stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Arra
   }
 }
 
-/** Cuts a stream into lines without ever holding more than one message. `receive` says whether a line was one. */
+/**
+ * Cuts a stream into lines without ever holding more than one message. `receive` says whether a
+ * line was one.
+ */
 function createLines(maxBytes: number, receive: (line: Uint8Array) => boolean, end: (reason: string) => void) {
   let held: Uint8Array[] = [];
   let size = 0;

@@ -4,10 +4,15 @@ import { AppError } from "../../../core/errors.ts";
 import type { SandboxPaths } from "../../../machine/sandbox/sandbox.ts";
 import type { ProgramServer } from "../servers/server-config.ts";
 
-/** What no program may see: the home of this system, its settings, and the home folder of its user as a whole. */
+/**
+ * What no program may see: the home of this system, its settings, and the home folder of its user
+ * as a whole.
+ */
 export type KeptPaths = { readonly home: string; readonly others: readonly string[] };
 
-/** A server's program as the sandbox runs it, and what it sees beside the system and its own folder. */
+/**
+ * A server's program as the sandbox runs it, and what it sees beside the system and its own folder.
+ */
 export type ProgramView = {
   readonly argv: readonly string[];
   readonly cwd: string | undefined;
@@ -15,9 +20,10 @@ export type ProgramView = {
 };
 
 /**
- * The program, each file that its arguments name, and what `read`, `write` and `cwd` name. The folder a program lies in comes along, unless
- * it holds what is kept from programs. Rejects with `unavailable` where the program or a named path is not there, or a named path holds
- * what is kept; nothing is kept from a program that is trusted.
+ * The program, each file that its arguments name, and what `read`, `write` and `cwd` name. The
+ * folder a program lies in comes along, unless it holds what is kept from programs. Rejects with
+ * `unavailable` where the program or a named path is not there, or a named path holds what is kept;
+ * nothing is kept from a program that is trusted.
  */
 export async function programView(server: ProgramServer, kept: KeptPaths | undefined): Promise<ProgramView> {
   const keeps = kept === undefined ? nothingKept : await keeper(kept);
@@ -49,7 +55,10 @@ export async function programView(server: ProgramServer, kept: KeptPaths | undef
 
 const nothingKept = { heldBy: () => undefined, isKept: () => false };
 
-/** Judges real paths. `heldBy`: what of the kept paths lies at or below one. `isKept`: that, or it lies inside the home. */
+/**
+ * Judges real paths. `heldBy`: what of the kept paths lies at or below one. `isKept`: that, or it
+ * lies inside the home.
+ */
 async function keeper({ home, others }: KeptPaths) {
   const real = (path: string) => realpath(path).catch(() => path);
   const ours = await real(home);
@@ -76,7 +85,10 @@ async function findProgram(server: ProgramServer): Promise<Program> {
   return { path: isSystem(path) && isSystem(real) ? path : real, real };
 }
 
-/** The virtual environment of Python that a path lies in: its interpreter is a link, and finds its packages by its own place. */
+/**
+ * The virtual environment of Python that a path lies in: its interpreter is a link, and finds its
+ * packages by its own place.
+ */
 async function pythonEnvironment(path: string): Promise<string | undefined> {
   const folder = await realpath(dirname(dirname(path)));
   const marked = await stat(join(folder, "pyvenv.cfg")).catch(() => undefined);

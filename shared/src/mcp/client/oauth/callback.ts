@@ -8,7 +8,10 @@ export type CallbackAnswer = { readonly code: string; readonly iss: string | und
 /** A loopback address that a browser is sent back to after signing in. Closed with `using`. */
 export type Callback = Disposable & {
   readonly url: string;
-  /** The first answer with this state; all others are turned away. Rejects when signing in was refused, or with the signal's reason. */
+  /**
+   * The first answer with this state; all others are turned away. Rejects when signing in was
+   * refused, or with the signal's reason.
+   */
   answer(state: string, signal: AbortSignal): Promise<CallbackAnswer>;
 };
 

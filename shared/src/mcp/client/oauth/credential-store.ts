@@ -25,7 +25,10 @@ export interface CredentialStore {
   write(server: RemoteServer, next: Credentials | undefined): Promise<void>;
 }
 
-/** Credentials in `mcp-credentials` below the home, sealed with AES-256-GCM; the key is beside them in `mcp-key`, which only the owner reads. */
+/**
+ * Credentials in `mcp-credentials` below the home, sealed with AES-256-GCM; the key is beside them
+ * in `mcp-key`, which only the owner reads.
+ */
 export function createCredentialStore(home: string): CredentialStore {
   const file = join(home, "mcp-credentials");
   let writing: Promise<unknown> = Promise.resolve();

@@ -23,7 +23,10 @@ export type Provider = OAuthClientProvider & {
   expectedState(): string;
 };
 
-/** Keeps the tokens of one server in the store and shows addresses only where they are fit to be opened; one for each attempt to sign in. */
+/**
+ * Keeps the tokens of one server in the store and shows addresses only where they are fit to be
+ * opened; one for each attempt to sign in.
+ */
 export function createProvider(server: RemoteServer, store: CredentialStore, options: Options): Provider {
   const { redirectUrl, show } = options;
   const state = crypto.randomUUID();
@@ -34,7 +37,8 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
   let registered: StoredOAuthClientInformation | undefined;
   let discovered: OAuthDiscoveryState | undefined;
   const { clientId, clientSecret, scope } = server.oauth;
-  // Such an id is the address of what is known of the client, for those who look there; others have it registered.
+  // Such an id is the address of what is known of the client, for those who look there; others have
+  // it registered.
   const metadataUrl = clientId?.startsWith("https://") ? clientId : undefined;
   return {
     redirectUrl: back,
@@ -52,7 +56,8 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
     async clientInformation() {
       if (clientId !== undefined && metadataUrl === undefined)
         return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
-      // A client is registered for each signing in anew, as its address to come back to has another port.
+      // A client is registered for each signing in anew, as its address to come back to has another
+      // port.
       return signsIn ? registered : ((await store.read(server))?.client as StoredOAuthClientInformation | undefined);
     },
     saveClientInformation(client) {

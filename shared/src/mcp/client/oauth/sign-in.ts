@@ -23,7 +23,10 @@ export type SignInDeps = {
 
 const answerMs = 5 * 60_000;
 
-/** How a server is told who we are: with the token that signing in left, renewed when it is no longer taken. Undefined where its entry has a header for that. */
+/**
+ * How a server is told who we are: with the token that signing in left, renewed when it is no
+ * longer taken. Undefined where its entry has a header for that.
+ */
 export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps): AuthProvider | undefined {
   if (Object.keys(server.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
   const needed = () =>
@@ -56,9 +59,10 @@ export async function widenScope(server: RemoteServer, scope: string, store: Cre
 const longestScope = 2_000;
 
 /**
- * Signs in to a server by OAuth 2.1 with PKCE: finds out who grants access, registers as a client where that is needed, has `show` show the address to
- * open, waits for the browser to come back to a loopback port, and keeps the tokens. Everything the server names is reached within the egress policy
- * only. Rejects with an AppError in words, after five minutes, or with the signal's reason.
+ * Signs in to a server by OAuth 2.1 with PKCE: finds out who grants access, registers as a client
+ * where that is needed, has `show` show the address to open, waits for the browser to come back to
+ * a loopback port, and keeps the tokens. Everything the server names is reached within the egress
+ * policy only. Rejects with an AppError in words, after five minutes, or with the signal's reason.
  */
 export async function signIn(
   server: RemoteServer,
@@ -70,7 +74,8 @@ export async function signIn(
   const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps));
   using callback = startCallback();
   const showFit = (address: string) => {
-    // The client goes on with a guess where it was not let to what the server named; nobody is sent to such a server.
+    // The client goes on with a guess where it was not let to what the server named; nobody is sent
+    // to such a server.
     const error = refused();
     if (error !== undefined) throw error;
     show(address);
@@ -94,7 +99,10 @@ export async function signIn(
   }
 }
 
-/** What was granted, what the server wanted beyond that, and what it or its entry asks for now: to widen a scope is not to lose one. */
+/**
+ * What was granted, what the server wanted beyond that, and what it or its entry asks for now: to
+ * widen a scope is not to lose one.
+ */
 async function wholeScope(
   server: RemoteServer,
   store: CredentialStore,

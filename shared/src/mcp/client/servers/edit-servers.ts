@@ -8,8 +8,9 @@ import { parseServers } from "./read-servers.ts";
 export type Entries = Readonly<Record<string, unknown>>;
 
 /**
- * Changes the servers of an `mcp.json`, which is made where there is none, as one write that is there whole or not at all, after those of others. What
- * would not be taken is not written: rejects with `config_invalid`, or with what `change` throws.
+ * Changes the servers of an `mcp.json`, which is made where there is none, as one write that is
+ * there whole or not at all, after those of others. What would not be taken is not written: rejects
+ * with `config_invalid`, or with what `change` throws.
  */
 export async function editServers(
   file: string,

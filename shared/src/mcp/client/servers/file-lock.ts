@@ -5,7 +5,10 @@ import { errnoOf, unlessMissing } from "../../../core/errors.ts";
 /** A change takes milliseconds: whoever holds the lock for longer than this has died over it. */
 const staleMs = 5_000;
 
-/** Changes a file while nobody else, of this process or another, changes it under its lock. Makes the folder it lies in. */
+/**
+ * Changes a file while nobody else, of this process or another, changes it under its lock. Makes
+ * the folder it lies in.
+ */
 export async function underLock(file: string, change: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`;
   await mkdir(dirname(file), { recursive: true });

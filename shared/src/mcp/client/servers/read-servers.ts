@@ -13,8 +13,10 @@ const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAl
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`, and paths that begin with `./` or `../` from its folder; none where there is no such file, unless it was
- * `named`. Rejects with `config_invalid`, naming file, server and key. An empty variable is a value.
+ * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`, and
+ * paths that begin with `./` or `../` from its folder; none where there is no such file, unless it
+ * was `named`. Rejects with `config_invalid`, naming file, server and key. An empty variable is a
+ * value.
  */
 export async function readServers(file: string, named: boolean, env: Environment): Promise<readonly ServerConfig[]> {
   const exists = await stat(file).then(

@@ -11,10 +11,16 @@ const networkEntry = /^(?:\*|(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9
 const common = {
   /** Left out of everything while true. */
   disabled: z.boolean().default(false),
-  /** Milliseconds a call may be silent for; each report of progress starts it anew, up to ten times as long. */
+  /**
+   * Milliseconds a call may be silent for; each report of progress starts it anew, up to ten times
+   * as long.
+   */
   timeout: z.int().min(100).max(3_600_000).default(60_000),
   start: z.enum(["lazy", "eager"]).default("lazy"),
-  /** Tools by the server's own names; `*` at the end stands for any. What `deny` names is never mounted. */
+  /**
+   * Tools by the server's own names; `*` at the end stands for any. What `deny` names is never
+   * mounted.
+   */
   tools: z.strictObject({ allow: names.optional(), deny: names.default([]) }).prefault({}),
   /** Which calls a person decides about, by what the server says of its tools. */
   approve: z.enum(["never", "destructive", "writes", "always"]).default("destructive"),
@@ -45,7 +51,10 @@ const program = z.strictObject({
   /** Paths it may read, and those it may also write. */
   read: names.default([]),
   write: names.default([]),
-  /** Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is public. None, unless it fetches itself. */
+  /**
+   * Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is
+   * public. None, unless it fetches itself.
+   */
   network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).optional(),
 });
 
@@ -54,7 +63,10 @@ const remote = z.strictObject({
   type: z.enum(["http", "streamable-http", "streamableHttp", "sse"]).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: headers.default({}),
-  /** A client registered beforehand, or the https address of its metadata; registered by itself where the server allows that, otherwise. */
+  /**
+   * A client registered beforehand, or the https address of its metadata; registered by itself
+   * where the server allows that, otherwise.
+   */
   oauth: z
     .strictObject({ clientId: text.optional(), clientSecret: text.optional(), scope: text.optional() })
     .default({}),
@@ -78,7 +90,10 @@ export function isProgram(server: ServerConfig): server is ProgramServer {
   return "command" in server;
 }
 
-/** What is started or reached, exactly as the entry says it, for people: variables are named, so that no secret is in it. */
+/**
+ * What is started or reached, exactly as the entry says it, for people: variables are named, so
+ * that no secret is in it.
+ */
 export function shownCommand(entry: Readonly<Record<string, unknown>>): string {
   if (typeof entry.url === "string") return entry.url;
   const args: readonly unknown[] = Array.isArray(entry.args) ? entry.args : [];

@@ -2,8 +2,8 @@
 const longest = 64;
 
 /**
- * A server's name as tool names begin with it: letters, digits, `_` and `-`, never two underscores in a row, so that the first `__` of a
- * tool's name is where the server's ends.
+ * A server's name as tool names begin with it: letters, digits, `_` and `-`, never two underscores
+ * in a row, so that the first `__` of a tool's name is where the server's ends.
  */
 export function serverId(server: string): string {
   return server
@@ -13,8 +13,9 @@ export function serverId(server: string): string {
 }
 
 /**
- * `server__tool`. Where that is too long or not made of characters that providers take, the server's part is shortened, never the tool's, and a
- * hash of both is put behind; a name of more than 55 characters leaves no room for that, and loses its end.
+ * `server__tool`. Where that is too long or not made of characters that providers take, the
+ * server's part is shortened, never the tool's, and a hash of both is put behind; a name of more
+ * than 55 characters leaves no room for that, and loses its end.
  */
 export function mountedName(server: string, tool: string): string {
   const id = serverId(server);

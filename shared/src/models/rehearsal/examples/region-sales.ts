@@ -53,7 +53,10 @@ const writing = (task: string, file: string): Script => ({
 });
 const computing = (task: string): Script => ({ task, play: compute });
 
-/** The agents' parts in these examples. What stands first is looked for first: later messages quote the earlier ones. */
+/**
+ * The agents' parts in these examples. What stands first is looked for first: later messages quote
+ * the earlier ones.
+ */
 export const regionSales: readonly Script[] = [
   writing(doing(salesSteps.report), "report.md"),
   computing(doing(salesSteps.compute)),

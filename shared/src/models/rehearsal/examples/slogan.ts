@@ -5,7 +5,10 @@ const mostWords = 5;
 const first = "Bread like your grandmother baked it every morning";
 const second = "Warm bread, every single morning";
 
-/** The example of the loop flow: a slogan that is too long, a check that counts its words, and a shorter one. */
+/**
+ * The example of the loop flow: a slogan that is too long, a check that counts its words, and a
+ * shorter one.
+ */
 export const slogan: readonly Script[] = [
   {
     title: `${task} (flow loop)`,

@@ -46,7 +46,9 @@ export const testDebate: readonly Script[] = [
   },
 ];
 
-/** The argument for the debater's position: in later rounds an answer that cites what it was shown. */
+/**
+ * The argument for the debater's position: in later rounds an answer that cites what it was shown.
+ */
 function argue({ text }: Scene): string {
   const side = /for this position[^\n]*\n\s*Before/.test(text) ? sides.before : sides.after;
   const seen = [...text.matchAll(/<argument number="(\d+)"/g)].map(([, number]) => `[${number}]`);

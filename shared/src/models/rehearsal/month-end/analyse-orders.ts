@@ -39,7 +39,10 @@ type Drawn =
   | { readonly ok: true; readonly path: string; readonly finding: string }
   | { readonly ok: false; readonly why: string };
 
-/** Writes the figures down and draws them; again when a restart of the server interrupted the drawing. */
+/**
+ * Writes the figures down and draws them; again when a restart of the server interrupted the
+ * drawing.
+ */
 function* drawMonths(figures: Figures, say: string): Acting<Drawn> {
   const months = Object.entries(figures.months).sort(([a], [b]) => a.localeCompare(b));
   const rows = months.map(([month, cents]) => `${month},${money(cents).replaceAll(",", "")}\n`).join("");

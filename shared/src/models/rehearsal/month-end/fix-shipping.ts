@@ -6,7 +6,9 @@ const fault = "if weight < heaviest:";
 const mended = "if weight <= heaviest:";
 const runTests = { name: "run_tests", args: { path: "shipping" } };
 
-/** SWE's part of the demo: look, run the tests, mend, run them again, look at what is handed over. */
+/**
+ * SWE's part of the demo: look, run the tests, mend, run them again, look at what is handed over.
+ */
 export const fixShipping: Script = {
   task: doing(monthEndSteps.repair),
   *play(scene) {

@@ -8,8 +8,8 @@ const mostOpened = 4;
 const look: ScriptCall = { name: "browser_snapshot", args: { full: true } };
 
 /**
- * Browser's part of the demo. What is done next follows from the page as it is now, so a stale ref, a page that went away and a call that
- * was interrupted are only reasons to look again.
+ * Browser's part of the demo. What is done next follows from the page as it is now, so a stale ref,
+ * a page that went away and a call that was interrupted are only reasons to look again.
  */
 export const makeRegistration: Script = {
   task: doing(monthEndSteps.register),

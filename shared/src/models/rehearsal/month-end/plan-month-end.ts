@@ -43,7 +43,10 @@ const parts: readonly Part[] = [
   },
 ];
 
-/** The plan for the demo's task: what is asked side by side, each by the agent that can do it, then the report. */
+/**
+ * The plan for the demo's task: what is asked side by side, each by the agent that can do it, then
+ * the report.
+ */
 export const planMonthEnd: Script = {
   task: `The task: ${monthEndGoal}`,
   decides: "planning",
@@ -77,7 +80,9 @@ export const planMonthEnd: Script = {
   },
 };
 
-/** Holds the demo's task against its results: each part that it asks for has a step that completed. */
+/**
+ * Holds the demo's task against its results: each part that it asks for has a step that completed.
+ */
 export const judgeMonthEnd: Script = {
   task: `The task: ${monthEndGoal}`,
   decides: "check_task",
@@ -90,7 +95,9 @@ export const judgeMonthEnd: Script = {
   },
 };
 
-/** Whether the agent is there, and its description does not say that it cannot do what it is for. */
+/**
+ * Whether the agent is there, and its description does not say that it cannot do what it is for.
+ */
 function isAble(agents: string, name: string): boolean {
   return new RegExp(`^- ${name}: (?!Cannot)`, "m").test(agents);
 }

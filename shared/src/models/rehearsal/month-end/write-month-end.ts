@@ -6,7 +6,10 @@ import { type Acting, excerpt, finish, type Scene, type Script } from "../script
 import { readersOf, writeAndVerify } from "../write-and-verify.ts";
 import { addressIn, monthEndSteps } from "./month-end-steps.ts";
 
-/** Manus's part of the demo: the others' figures computed once more, then the report that puts everything together. */
+/**
+ * Manus's part of the demo: the others' figures computed once more, then the report that puts
+ * everything together.
+ */
 export const writeMonthEnd: Script = {
   task: doing(monthEndSteps.report),
   *play(scene) {

@@ -6,10 +6,16 @@ import { waysFor } from "./orders-ways.ts";
 /** Figures that two ways of computing them came to, and which ways these were. */
 export type Confirmed = { readonly figures: Figures; readonly ways: readonly string[] };
 
-/** The plan kept beside the work, as calls to add to a turn; empty where there is no planning tool, or it failed. */
+/**
+ * The plan kept beside the work, as calls to add to a turn; empty where there is no planning tool,
+ * or it failed.
+ */
 export type Plan = { mark(step: number, status: "in_progress" | "completed" | "blocked"): readonly ScriptCall[] };
 
-/** Computes in one way after the other until two came to the same; comes to a sentence about what went wrong otherwise. */
+/**
+ * Computes in one way after the other until two came to the same; comes to a sentence about what
+ * went wrong otherwise.
+ */
 export function* computeTwice(scene: Scene, plan: Plan): Acting<Confirmed | string> {
   const found: { readonly title: string; readonly figures: Figures }[] = [];
   let news = "The columns are as expected.";

@@ -2,7 +2,10 @@ import * as z from "zod";
 
 const ids = z.array(z.string());
 
-/** What a way of computing prints: money in whole cents, so that different ways can be compared exactly. */
+/**
+ * What a way of computing prints: money in whole cents, so that different ways can be compared
+ * exactly.
+ */
 const figuresSchema = z.object({
   rows: z.int(),
   cancelled: z.int(),
@@ -16,8 +19,8 @@ const figuresSchema = z.object({
 export type Figures = z.infer<typeof figuresSchema>;
 
 /**
- * The figures in a tool's result, whatever the tool wraps around it: the last line that holds them as JSON, or else a table with a line
- * `kind | name | value | orders` for each.
+ * The figures in a tool's result, whatever the tool wraps around it: the last line that holds them
+ * as JSON, or else a table with a line `kind | name | value | orders` for each.
  */
 export function readFigures(text: string): Figures | undefined {
   const lines = [...text.matchAll(/\{\\?"rows\\?":.*\}/g)].map(([json]) => json).reverse();

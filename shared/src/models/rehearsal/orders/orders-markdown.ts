@@ -1,6 +1,8 @@
 import { type Figures, money, totalsOf } from "./orders-figures.ts";
 
-/** A report of figures that were computed twice; `checked` says what was done to check them besides. */
+/**
+ * A report of figures that were computed twice; `checked` says what was done to check them besides.
+ */
 export function ordersMarkdown(figures: Figures, ways: readonly string[], checked = ""): string {
   const totals = totalsOf(figures);
   const [month, monthCents] = totals.bestMonth;

@@ -1,6 +1,9 @@
 import type { Scene, ScriptCall } from "../script.ts";
 
-/** One way to compute the figures: each counts and adds up by itself, and prints them as one `RESULT {…}` line. */
+/**
+ * One way to compute the figures: each counts and adds up by itself, and prints them as one
+ * `RESULT {…}` line.
+ */
 export type Way = { readonly title: string; readonly call: ScriptCall };
 
 const pythonCsv = `import csv, json
@@ -133,7 +136,10 @@ const ways: readonly Way[] = [
   { title: "SQL with grouping sets", call: { name: "sql_query", args: { sql: duckSets } } },
 ];
 
-/** The ways the offered tools allow, best first; neighbours are of different kinds where they can be. */
+/**
+ * The ways the offered tools allow, best first; neighbours are of different kinds where they can
+ * be.
+ */
 export function waysFor(scene: Scene): readonly Way[] {
   return ways.filter((way) => scene.tools.has(way.call.name));
 }

@@ -15,7 +15,10 @@ export type BrowserDeps = { readonly browsers: Browsers; readonly looks: Snapsho
 /** What one call works with: the conversation's browsing and what was seen of it. */
 export type BrowserCall = { readonly browsing: Browsing; readonly looks: SnapshotState; readonly context: ToolContext };
 
-/** A tool of the browser. It opens the conversation's browsing when there is none, and closes it when the task is canceled. */
+/**
+ * A tool of the browser. It opens the conversation's browsing when there is none, and closes it
+ * when the task is canceled.
+ */
 export function browserTool<Input extends z.ZodObject>(
   { browsers, looks }: BrowserDeps,
   spec: {

@@ -86,7 +86,9 @@ async function readFiles(workspace: Workspace, paths: readonly string[]): Promis
   return files;
 }
 
-/** Opens an address and has the browser take the answer for a file, whatever the answer says it is. */
+/**
+ * Opens an address and has the browser take the answer for a file, whatever the answer says it is.
+ */
 async function asDownload(page: Page, url: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   try {

@@ -14,7 +14,10 @@ export function placeOf(browsing: Browsing): TabAddress {
   return { tab: id, url: page.url() };
 }
 
-/** What followed an act by itself, a sentence each. `changes` is undefined where none were watched for, or a dialog cut the act short. */
+/**
+ * What followed an act by itself, a sentence each. `changes` is undefined where none were watched
+ * for, or a dialog cut the act short.
+ */
 export async function followUp(
   { browsing, looks }: BrowserCall,
   before: TabAddress,

@@ -15,7 +15,10 @@ export function refFor(what: string) {
   return ref.describe(`The ref of ${what}.`);
 }
 
-/** An address to open: `https://` is put before one without a scheme; only the web's schemes are taken. */
+/**
+ * An address to open: `https://` is put before one without a scheme; only the web's schemes are
+ * taken.
+ */
 export const pageAddress = z
   .string()
   .trim()

@@ -8,7 +8,10 @@ import { pageAddress } from "./input.ts";
 
 const loadMs = 30_000;
 
-/** Address and history: `browser_go_to_url`, `browser_go_back`, `browser_go_forward`, `browser_refresh`. */
+/**
+ * Address and history: `browser_go_to_url`, `browser_go_back`, `browser_go_forward`,
+ * `browser_refresh`.
+ */
 export function navigationTools(deps: BrowserDeps): Tool[] {
   const options = { waitUntil: "domcontentloaded", timeout: loadMs } as const;
   const plain = z.strictObject({});
@@ -48,7 +51,8 @@ export function goTo(call: BrowserCall, url: string): Promise<string> {
     try {
       return await open();
     } catch (error) {
-      // A page that follows one which was refused is interrupted by the browser's own page of that error.
+      // A page that follows one which was refused is interrupted by the browser's own page of that
+      // error.
       if (error instanceof Error && /interrupted by another navigation to "chrome-error/.test(error.message))
         return await open();
       throw error;

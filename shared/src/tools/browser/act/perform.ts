@@ -6,7 +6,10 @@ import { type Changes, endWatch, watchChanges } from "../../observation/in-page/
 import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
-/** How long one act on an element may take, in milliseconds: waiting until it can be acted on included. */
+/**
+ * How long one act on an element may take, in milliseconds: waiting until it can be acted on
+ * included.
+ */
 export const actMs = 4_000;
 /** How long a page without any change is watched before that is told. */
 const changesWithinMs = 250;
@@ -15,8 +18,9 @@ const changesWithinMs = 250;
 export type Say = (sentence: string) => void;
 
 /**
- * Does something on the active page with the elements of some refs, which are found first, and tells what was done and what followed by itself:
- * another address, a tab, a dialog, a download, or that nothing changed.
+ * Does something on the active page with the elements of some refs, which are found first, and
+ * tells what was done and what followed by itself: another address, a tab, a dialog, a download, or
+ * that nothing changed.
  */
 export async function perform(
   call: BrowserCall,
@@ -99,7 +103,10 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
   [/element is not editable|readonly/, "conflict", "is read-only. Click it, or the button beside it, for what sets it"],
 ];
 
-/** What went wrong with an act, as an error that says what to do next. What is not known stays as it is. */
+/**
+ * What went wrong with an act, as an error that says what to do next. What is not known stays as it
+ * is.
+ */
 export async function explainFailure(error: unknown, elements: readonly FoundElement[]): Promise<unknown> {
   const element = elements.at(-1);
   if (error instanceof AppError || !(error instanceof Error) || element === undefined) return error;

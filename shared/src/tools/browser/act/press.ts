@@ -11,8 +11,8 @@ type Where = Pick<Press, "position" | "modifiers">;
 const restMs = 1_500;
 
 /**
- * Clicks an element as a hand does: the mouse is on it first, so that what a page changes under the mouse is done before the button goes down. An
- * element that never rests is clicked where it is.
+ * Clicks an element as a hand does: the mouse is on it first, so that what a page changes under the
+ * mouse is done before the button goes down. An element that never rests is clicked where it is.
  */
 export async function press(page: Page, handle: ElementHandle, how: Press): Promise<void> {
   const { position, modifiers } = how;
@@ -20,7 +20,8 @@ export async function press(page: Page, handle: ElementHandle, how: Press): Prom
   if (!moves) {
     const at = middleOf(box ?? (await handle.boundingBox()), position);
     try {
-      // The mouse is there before the click, which first waits for two frames in which the element rests.
+      // The mouse is there before the click, which first waits for two frames in which the element
+      // rests.
       await Promise.all([at && page.mouse.move(at.x, at.y), handle.click({ ...how, timeout: actMs })]);
       return;
     } catch (error) {

@@ -4,7 +4,10 @@ import { fieldFormats } from "../../observation/in-page/find-fields.ts";
 import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/read-field.ts";
 import { actMs } from "./perform.ts";
 
-/** Replaces what is in a text field. A key is let go in it at the end, because suggestions of some pages wait for one. */
+/**
+ * Replaces what is in a text field. A key is let go in it at the end, because suggestions of some
+ * pages wait for one.
+ */
 export async function setText({ handle, self, label }: FoundElement, text: string): Promise<string> {
   await handle.fill(text, { timeout: actMs });
   const now = await handle.evaluate(endTyping);

@@ -16,7 +16,9 @@ import { ref } from "./input.ts";
 const resultTokens = 2_800;
 const lookMs = 10_000;
 
-/** `browser_snapshot`: the page as text with refs; a part of it whole, or where a text stands in it. */
+/**
+ * `browser_snapshot`: the page as text with refs; a part of it whole, or where a text stands in it.
+ */
 export function snapshotTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_snapshot",

@@ -8,7 +8,9 @@ import { askPieces, mergeAnswers } from "./ask-pieces.ts";
 import { piecesOf } from "./pieces.ts";
 import { copyPage, readCopies, type WholePage } from "./read-whole-page.ts";
 
-/** What the tool needs: the browser, and how many characters of a page the model reads at a time. */
+/**
+ * What the tool needs: the browser, and how many characters of a page the model reads at a time.
+ */
 export type ExtractDeps = { readonly browsers: Browsers; readonly pieceCharacters: number };
 
 const copyMs = 15_000;

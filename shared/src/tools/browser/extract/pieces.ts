@@ -1,4 +1,7 @@
-/** A text in pieces of at most so many characters, cut between paragraphs or lines where there are any, else anywhere but within a character. */
+/**
+ * A text in pieces of at most so many characters, cut between paragraphs or lines where there are
+ * any, else anywhere but within a character.
+ */
 export function piecesOf(text: string, characters: number): string[] {
   const pieces: string[] = [];
   let rest = text.trim();

@@ -3,7 +3,10 @@ import { copyVisible, type VisibleCopy } from "../../observation/in-page/copy-vi
 import { unseenTextOf } from "../../observation/unseen-text.ts";
 import { extractInWorker } from "../../page/extract-in-worker.ts";
 
-/** The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into that. */
+/**
+ * The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into
+ * that.
+ */
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };
 
 const longestHtml = 8_000_000;
@@ -12,14 +15,18 @@ const extractMs = 15_000;
 /** With less than this share of what can be read, the Markdown has lost something. */
 const enough = 0.7;
 
-/** What the page and its frames hold, copied within the page: rejects as the page's own calls do. */
+/**
+ * What the page and its frames hold, copied within the page: rejects as the page's own calls do.
+ */
 export async function copyPage(page: Page): Promise<{ readonly url: string; readonly copies: readonly VisibleCopy[] }> {
   const frames = [page.mainFrame(), ...page.frames().filter((frame) => frame !== page.mainFrame())];
   const copies = await Promise.all(frames.slice(0, mostFrames).map((frame) => copyFrame(frame, page)));
   return { url: page.url(), copies: copies.filter((copy) => copy !== undefined) };
 }
 
-/** A frame that cannot be read, or is not shown, is left out; of the page itself the reason is told. */
+/**
+ * A frame that cannot be read, or is not shown, is left out; of the page itself the reason is told.
+ */
 async function copyFrame(frame: Frame, page: Page): Promise<VisibleCopy | undefined> {
   const reading = async () => {
     if (frame !== page.mainFrame() && !(await (await frame.frameElement()).isVisible())) return undefined;

@@ -7,7 +7,10 @@ import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 /** How a tar archive is compressed. */
 export type Compression = "none" | "gzip" | "bzip2" | "xz" | "zstd";
 
-/** An archive of a workspace: open, and, where a program of the system is to read it, by its path there. */
+/**
+ * An archive of a workspace: open, and, where a program of the system is to read it, by its path
+ * there.
+ */
 export type ArchiveFile = {
   readonly handle: FileHandle;
   readonly size: number;
@@ -17,8 +20,8 @@ export type ArchiveFile = {
 const chunkBytes = 256 * 1024;
 
 /**
- * What a file holds once decompressed, chunk by chunk as it is asked for. gzip is read here, the others by the system's program in the sandbox;
- * throws `unsupported` where that cannot be had.
+ * What a file holds once decompressed, chunk by chunk as it is asked for. gzip is read here, the
+ * others by the system's program in the sandbox; throws `unsupported` where that cannot be had.
  */
 export async function* decompress(
   file: ArchiveFile,

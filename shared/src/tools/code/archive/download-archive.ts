@@ -8,7 +8,10 @@ import type { ArchiveFile } from "./decompress.ts";
 const fetchMs = 180_000;
 const mostBytes = 100 * 1024 ** 2;
 
-/** An archive of the web as a file that no tool can see, gone when it is disposed of. Rejects with `not_found` or as `Egress.fetch` does. */
+/**
+ * An archive of the web as a file that no tool can see, gone when it is disposed of. Rejects with
+ * `not_found` or as `Egress.fetch` does.
+ */
 export async function downloadArchive(
   url: string,
   egress: Egress,
@@ -63,7 +66,9 @@ export type SourceAddress =
       archive: ((ref: string) => string) | undefined;
     };
 
-/** How a host serves the files of a repository as one archive. `HEAD` stands for the default branch. */
+/**
+ * How a host serves the files of a repository as one archive. `HEAD` stands for the default branch.
+ */
 type Forge = (repository: string, name: string, ref: string) => string;
 
 const forges: ReadonlyMap<string, Forge> = new Map<string, Forge>([
@@ -79,7 +84,10 @@ const forges: ReadonlyMap<string, Forge> = new Map<string, Forge>([
 
 const forgeOf = ({ host }: URL): Forge | undefined => forges.get(host.replace(/^www\./, ""));
 
-/** Whether an address is on a host that serves many people's repositories: what is asked of it, nobody else gets to know. */
+/**
+ * Whether an address is on a host that serves many people's repositories: what is asked of it,
+ * nobody else gets to know.
+ */
 export function isOnForge(address: string): boolean {
   const url = URL.parse(address.trim());
   return url?.protocol === "https:" && forgeOf(url) !== undefined;
@@ -87,7 +95,10 @@ export function isOnForge(address: string): boolean {
 
 const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 
-/** What an https address names. Throws `invalid_input` for what is none, or no repository of a host that is known. */
+/**
+ * What an https address names. Throws `invalid_input` for what is none, or no repository of a host
+ * that is known.
+ */
 export function sourceAddress(address: string): SourceAddress {
   const url = URL.parse(address.trim());
   if (url === null || url.protocol !== "https:")

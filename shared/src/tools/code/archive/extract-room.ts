@@ -5,7 +5,9 @@ import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 export type ExtractLimits = {
   readonly entries: number;
   readonly bytes: number;
-  /** Unpacked bytes for each packed one, looked at once more than `unremarkableBytes` have come out. */
+  /**
+   * Unpacked bytes for each packed one, looked at once more than `unremarkableBytes` have come out.
+   */
   readonly ratio: number;
   readonly unremarkableBytes: number;
 };

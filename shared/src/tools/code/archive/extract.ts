@@ -14,8 +14,10 @@ export type Extracted = {
 const runLater = /(?:^|\/)\.git\/(?:.*\/)?hooks\/./i;
 
 /**
- * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for names that lead elsewhere, occur twice or are odd, for
- * devices and, unless they are to be left out, links to outside, `too_large` for more than the limits. Git's hooks and links that lead nowhere are left out.
+ * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for
+ * names that lead elsewhere, occur twice or are odd, for devices and, unless they are to be left
+ * out, links to outside, `too_large` for more than the limits. Git's hooks and links that lead
+ * nowhere are left out.
  */
 export async function extract(
   entries: AsyncIterable<ArchiveEntry>,
@@ -100,8 +102,9 @@ const longestName = 255;
 const deepest = 60;
 
 /**
- * The names that an entry's path consists of; none for the archive's own root. Throws `rejected` for paths that are absolute, lead upwards, or have
- * names in them that some system or program would take for something else.
+ * The names that an entry's path consists of; none for the archive's own root. Throws `rejected`
+ * for paths that are absolute, lead upwards, or have names in them that some system or program
+ * would take for something else.
  */
 function entryNames(path: string): string[] {
   const shown = JSON.stringify(path.slice(0, 120));

@@ -7,8 +7,9 @@ import { confinedPath } from "../../../machine/workspace/confined-path.ts";
 export type LinksOutside = "refuse" | "leave out";
 
 /**
- * Makes an archive's symbolic links when everything else is there, so that nothing is written through one. Throws `rejected` for a link to outside, unless it is to be
- * left out. Answers the links that were not made, which are those and others that lead nowhere or in circles.
+ * Makes an archive's symbolic links when everything else is there, so that nothing is written
+ * through one. Throws `rejected` for a link to outside, unless it is to be left out. Answers the
+ * links that were not made, which are those and others that lead nowhere or in circles.
  */
 export async function makeLinks(
   folder: string,

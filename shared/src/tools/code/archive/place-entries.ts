@@ -25,7 +25,10 @@ export type Placing = {
   readonly workspace: Workspace;
   readonly entries: AsyncIterable<ArchiveEntry>;
   readonly packedBytes: number;
-  /** The new folder; left out, the one folder that everything in the archive lies in, or else `otherwise`. */
+  /**
+   * The new folder; left out, the one folder that everything in the archive lies in, or else
+   * `otherwise`.
+   */
   readonly into?: string;
   readonly otherwise: string;
   readonly signal: AbortSignal;
@@ -38,8 +41,10 @@ export type Placing = {
 export type Unpacked = Extracted & { readonly folder: string };
 
 /**
- * Makes an archive's entries a new folder of the workspace, all of it or nothing, and remembers its files as they arrived, but for what is git's. One folder that
- * everything lies in is taken off. Rejects with `rejected`, `too_large`, with `conflict` where the folder is taken, or the signal's reason.
+ * Makes an archive's entries a new folder of the workspace, all of it or nothing, and remembers its
+ * files as they arrived, but for what is git's. One folder that everything lies in is taken off.
+ * Rejects with `rejected`, `too_large`, with `conflict` where the folder is taken, or the signal's
+ * reason.
  */
 export async function placeEntries(placing: Placing): Promise<Unpacked> {
   const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits, linksOutside = "refuse" } = placing;
@@ -89,7 +94,10 @@ async function onlyFolder(staging: string): Promise<string | undefined> {
   return others.length === 0 && first.isDirectory() ? first.name : undefined;
 }
 
-/** Readers of archives complain with plain errors of their own; what the system refuses is no fault of the archive. */
+/**
+ * Readers of archives complain with plain errors of their own; what the system refuses is no fault
+ * of the archive.
+ */
 function asRejected(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const ofSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? "");

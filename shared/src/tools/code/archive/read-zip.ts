@@ -6,7 +6,10 @@ const longestTarget = 4096;
 const unix = 3;
 const typeBits = 0o170000;
 
-/** The entries of a zip file, by its directory at the end. Throws `rejected` for what is encrypted, damaged or oddly named. */
+/**
+ * The entries of a zip file, by its directory at the end. Throws `rejected` for what is encrypted,
+ * damaged or oddly named.
+ */
 export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry> {
   const { fromFdPromise } = await import("yauzl");
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, strictFileNames: true, autoClose: false });

@@ -13,7 +13,10 @@ export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
   readonly sandbox: Sandbox;
 };
 
-/** Makes an archive a new folder of the workspace, as `placeEntries` does. Rejects with `unsupported` for what is no archive that can be read here. */
+/**
+ * Makes an archive a new folder of the workspace, as `placeEntries` does. Rejects with
+ * `unsupported` for what is no archive that can be read here.
+ */
 export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking): Promise<Unpacked> {
   return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
@@ -32,7 +35,10 @@ const magics: readonly (readonly [Exclude<Compression, "none"> | "zip", string])
 
 const tarMagicAt = 257;
 
-/** The entries of an archive, whose kind its first bytes tell and not its name. Throws `unsupported` for what is none. */
+/**
+ * The entries of an archive, whose kind its first bytes tell and not its name. Throws `unsupported`
+ * for what is none.
+ */
 async function openArchive(
   file: ArchiveFile,
   deps: { readonly sandbox: Sandbox; readonly signal: AbortSignal },

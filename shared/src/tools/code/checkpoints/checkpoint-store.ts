@@ -16,9 +16,15 @@ const checkpointName = /^(\d+)\.json$/;
 /** What a checkpoint is taken for. */
 export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
 
-/** The states of workspaces before each call that changed something. Keep one for all tools of a process. */
+/**
+ * The states of workspaces before each call that changed something. Keep one for all tools of a
+ * process.
+ */
 export interface Checkpoints {
-  /** Saves the state before a call. A second attempt of the same call takes none; after a call that changed nothing, its checkpoint is used again. */
+  /**
+   * Saves the state before a call. A second attempt of the same call takes none; after a call that
+   * changed nothing, its checkpoint is used again.
+   */
   take(workspace: Workspace, occasion: Occasion): Promise<void>;
   /** Oldest first, one in memory at a time. */
   all(workspace: Workspace): AsyncGenerator<Checkpoint>;
@@ -27,7 +33,10 @@ export interface Checkpoints {
   now(workspace: Workspace): Promise<Checkpoint["files"]>;
 }
 
-/** Checkpoints outlive the process: each is one file that is there whole or not at all, and content that it names is kept before it. */
+/**
+ * Checkpoints outlive the process: each is one file that is there whole or not at all, and content
+ * that it names is kept before it.
+ */
 export function createCheckpoints(): Checkpoints {
   const inTurn = createKeyedQueue();
   return {
@@ -66,7 +75,10 @@ async function* all(workspace: Workspace): AsyncGenerator<Checkpoint> {
   }
 }
 
-/** Removes old checkpoints, what killed processes left of others, and the content that nothing names any more. */
+/**
+ * Removes old checkpoints, what killed processes left of others, and the content that nothing names
+ * any more.
+ */
 async function prune(workspace: Workspace, ids: readonly number[]): Promise<void> {
   const started = Date.now();
   for (const id of ids) await rm(fileOf(workspace, id), { force: true });

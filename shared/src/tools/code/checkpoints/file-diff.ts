@@ -5,8 +5,9 @@ const largest = 1024 ** 2;
 const diffMs = 1000;
 
 /**
- * The change of one file as git writes and takes it; undefined content stands for a file that is not there, and `executable` is told of a new one. Empty when nothing changed, and for
- * files that are no UTF-8 or above 1 MB.
+ * The change of one file as git writes and takes it; undefined content stands for a file that is
+ * not there, and `executable` is told of a new one. Empty when nothing changed, and for files that
+ * are no UTF-8 or above 1 MB.
  */
 export async function fileDiff(
   path: string,
@@ -26,7 +27,10 @@ export async function fileDiff(
   return head + body;
 }
 
-/** The text of a file, empty for none; undefined for what is too large or no UTF-8. The byte order mark stays. */
+/**
+ * The text of a file, empty for none; undefined for what is too large or no UTF-8. The byte order
+ * mark stays.
+ */
 function decodedText(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return "";
   if (bytes.length > largest || isBinary(bytes)) return undefined;
@@ -37,7 +41,10 @@ function decodedText(bytes: Uint8Array | undefined): string | undefined {
   }
 }
 
-/** The patch that takes every line away and adds all of the new ones, for texts too different to be compared in time. */
+/**
+ * The patch that takes every line away and adds all of the new ones, for texts too different to be
+ * compared in time.
+ */
 function replacement([from, to]: readonly [string, string], before: string, after: string): string {
   const side = (sign: string, text: string) => {
     const lines = text.replace(/\n$/, "").split("\n");

@@ -9,8 +9,8 @@ import type { Checkpoint } from "./checkpoint.ts";
 type State = Pick<Checkpoint, "at" | "files">;
 
 /**
- * Puts the projects back that a state has and that were set aside, with what no checkpoint holds: `.git`, links, large files. To be called before the
- * state's files are restored.
+ * Puts the projects back that a state has and that were set aside, with what no checkpoint holds:
+ * `.git`, links, large files. To be called before the state's files are restored.
  */
 export async function putBackProjects(workspace: Workspace, { files }: State): Promise<void> {
   for (const { root } of await projectsOf(workspace)) {
@@ -26,7 +26,10 @@ export async function putBackProjects(workspace: Workspace, { files }: State): P
   }
 }
 
-/** Sets the projects aside, whole, that came after a state was taken. To be called when the state's files are restored. */
+/**
+ * Sets the projects aside, whole, that came after a state was taken. To be called when the state's
+ * files are restored.
+ */
 export async function setAsideProjects(workspace: Workspace, { at, files }: State): Promise<void> {
   for (const { root, arrivedAt } of await projectsOf(workspace)) {
     if (arrivedAt < at || holds(files, root) || (await kindOf(workspace, root)) !== "folder") continue;

@@ -8,8 +8,9 @@ import { type WorkspacePath, workspacePathOf } from "../../../machine/workspace/
 import type { Difference, SavedFile } from "./checkpoint.ts";
 
 /**
- * Brings files from `after` back to `before`. Nothing is touched when a content is not there any more (`not_found`). Files that are changed by something else
- * meanwhile are overwritten; a repetition after a crash completes what was begun.
+ * Brings files from `after` back to `before`. Nothing is touched when a content is not there any
+ * more (`not_found`). Files that are changed by something else meanwhile are overwritten; a
+ * repetition after a crash completes what was begun.
  */
 export async function restore(workspace: Workspace, changes: readonly Difference[]): Promise<void> {
   for (const { path, before } of changes)

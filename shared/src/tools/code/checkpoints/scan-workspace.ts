@@ -23,15 +23,18 @@ const derived: ReadonlySet<string> = new Set([
   "venv",
 ]);
 
-/** The files of a workspace that are somebody's work. Left out: links, protected names, and folders of what can be made again. */
+/**
+ * The files of a workspace that are somebody's work. Left out: links, protected names, and folders
+ * of what can be made again.
+ */
 export async function listWork(workspace: Workspace): Promise<Listing> {
   const { files, complete } = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
   return { files: files.filter(({ path }) => !isProtected(path)), complete };
 }
 
 /**
- * The files of a workspace as they are, their content kept. Only what has another size or time than in `last` is read. Files above 5 MB are
- * left out too; `complete` is false beyond 10,000 files.
+ * The files of a workspace as they are, their content kept. Only what has another size or time than
+ * in `last` is read. Files above 5 MB are left out too; `complete` is false beyond 10,000 files.
  */
 export async function scanWorkspace(
   workspace: Workspace,

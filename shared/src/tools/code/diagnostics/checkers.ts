@@ -1,4 +1,7 @@
-/** Runs in the sandbox, in a folder that holds the file "$1" alone; prints a line for each problem. Says nothing where its program is absent. */
+/**
+ * Runs in the sandbox, in a folder that holds the file "$1" alone; prints a line for each problem.
+ * Says nothing where its program is absent.
+ */
 type Checker = { readonly extensions: readonly string[]; readonly script: string };
 
 const python = `import ast, sys, warnings

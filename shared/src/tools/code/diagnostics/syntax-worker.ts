@@ -2,7 +2,10 @@ import { basename, extname } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 
-/** Started by `withDiagnostics` for one file: reads it as JSON from standard input and prints what is wrong with its syntax, one problem a line. */
+/**
+ * Started by `withDiagnostics` for one file: reads it as JSON from standard input and prints what
+ * is wrong with its syntax, one problem a line.
+ */
 
 const scripts: Readonly<Record<string, Bun.JavaScriptLoader>> = {
   ".cjs": "js",
@@ -35,7 +38,10 @@ function problemsOf(name: string, text: string): string[] {
   }
 }
 
-/** Where JSON goes wrong is told by reading it as an expression; what is only no JSON is not found so. */
+/**
+ * Where JSON goes wrong is told by reading it as an expression; what is only no JSON is not found
+ * so.
+ */
 function inScript(text: string): string[] {
   try {
     new Bun.Transpiler({ loader: "js" }).transformSync(text);

@@ -10,8 +10,9 @@ const longestLine = 200;
 const largest = 512 * 1024;
 
 /**
- * The tool, with what the language's own checker finds in the files it changed added to its result. `edited` answers the paths that an input is about.
- * Only problems that an edit brought are shown; those of before are counted. Never makes a call fail.
+ * The tool, with what the language's own checker finds in the files it changed added to its result.
+ * `edited` answers the paths that an input is about. Only problems that an edit brought are shown;
+ * those of before are counted. Never makes a call fail.
  */
 export function withDiagnostics(
   tool: Tool,

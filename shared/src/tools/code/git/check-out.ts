@@ -14,10 +14,16 @@ export type CheckOut = {
 };
 
 const checkOutMs = 180_000;
-/** The script's exit code for more files or bytes than an archive may have: a handful of objects can stand for billions. */
+/**
+ * The script's exit code for more files or bytes than an archive may have: a handful of objects can
+ * stand for billions.
+ */
 const tooMuch = 9;
 
-/** Reads the pack, makes the repository where only this process can see it, and writes it out as an archive of one folder. */
+/**
+ * Reads the pack, makes the repository where only this process can see it, and writes it out as an
+ * archive of one folder.
+ */
 const script = `set -eu
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/clone"; cd "$folder/clone"
@@ -45,8 +51,9 @@ tar -cf - clone`;
 const environment = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_TERMINAL_PROMPT: "0" };
 
 /**
- * The files of a fetched commit with their `.git`, in one folder, as git checks them out inside the sandbox, which has no network. Throws `rejected` for what git
- * does not take, `too_large` for what does not fit into the sandbox, `timeout`, or the signal's reason.
+ * The files of a fetched commit with their `.git`, in one folder, as git checks them out inside the
+ * sandbox, which has no network. Throws `rejected` for what git does not take, `too_large` for what
+ * does not fit into the sandbox, `timeout`, or the signal's reason.
  */
 export async function* checkOut(
   { url, ref, pack, workspace }: CheckOut,

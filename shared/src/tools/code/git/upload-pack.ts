@@ -29,8 +29,9 @@ const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=
 const advertisement = "/info/refs?service=git-upload-pack";
 
 /**
- * Finds the repository at an address, each request within the egress policy and over https. Rejects with `not_found` where there is none that is public, with
- * `unsupported` for a server that does not speak the protocol, and as `Egress.fetch` does.
+ * Finds the repository at an address, each request within the egress policy and over https. Rejects
+ * with `not_found` where there is none that is public, with `unsupported` for a server that does
+ * not speak the protocol, and as `Egress.fetch` does.
  */
 export async function remoteRepository(
   address: string,
@@ -120,7 +121,10 @@ function readPack(answer: Uint8Array): FetchedPack {
 /** What is checked out: an object, by the full name of its branch or tag where it has one. */
 export type ChosenRef = { readonly oid: string; readonly name?: string };
 
-/** The ref a name means, or HEAD without one: a branch before a tag before a commit. Throws `not_found`. */
+/**
+ * The ref a name means, or HEAD without one: a branch before a tag before a commit. Throws
+ * `not_found`.
+ */
 export function chooseRef(refs: readonly RemoteRef[], wanted: string | undefined): ChosenRef {
   if (wanted === undefined) {
     const head = refs.find(({ name }) => name === "HEAD");
@@ -135,18 +139,27 @@ export function chooseRef(refs: readonly RemoteRef[], wanted: string | undefined
   throw new AppError("not_found", `There is no branch or tag ${wanted} there. A commit is named by all its 40 digits.`);
 }
 
-/** A packet of git's protocol: its bytes, or the mark that ends a section (`delimiter`) or a message (`flush`). */
+/**
+ * A packet of git's protocol: its bytes, or the mark that ends a section (`delimiter`) or a message
+ * (`flush`).
+ */
 export type Packet = Uint8Array | "flush" | "delimiter";
 
 const headBytes = 4;
 
-/** A message of lines in two sections, the command with its capabilities and its arguments, as version 2 of the protocol wants it. */
+/**
+ * A message of lines in two sections, the command with its capabilities and its arguments, as
+ * version 2 of the protocol wants it.
+ */
 function commandText(command: string, args: readonly string[]): string {
   const line = (text: string) => `${(text.length + headBytes + 1).toString(16).padStart(headBytes, "0")}${text}\n`;
   return `${line(`command=${command}`)}0001${args.map(line).join("")}0000`;
 }
 
-/** The packets of an answer, one after the other. Throws `unavailable` for what is cut off, no packet, or the server's complaint. */
+/**
+ * The packets of an answer, one after the other. Throws `unavailable` for what is cut off, no
+ * packet, or the server's complaint.
+ */
 function* packetsOf(bytes: Uint8Array): Generator<Packet> {
   for (let at = 0; at < bytes.length; ) {
     const head = Buffer.from(bytes.subarray(at, at + headBytes)).toString("latin1");

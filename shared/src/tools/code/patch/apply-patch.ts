@@ -21,8 +21,9 @@ undo_edit of str_replace_editor.`;
 const input = z.strictObject({ patch: z.string().min(1).max(1_000_000).describe("The diff or the blocks.") });
 
 /**
- * The `apply_patch` tool. It writes through the history of `str_replace_editor`, with which it shares `queue`, so that an edit of either can be
- * undone; a call repeated with the same key after a crash finishes what it began.
+ * The `apply_patch` tool. It writes through the history of `str_replace_editor`, with which it
+ * shares `queue`, so that an edit of either can be undone; a call repeated with the same key after
+ * a crash finishes what it began.
  */
 export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool {
   return defineTool({
@@ -50,7 +51,10 @@ function pathsIn(patch: string): string[] {
   }
 }
 
-/** Waits for its turn at every file, in one order for all, so that two patches cannot wait for each other. */
+/**
+ * Waits for its turn at every file, in one order for all, so that two patches cannot wait for each
+ * other.
+ */
 function heldAll<T>(queue: KeyedQueue, keys: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...rest] = keys;
   return first === undefined ? work() : queue(first, () => heldAll(queue, rest, work));
@@ -87,7 +91,10 @@ async function apply(
   return text;
 }
 
-/** A file that this call has changed, now or in an attempt that was cut off. `stats` are those it had before, where they are known. */
+/**
+ * A file that this call has changed, now or in an attempt that was cut off. `stats` are those it
+ * had before, where they are known.
+ */
 type Made = { readonly place: WorkspacePath; readonly history: EditHistory; readonly stats?: Edit["stats"] };
 
 async function takeBack(workspace: Workspace, { place, history, stats }: Made, key: string): Promise<void> {

@@ -1,7 +1,10 @@
 import { AppError } from "../../../core/errors.ts";
 import { type Hunk, oldLines } from "./patch.ts";
 
-/** Where a hunk's old text is: the index of its first line, and what had to be overlooked to find it. */
+/**
+ * Where a hunk's old text is: the index of its first line, and what had to be overlooked to find
+ * it.
+ */
 export type HunkPlace = { readonly index: number; readonly notes: readonly string[] };
 
 const ways = [
@@ -11,8 +14,9 @@ const ways = [
 ] as const;
 
 /**
- * Finds a hunk in the lines of a file, exactly if it can be, else with other white space. `expected` is the index where it should be, undefined when the
- * patch does not say. Throws `conflict` in words for the model: what stands there instead, or that the place is ambiguous.
+ * Finds a hunk in the lines of a file, exactly if it can be, else with other white space.
+ * `expected` is the index where it should be, undefined when the patch does not say. Throws
+ * `conflict` in words for the model: what stands there instead, or that the place is ambiguous.
  */
 export function locateHunk(
   lines: readonly string[],

@@ -3,8 +3,8 @@ import { withPlainEndings } from "../../files/line-endings.ts";
 import type { FilePatch, Hunk, HunkLine, Read } from "./patch.ts";
 
 /**
- * The files of a patch, in its order: unified diffs, as git writes them or with wrong line counts, and search/replace blocks. Throws
- * `invalid_input`, naming the line, for anything that is neither.
+ * The files of a patch, in its order: unified diffs, as git writes them or with wrong line counts,
+ * and search/replace blocks. Throws `invalid_input`, naming the line, for anything that is neither.
  */
 export function parsePatch(patch: string): FilePatch[] {
   const lines = withPlainEndings(patch).replace(/\n$/, "").split("\n");
@@ -33,7 +33,8 @@ function refuseUnsupported(line: string): void {
 }
 
 /**
- * What git says of a file in which no line changes: that it is made empty, or was empty and goes. Undefined where the lines do not begin such a file. Throws `unsupported` for one whose
+ * What git says of a file in which no line changes: that it is made empty, or was empty and goes.
+ * Undefined where the lines do not begin such a file. Throws `unsupported` for one whose
  * permissions are all that changes.
  */
 function parseGitHeader(lines: readonly string[], at: number): Read<FilePatch> | undefined {
@@ -126,8 +127,9 @@ const divider = /^={5,9}\s*$/;
 const replaceMark = /^>{5,9} REPLACE\s*$/;
 
 /**
- * Reads the search/replace block that begins at this line, if one does. The file's name is on the line before it, code fences aside, or
- * else that of the block before. An empty search part makes a new file.
+ * Reads the search/replace block that begins at this line, if one does. The file's name is on the
+ * line before it, code fences aside, or else that of the block before. An empty search part makes a
+ * new file.
  */
 function parseSearchBlock(
   lines: readonly string[],

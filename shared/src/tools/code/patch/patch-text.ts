@@ -5,7 +5,10 @@ import { type FilePatch, type Hunk, oldLines } from "./patch.ts";
 /** A text with a patch applied, and what had to be overlooked to do so. */
 export type PatchedText = { readonly text: string; readonly notes: readonly string[] };
 
-/** Applies all hunks of a file's patch to its text, in the text's own line endings. Throws as `locateHunk` does. */
+/**
+ * Applies all hunks of a file's patch to its text, in the text's own line endings. Throws as
+ * `locateHunk` does.
+ */
 export function patchText(text: string, { path, hunks }: Pick<FilePatch, "path" | "hunks">): PatchedText {
   let patched = text;
   let shift = 0;
@@ -51,7 +54,10 @@ function linesOf(text: string) {
   return { plain, lines, starts };
 }
 
-/** What stands after the hunk: kept lines as the file has them, since the patch may have them with other white space. */
+/**
+ * What stands after the hunk: kept lines as the file has them, since the patch may have them with
+ * other white space.
+ */
 function newLines({ lines }: Hunk, there: readonly string[], index: number): string[] {
   let at = index;
   const kept: string[] = [];

@@ -1,11 +1,17 @@
 /** One line of a hunk: kept, taken away or added. */
 export type HunkLine = { readonly op: " " | "-" | "+"; readonly text: string };
 
-/** A piece of a file's patch. `line` counts from 1; without it the old text must be in the file exactly once. */
+/**
+ * A piece of a file's patch. `line` counts from 1; without it the old text must be in the file
+ * exactly once.
+ */
 export type Hunk = {
   readonly line: number | undefined;
   readonly lines: readonly HunkLine[];
-  /** What the file's last line is to be like, where the patch says it has no line ending before or after. */
+  /**
+   * What the file's last line is to be like, where the patch says it has no line ending before or
+   * after.
+   */
   readonly lastLine?: { readonly bareBefore: boolean; readonly bareAfter: boolean };
 };
 

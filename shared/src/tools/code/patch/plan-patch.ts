@@ -15,7 +15,10 @@ export type PlannedFile = Pick<Edit, "before" | "after" | "stats"> & {
   readonly notes: readonly string[];
 };
 
-/** The parts of a patch by the file they are about, each at its place. Rejects paths outside and protected names. */
+/**
+ * The parts of a patch by the file they are about, each at its place. Rejects paths outside and
+ * protected names.
+ */
 export async function placesOf(
   workspace: Workspace,
   patch: string,
@@ -33,7 +36,10 @@ export async function placesOf(
   return files;
 }
 
-/** Works out what the parts of a patch make of a file, without touching it. Throws in words for the model when one does not fit. */
+/**
+ * Works out what the parts of a patch make of a file, without touching it. Throws in words for the
+ * model when one does not fit.
+ */
 export async function planFile(
   workspace: Workspace,
   place: WorkspacePath,

@@ -24,7 +24,10 @@ export const grammarOf: Readonly<Record<string, string>> = {
   ".tsx": "tsx",
 };
 
-/** Definitions that have others in them. The grammars name alike what is alike, so one list does for all. */
+/**
+ * Definitions that have others in them. The grammars name alike what is alike, so one list does for
+ * all.
+ */
 export const containers: ReadonlySet<string> = new Set([
   "abstract_class_declaration",
   "class",

@@ -16,7 +16,10 @@ const symbol = z.strictObject({
   text: z.string(),
 });
 
-/** The answer. `score` grows with the use that other files make of a file's definitions. Files that were not reached are missing. */
+/**
+ * The answer. `score` grows with the use that other files make of a file's definitions. Files that
+ * were not reached are missing.
+ */
 export const mapReply = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), score: z.number(), symbols: z.array(symbol) })),
 });

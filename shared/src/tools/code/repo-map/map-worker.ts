@@ -5,7 +5,10 @@ import { type MappedFile, type MappedSymbol, mapReply, mapRequest } from "./map-
 import { scoreFiles } from "./score-files.ts";
 import { symbolsOf } from "./symbols-of.ts";
 
-/** Started by `repo_map` for one map: parses the files it reads from standard input and writes their definitions. */
+/**
+ * Started by `repo_map` for one map: parses the files it reads from standard input and writes their
+ * definitions.
+ */
 
 const oneFileMs = 2000;
 const mostMemoryBytes = 1.5 * 2 ** 30;

@@ -5,7 +5,10 @@ const indent = "  ";
 /** Room for the line that tells what was left out. */
 const reserve = 40;
 
-/** The map as text of about so many tokens: the files that matter most with their definitions, as far as they fit, then how many are left. */
+/**
+ * The map as text of about so many tokens: the files that matter most with their definitions, as
+ * far as they fit, then how many are left.
+ */
 export function renderMap(files: readonly MappedFile[], tokens: number): string {
   const ranked = files.filter(({ symbols }) => symbols.length > 0).sort((a, b) => b.score - a.score);
   const blocks: string[] = [];

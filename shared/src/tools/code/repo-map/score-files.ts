@@ -10,8 +10,9 @@ const exporting = /^export /m;
 type ReadFile = { readonly path: string; readonly text: string; readonly symbols: readonly MappedSymbol[] };
 
 /**
- * How much each file matters, in the order given: one for each other file that names something it defines, less where several files define the
- * name or it is an everyday word; more for entry points, less for tests.
+ * How much each file matters, in the order given: one for each other file that names something it
+ * defines, less where several files define the name or it is an everyday word; more for entry
+ * points, less for tests.
  */
 export function scoreFiles(files: readonly ReadFile[]): number[] {
   const definedIn = new Map<string, Set<number>>();

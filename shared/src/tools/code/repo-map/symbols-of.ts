@@ -6,7 +6,10 @@ const deepest = 12;
 const mostSymbols = 2000;
 const longestText = 100;
 
-/** The definitions of a parsed file in their order: classes and what they hold, functions, types, exported values. */
+/**
+ * The definitions of a parsed file in their order: classes and what they hold, functions, types,
+ * exported values.
+ */
 export function symbolsOf(root: Node, text: string): MappedSymbol[] {
   const lines = text.split("\n");
   const found: MappedSymbol[] = [];

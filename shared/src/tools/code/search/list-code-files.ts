@@ -16,8 +16,10 @@ const listingMs = 20_000;
 export const unsearched = ["--hidden", "--no-require-git", "--no-config", "--glob=!.git", "--glob=!.manyhands/"];
 
 /**
- * The files below a folder of the workspace (or the one file), without those that `.gitignore` names and those whose names no tool takes (line
- * breaks and the like), as ripgrep sees them inside the sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the folder cannot be read.
+ * The files below a folder of the workspace (or the one file), without those that `.gitignore`
+ * names and those whose names no tool takes (line breaks and the like), as ripgrep sees them inside
+ * the sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the
+ * folder cannot be read.
  */
 export async function listCodeFiles(
   sandbox: Sandbox,
@@ -47,13 +49,18 @@ export async function listCodeFiles(
   return { paths: fit, complete: limit === undefined };
 }
 
-/** Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder. */
+/**
+ * Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder.
+ */
 export function fitsGlob(pattern: string): (path: string) => boolean {
   const glob = new Bun.Glob(pattern.includes("/") ? pattern.replace(/^\.?\//, "") : `**/${pattern}`);
   return (path) => glob.match(path);
 }
 
-/** A path of a model as commands in the workspace take it: relative, `.` for the root. Rejects what is outside or not there. */
+/**
+ * A path of a model as commands in the workspace take it: relative, `.` for the root. Rejects what
+ * is outside or not there.
+ */
 export async function relativePath(workspace: Workspace, path: string): Promise<string> {
   const { relative } = await workspacePathOf(workspace, path);
   const kind = await kindOf(workspace, path);

@@ -26,7 +26,10 @@ const input = z.strictObject({
 
 type TestsInput = z.output<typeof input>;
 
-/** The `run_tests` tool: a project's tests in the sandbox, with their result in figures. Not to be made on tier `none`. */
+/**
+ * The `run_tests` tool: a project's tests in the sandbox, with their result in figures. Not to be
+ * made on tier `none`.
+ */
 export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "run_tests",
@@ -74,7 +77,10 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
   });
 }
 
-/** How the tests came out, in one sentence. Failing tests are a result; what could not be run or counted is said to be so. */
+/**
+ * How the tests came out, in one sentence. Failing tests are a result; what could not be run or
+ * counted is said to be so.
+ */
 function verdict(
   { passed, failed = 0 }: TestReport,
   ended: { readonly exitCode: number } | { readonly limit: string },
@@ -105,7 +111,10 @@ function clipped(output: string): string {
   return `${output.slice(0, half)}\n[… ${output.length - longestOutput} characters left out …]\n${output.slice(-half)}`;
 }
 
-/** The command that runs the tests of the project in this folder, by the files it has; undefined when they tell nothing. */
+/**
+ * The command that runs the tests of the project in this folder, by the files it has; undefined
+ * when they tell nothing.
+ */
 async function detectTests(
   workspace: Workspace,
   folder: string,
@@ -126,7 +135,10 @@ async function detectTests(
   return tests.length === 0 ? undefined : await pythonTests(tests, has);
 }
 
-/** pytest where it is installed. unittest looks into folders that are no packages only when they are named. */
+/**
+ * pytest where it is installed. unittest looks into folders that are no packages only when they are
+ * named.
+ */
 async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {
   const top = tests[0]?.includes("/") ? (tests[0].split("/")[0] ?? "") : "";
   const apart =

@@ -14,8 +14,9 @@ const planLine = /^1\.\.(\d+)\s*(?:#.*)?$/;
 const deepest = 50;
 
 /**
- * Reads TAP (versions 12 to 14, of node:test, tap and others): the innermost test points are counted, those that are skipped or to do aren't, planned ones that
- * never came have failed. Undefined where the output isn't TAP.
+ * Reads TAP (versions 12 to 14, of node:test, tap and others): the innermost test points are
+ * counted, those that are skipped or to do aren't, planned ones that never came have failed.
+ * Undefined where the output isn't TAP.
  */
 export function readTap(lines: readonly string[]): TestReport | undefined {
   const plans = lines.flatMap((line) => planLine.exec(line)?.[1] ?? []);
@@ -66,8 +67,9 @@ const shortKeys = /^(?:expected|actual|name)$/;
 const longestValue = 200;
 
 /**
- * TAP without what a reader of failures does not need: the points that passed, the headings, and of a failed test's block all but its message,
- * its place, and the first frame that is not the runtime's. What tests printed stays. Anything that is not TAP comes back as it is.
+ * TAP without what a reader of failures does not need: the points that passed, the headings, and of
+ * a failed test's block all but its message, its place, and the first frame that is not the
+ * runtime's. What tests printed stays. Anything that is not TAP comes back as it is.
  */
 export function shortenTap(output: string): string {
   const lines = output.split("\n");

@@ -87,7 +87,10 @@ function readUnittest(lines: readonly string[]): TestReport | undefined {
   return { passed: Number(ran) - failed - skipped, failed, failures: found(lines, /^(?:FAIL|ERROR): (.+)$/) };
 }
 
-/** `prove` sums up files of TAP without showing their points; the names of what failed are on standard error. */
+/**
+ * `prove` sums up files of TAP without showing their points; the names of what failed are on
+ * standard error.
+ */
 function readProve(lines: readonly string[]): TestReport | undefined {
   const [tests] = found(lines, /^Files=\d+, Tests=(\d+),/);
   if (tests === undefined) return undefined;

@@ -42,12 +42,18 @@ export type ChartFile = z.output<typeof chartFile>;
 /** What tells charts of one name apart. */
 type ChartIdentity = Pick<ChartFile, "csvFilePath" | "title">;
 
-/** The path without extension of a plain chart by this name: that of the earlier chart of this file and title, or one that is free. */
+/**
+ * The path without extension of a plain chart by this name: that of the earlier chart of this file
+ * and title, or one that is free.
+ */
 export function plainChartBase(workspace: Workspace, name: string, chart: ChartIdentity): Promise<string> {
   return baseOf(workspace, posix.join(folder, name.replace(/(?<=.)\.[^.]+$/, "")), chart, false);
 }
 
-/** The path without extension of a copy with findings of the plain chart at `plain`, named with `_new`. */
+/**
+ * The path without extension of a copy with findings of the plain chart at `plain`, named with
+ * `_new`.
+ */
 export function markedChartBase(workspace: Workspace, plain: string, chart: ChartIdentity): Promise<string> {
   return baseOf(workspace, `${plain}_new`, chart, true);
 }
@@ -83,7 +89,10 @@ export async function chartBase(workspace: Workspace, chartPath: string): Promis
   );
 }
 
-/** JSON of a workspace's file, checked. Rejects with `too_large`, and with `invalid_input` and what is wrong with it. */
+/**
+ * JSON of a workspace's file, checked. Rejects with `too_large`, and with `invalid_input` and what
+ * is wrong with it.
+ */
 export async function readJsonFile<Schema extends z.ZodType>(
   workspace: Workspace,
   path: string,
@@ -105,8 +114,9 @@ function parse(path: string, text: string): unknown {
 }
 
 /**
- * Writes a chart's JSON beside its `picture`, and its findings as Markdown. Other pictures of an earlier chart at this path go away where they show something
- * else, and with them its copies with findings.
+ * Writes a chart's JSON beside its `picture`, and its findings as Markdown. Other pictures of an
+ * earlier chart at this path go away where they show something else, and with them its copies with
+ * findings.
  */
 export async function saveChart(workspace: Workspace, base: string, chart: ChartFile, picture: string): Promise<void> {
   const before = await chartAt(workspace, `${base}.json`);

@@ -19,7 +19,10 @@ export type ChartFrame = {
   pointsOf(series: string): readonly ChartPoint[];
 };
 
-/** The frame of a chart of one mark with a place and a measure on its axes; undefined for others, which a spec of the model's own may be. */
+/**
+ * The frame of a chart of one mark with a place and a measure on its axes; undefined for others,
+ * which a spec of the model's own may be.
+ */
 export function chartFrame(spec: ChartSpec, table: Plot): ChartFrame | undefined {
   const encoding = spec.encoding;
   if (spec.mark === undefined || !isRecord(encoding)) return undefined;

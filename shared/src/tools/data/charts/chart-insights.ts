@@ -13,7 +13,10 @@ const mostBases = 2;
 /** The clearest findings of a chart, best first, and how many more there are. */
 export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
 
-/** What the measured columns of a plot (`inOrder`) tell, series by series and pair by pair: the clearest three. */
+/**
+ * What the measured columns of a plot (`inOrder`) tell, series by series and pair by pair: the
+ * clearest three.
+ */
 export function chartInsights(table: Plot): ChartFindings {
   const { along, measures, parts } = table.roles;
   const { rows } = table;
@@ -57,7 +60,10 @@ export function chartInsights(table: Plot): ChartFindings {
   return { found, left: all.length - found.length };
 }
 
-/** Whether a finding is worth telling among so many series looked at: the more there are, the more chance alone finds. */
+/**
+ * Whether a finding is worth telling among so many series looked at: the more there are, the more
+ * chance alone finds.
+ */
 function survivesLooks({ type, figures, strength }: Finding, looks: number): boolean {
   if (type === "statistics_base") return looks <= mostBases;
   if (looks < 2) return true;

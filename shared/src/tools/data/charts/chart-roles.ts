@@ -9,7 +9,10 @@ export type ChartKind = (typeof chartKinds)[number];
 /** How rows that share their place become one value. */
 const aggregations = ["sum", "mean", "median", "min", "max", "count"] as const;
 
-/** What a caller says of a chart; columns by their names. What is left out follows from the columns, or is asked for where it doesn't. */
+/**
+ * What a caller says of a chart; columns by their names. What is left out follows from the columns,
+ * or is asked for where it doesn't.
+ */
 export const chartRequest = {
   chart: z.enum(chartKinds).optional(),
   x: z.string().min(1).optional(),
@@ -28,7 +31,10 @@ export const chartRequest = {
 const request = z.object(chartRequest);
 export type ChartRequest = z.output<typeof request>;
 
-/** Which columns a chart is about, by their places: along what, what is measured, and what parts it into series. */
+/**
+ * Which columns a chart is about, by their places: along what, what is measured, and what parts it
+ * into series.
+ */
 export type ChartRoles = {
   readonly along: number | undefined;
   readonly measures: readonly number[];
@@ -43,8 +49,9 @@ export const mostParts = 10;
 const mostSlices = 12;
 
 /**
- * What to draw of a table. Columns that the request names are taken at its word; the others only where they can have no other role. Rejects with
- * `invalid_input`, the columns there are and how to name them, where the table leaves it open or cannot be drawn so.
+ * What to draw of a table. Columns that the request names are taken at its word; the others only
+ * where they can have no other role. Rejects with `invalid_input`, the columns there are and how to
+ * name them, where the table leaves it open or cannot be drawn so.
  */
 export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: ChartKind; roles: ChartRoles } {
   const of = (...kinds: string[]) =>
@@ -97,7 +104,10 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   if (kind === "pie" && (measures.length > 1 || parts !== undefined)) refuse("A pie has one y and no series.");
   return { kind, roles: { along, measures, parts } };
 
-  /** The one column that the numbers can go along: a course in time, or else names; of two columns of names the first. */
+  /**
+   * The one column that the numbers can go along: a course in time, or else names; of two columns
+   * of names the first.
+   */
   function alongOf(): number | undefined {
     const names = free(of("name"));
     const courses = free([...of("time", "order"), ...names.filter((index) => isCalendar(table, index))]);
@@ -121,7 +131,9 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   }
 }
 
-/** Rejects with `invalid_input` where rows share their place in a chart that has one value for each. */
+/**
+ * Rejects with `invalid_input` where rows share their place in a chart that has one value for each.
+ */
 export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot, kind: ChartKind): void {
   if (along === undefined) return;
   const places = parts === undefined ? [along] : [along, parts];
@@ -173,7 +185,10 @@ const calendar = new Set(
   ),
 );
 
-/** Whether a column of names holds months, quarters or weekdays: a course in time like a column of dates. */
+/**
+ * Whether a column of names holds months, quarters or weekdays: a course in time like a column of
+ * dates.
+ */
 function isCalendar({ rows }: ChartTable, index: number): boolean {
   return rows.every((row) => row[index] === null || isCalendarWord(plain(String(row[index]))));
 }

@@ -1,6 +1,9 @@
 import type { QueryResult } from "../database/database-protocol.ts";
 
-/** What a column holds, as far as a chart is concerned. `order`: years, months as 2024-03 and others whose values follow each other. */
+/**
+ * What a column holds, as far as a chart is concerned. `order`: years, months as 2024-03 and others
+ * whose values follow each other.
+ */
 export type ColumnKind = "number" | "time" | "order" | "name";
 
 /** A value of a chart. */

@@ -14,7 +14,10 @@ const longLabels = { labelLimit: 320 };
 const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const mostMarked = 60;
 
-/** A chart of this kind: lines along a course, bars for names, slices for shares of a whole, points for two measures, bars for how often values occur. */
+/**
+ * A chart of this kind: lines along a course, bars for names, slices for shares of a whole, points
+ * for two measures, bars for how often values occur.
+ */
 export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
   const word = words[language];
   const { along, measures } = plot.roles;

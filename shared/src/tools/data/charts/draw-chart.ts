@@ -11,7 +11,10 @@ import { renderChart } from "./render-chart.ts";
 /** The kinds of picture. */
 export type OutputType = "png" | "svg" | "html";
 
-/** Draws a chart with the findings it shows, as marks and below the title, keeps it with its data, and answers the picture's path, what is to be known of it, and the picture for a model to see. */
+/**
+ * Draws a chart with the findings it shows, as marks and below the title, keeps it with its data,
+ * and answers the picture's path, what is to be known of it, and the picture for a model to see.
+ */
 export async function drawChart(
   { workspace, signal }: Pick<ToolContext, "workspace" | "signal">,
   base: string,
@@ -44,7 +47,10 @@ const warning =
   `No font here shows Chinese, Japanese or Korean: in this PNG those characters are boxes. Draw it again with output_type svg or html, which the
 reader's own fonts show (the machine's owner can install one: fonts-wqy-microhei).`.replaceAll("\n", " ");
 
-/** A warning when a text has Chinese, Japanese or Korean in it and this machine has no font that shows it; undefined otherwise. */
+/**
+ * A warning when a text has Chinese, Japanese or Korean in it and this machine has no font that
+ * shows it; undefined otherwise.
+ */
 export function cjkFontWarning(text: string, folders: readonly string[] = fontFolders): string | undefined {
   if (process.platform !== "linux" || !cjk.test(text)) return undefined;
   const found = folders.some((cwd) => {

@@ -22,7 +22,10 @@ const chineseTime = {
 const font =
   "Noto Sans, Noto Sans CJK SC, Liberation Sans, DejaVu Sans, WenQuanYi Micro Hei, Droid Sans Fallback, sans-serif";
 
-/** A specification with its data, its title (findings below it as subtitle) and a look; what it says itself goes first. */
+/**
+ * A specification with its data, its title (findings below it as subtitle) and a look; what it says
+ * itself goes first.
+ */
 export function finishedSpec(
   spec: ChartSpec,
   values: readonly Readonly<Record<string, ChartValue>>[],

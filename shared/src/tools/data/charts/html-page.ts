@@ -12,7 +12,10 @@ export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** A page that needs nothing from elsewhere, and by its own policy may neither load nor run anything. */
+/**
+ * A page that needs nothing from elsewhere, and by its own policy may neither load nor run
+ * anything.
+ */
 export function htmlPage(title: string, language: string, body: string): string {
   const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
   return `<!doctype html>

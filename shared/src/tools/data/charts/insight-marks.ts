@@ -7,7 +7,10 @@ import { accent, label, pairMarks } from "./pair-marks.ts";
 
 const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "均值", typical: "典型变化" } };
 
-/** A chart with marks of its findings over it: rings, lines, levels and their figures. Where a finding has no place in the picture the chart stays as it is. */
+/**
+ * A chart with marks of its findings over it: rings, lines, levels and their figures. Where a
+ * finding has no place in the picture the chart stays as it is.
+ */
 export function withMarks(
   chart: Plot & { readonly spec: ChartSpec; readonly language: Language },
   findings: readonly Finding[],

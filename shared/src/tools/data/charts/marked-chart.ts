@@ -12,7 +12,10 @@ export const markedChartItem = z.looseObject({
   insights_id: z.array(z.int().min(1)).min(1),
 });
 
-/** Draws a chart again with the findings of these numbers in it, beside the plain one, and tells which it shows. */
+/**
+ * Draws a chart again with the findings of these numbers in it, beside the plain one, and tells
+ * which it shows.
+ */
 export async function markedChart(
   { chartPath, insights_id }: z.output<typeof markedChartItem>,
   output: OutputType,

@@ -35,8 +35,8 @@ export type DrawnChart = { readonly text: string; readonly image: ImagePart | un
 type Options = { readonly output: OutputType; readonly language: Language };
 
 /**
- * Draws a file's data, keeps the chart and its findings in place of those of an earlier one of this file and title, and tells what was drawn. Rejects with what
- * stands in the way.
+ * Draws a file's data, keeps the chart and its findings in place of those of an earlier one of this
+ * file and title, and tells what was drawn. Rejects with what stands in the way.
  */
 export async function newChart(
   { databases }: { readonly databases: Databases },
@@ -92,7 +92,10 @@ async function keep(
   return { text: lines.filter((line) => line !== undefined).join("\n"), image };
 }
 
-/** What a chart shows of its file, in a sentence: kind, columns, series and points, and what it leaves out. */
+/**
+ * What a chart shows of its file, in a sentence: kind, columns, series and points, and what it
+ * leaves out.
+ */
 function drawnText({ kind, unused }: ReadPlot, { columns, rows, roles: { along, measures, parts } }: Plot): string {
   const name = (index: number | undefined) => (index === undefined ? "" : (columns[index]?.name ?? ""));
   const points = measures.reduce((sum, measure) => sum + rows.filter((row) => row[measure] !== null).length, 0);
@@ -128,7 +131,10 @@ async function placeOfData({ workspace }: ToolContext, path: string): Promise<st
 
 const loading = new Set(["url", "href"]);
 
-/** Refuses a specification that names anything to be loaded or linked, with the place where it does. Content of data is not looked at. */
+/**
+ * Refuses a specification that names anything to be loaded or linked, with the place where it does.
+ * Content of data is not looked at.
+ */
 export function refuseLoading(spec: unknown, place = "spec"): void {
   if (typeof spec !== "object" || spec === null) return;
   for (const [key, value] of Object.entries(spec)) {

@@ -3,7 +3,10 @@ import { mean } from "../insights/statistics.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./choose-spec.ts";
 
-/** The marks of a finding in a chart of slices or of points of two measures: the share in the middle, the line of a correlation, the centres of groups. */
+/**
+ * The marks of a finding in a chart of slices or of points of two measures: the share in the
+ * middle, the line of a correlation, the centres of groups.
+ */
 export function pairMarks({ type, figures }: Finding, { encoding }: ChartSpec, table: Plot): ChartSpec[] {
   if (typeof encoding !== "object" || encoding === null) return [];
   if ("theta" in encoding && type === "majority_value")
@@ -46,7 +49,9 @@ function leastSquares(pairs: readonly (readonly [number, number])[]): (readonly 
 /** The colour of whatever findings put over a chart. */
 export const accent = "#c0392b";
 
-/** A text at a place of the chart, readable over lines and bars: its outline in white comes first. */
+/**
+ * A text at a place of the chart, readable over lines and bars: its outline in white comes first.
+ */
 export function label(
   text: string,
   place: { readonly values: readonly unknown[]; readonly encoding: Readonly<Record<string, unknown>> },

@@ -21,7 +21,10 @@ export type ReadPlot = {
 
 type Deps = { readonly databases: Databases; readonly context: ToolContext; readonly path: string };
 
-/** Reads what a chart shows of a data file. Rejects with `invalid_input` and a way out where that is open. */
+/**
+ * Reads what a chart shows of a data file. Rejects with `invalid_input` and a way out where that is
+ * open.
+ */
 export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
   const { table, total } = await readTable(deps);
   const resolved = resolveRoles(table, request);
@@ -48,7 +51,10 @@ export async function readTable(deps: Deps): Promise<{ readonly table: ChartTabl
   return { table: chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }), total: result.total };
 }
 
-/** The rows of each place as one value, places in the order of the file; the most frequent first where they are counted. */
+/**
+ * The rows of each place as one value, places in the order of the file; the most frequent first
+ * where they are counted.
+ */
 async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggregate: string): Promise<Plot> {
   const name = (index: number) => quoted(table.columns[index]?.name ?? "", '"');
   const places = [roles.along, roles.parts].flatMap((index) => (index === undefined ? [] : [name(index)]));
@@ -82,7 +88,10 @@ function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
   };
 }
 
-/** The file as a FROM clause names it. The first row of a text file names its columns, whatever its values look like. */
+/**
+ * The file as a FROM clause names it. The first row of a text file names its columns, whatever its
+ * values look like.
+ */
 async function sourceOf({ context, path }: Deps): Promise<string> {
   const { table, holder } = await tableOf(context.workspace, path);
   const isText = holder === undefined && /\.(?:csv|tsv|txt)(?:\.(?:gz|zst))?$/i.test(path);

@@ -1,4 +1,7 @@
-/** A text in lines of at most this width (of `textWidth`), broken at spaces, and within Chinese, Japanese or Korean anywhere. */
+/**
+ * A text in lines of at most this width (of `textWidth`), broken at spaces, and within Chinese,
+ * Japanese or Korean anywhere.
+ */
 export function wrapText(text: string, most: number): string[] {
   const lines: string[] = [];
   let [line, width] = ["", 0];
@@ -36,7 +39,10 @@ function isWide(letter: string): boolean {
   return wide.test(letter);
 }
 
-/** How wide a text is in a usual font without serifs, as a multiple of the font's size; an estimate, a little too wide rather than too slim. */
+/**
+ * How wide a text is in a usual font without serifs, as a multiple of the font's size; an estimate,
+ * a little too wide rather than too slim.
+ */
 export function textWidth(text: string): number {
   let width = 0;
   for (const letter of text)

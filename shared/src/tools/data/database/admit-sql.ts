@@ -21,8 +21,9 @@ const pragmas = new Set([
 ]);
 
 /**
- * Lets a text pass whose statements work on data. Rejects with `rejected` where one changes how the database itself works (its settings, its logs,
- * extensions, statements kept for later), and where a file is written under a name that is not plain text, or that other programs obey.
+ * Lets a text pass whose statements work on data. Rejects with `rejected` where one changes how the
+ * database itself works (its settings, its logs, extensions, statements kept for later), and where
+ * a file is written under a name that is not plain text, or that other programs obey.
  */
 export async function admitSql(workspace: Workspace, sql: string): Promise<void> {
   const statements = sqlStatements(sql);
@@ -51,7 +52,10 @@ function notDataWork(verb: string): AppError {
   );
 }
 
-/** The statement that EXPLAIN, with or without ANALYZE and options, explains: the former executes it. */
+/**
+ * The statement that EXPLAIN, with or without ANALYZE and options, explains: the former executes
+ * it.
+ */
 function explained(tokens: readonly SqlToken[]): readonly SqlToken[] {
   let rest = tokens.slice(1);
   if (rest[0]?.text === "analyze" || rest[0]?.text === "verbose") rest = rest.slice(1);
@@ -92,7 +96,10 @@ async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | u
     );
 }
 
-/** Where a path leads inside the workspace; the path itself where it leads outside, which the database refuses. */
+/**
+ * Where a path leads inside the workspace; the path itself where it leads outside, which the
+ * database refuses.
+ */
 async function realName(workspace: Workspace, path: string): Promise<string> {
   const place = await workspacePathOf(workspace, path).catch((error: unknown) => {
     if (error instanceof AppError) return undefined;
@@ -101,16 +108,23 @@ async function realName(workspace: Workspace, path: string): Promise<string> {
   return place?.relative ?? path;
 }
 
-/** A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes, `text` what it says. */
+/**
+ * A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes,
+ * `text` what it says.
+ */
 type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string };
 
-/** One piece of SQL at `lastIndex`: blanks, comments (which nest, so only where one opens), quoted things, words, and any other character. */
+/**
+ * One piece of SQL at `lastIndex`: blanks, comments (which nest, so only where one opens), quoted
+ * things, words, and any other character.
+ */
 const piece =
   /(\s+|--[^\n\r]*)|(\/\*)|([eE]'(?:[^'\\]|\\[\s\S]|'')*'|(?:[xXbB]|[uU]&)'(?:[^']|'')*')|'((?:[^']|'')*)'|("(?:[^"]|"")*")|(\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([a-z_\u0080-\uffff][\w$\u0080-\uffff]*)|([\s\S])/iy;
 
 /**
- * The statements of a text, each as its tokens, as the database's own lexer would cut them: what stands in quotes or comments ends none.
- * Undefined for a text in which something is opened and never closed.
+ * The statements of a text, each as its tokens, as the database's own lexer would cut them: what
+ * stands in quotes or comments ends none. Undefined for a text in which something is opened and
+ * never closed.
  */
 function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
   const statements: SqlToken[][] = [[]];

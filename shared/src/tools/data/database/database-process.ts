@@ -12,14 +12,20 @@ import { watchMemory } from "./memory-watch.ts";
 
 /** A running database, for one question at a time. */
 export interface DatabaseProcess {
-  /** Rejects with `unavailable` when the process ended before it answered, and with `timeout` when it had to be killed. */
+  /**
+   * Rejects with `unavailable` when the process ended before it answered, and with `timeout` when
+   * it had to be killed.
+   */
   ask(request: DatabaseRequest): Promise<DatabaseReply>;
   alive(): boolean;
   /** Kills it and waits for its end. */
   end(): Promise<void>;
 }
 
-/** How much longer than the statement's own limit an answer may take: an interrupt is looked at between chunks of work only. */
+/**
+ * How much longer than the statement's own limit an answer may take: an interrupt is looked at
+ * between chunks of work only.
+ */
 const graceMs = 5_000;
 const mostMemoryBytes = 2 * 2 ** 30;
 

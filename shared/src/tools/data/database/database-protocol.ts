@@ -1,6 +1,8 @@
 import * as z from "zod";
 
-/** What the process ends with: it took more memory than it may, or a statement changed how it works. */
+/**
+ * What the process ends with: it took more memory than it may, or a statement changed how it works.
+ */
 export const outOfMemory = 77;
 export const changedByStatement = 78;
 

@@ -11,11 +11,15 @@ import {
 } from "./database-protocol.ts";
 import { openLocked } from "./open-locked.ts";
 
-/** Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each that it reads, and ends with its input. */
+/**
+ * Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each
+ * that it reads, and ends with its input.
+ */
 
 const mostMemoryBytes = 2 * 2 ** 30;
 
-// What the database's own limit does not count (the text of a line, for one) must not take the machine along.
+// What the database's own limit does not count (the text of a line, for one) must not take the
+// machine along.
 setInterval(() => {
   if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
 }, 100).unref();
@@ -78,11 +82,13 @@ async function query(
 }
 
 /**
- * The result of the SQL: of several statements that of the last which has one. A PIVOT is several too, and its last one only clears away.
+ * The result of the SQL: of several statements that of the last which has one. A PIVOT is several
+ * too, and its last one only clears away.
  */
 async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
   const statements = await connection.extractStatements(sql);
-  // Preparing a statement looks through each CSV file twice, and streaming would do so too; this result counts into the memory limit.
+  // Preparing a statement looks through each CSV file twice, and streaming would do so too; this
+  // result counts into the memory limit.
   if (statements.count <= 1) return connection.run(sql);
   let shown: DuckDBResult | undefined;
   for (let index = 0; index < statements.count; index++) {

@@ -13,11 +13,15 @@ export type QueryOptions = {
   readonly maxCharacters?: number;
 };
 
-/** Databases of conversations, each a process of its own in the conversation's workspace: started when needed, ended when idle. */
+/**
+ * Databases of conversations, each a process of its own in the conversation's workspace: started
+ * when needed, ended when idle.
+ */
 export interface Databases {
   /**
-   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects with `rejected` as `admitSql` does or with the database's own words,
-   * with `timeout`, and with `unavailable` when the process ended, most often for memory.
+   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects
+   * with `rejected` as `admitSql` does or with the database's own words, with `timeout`, and with
+   * `unavailable` when the process ended, most often for memory.
    */
   query(workspace: Workspace, sql: string, options: QueryOptions): Promise<QueryResult>;
   /** Ends the conversation's database at once. */
@@ -87,7 +91,9 @@ const longestLine = 300;
 const convert =
   "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
 
-/** The database's words without the lines of data it repeats and the advice that holds elsewhere. */
+/**
+ * The database's words without the lines of data it repeats and the advice that holds elsewhere.
+ */
 function readable(message: string): string {
   const lines = message.replace(/\nDatabase is launched in in-memory mode.*/s, "").split("\n");
   const encoded = /not utf-8 encoded/i.test(message);

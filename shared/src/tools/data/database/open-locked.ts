@@ -4,8 +4,9 @@ const memoryLimit = "768MB";
 const threads = 2;
 
 /**
- * A database in memory that reads and writes files below `folder` only, loads and fetches no extension, never spills to disk, and whose settings are
- * locked. Symlinks are followed before a path is judged. `isAsOpened` says whether no statement has changed how it works.
+ * A database in memory that reads and writes files below `folder` only, loads and fetches no
+ * extension, never spills to disk, and whose settings are locked. Symlinks are followed before a
+ * path is judged. `isAsOpened` says whether no statement has changed how it works.
  */
 export async function openLocked(
   folder: string,
@@ -27,7 +28,10 @@ export async function openLocked(
   return { connection, isAsOpened: () => logsNothing(observer) };
 }
 
-/** Logging is the one thing that a statement can switch on in spite of the lock: it writes where replies go, or refuses every statement. */
+/**
+ * Logging is the one thing that a statement can switch on in spite of the lock: it writes where
+ * replies go, or refuses every statement.
+ */
 async function logsNothing(connection: DuckDBConnection): Promise<boolean> {
   try {
     const reader = await connection.runAndReadAll("SELECT current_setting('enable_logging')::INTEGER");

@@ -3,7 +3,10 @@ import type { QueryResult } from "./database-protocol.ts";
 const mostColumns = 40;
 const mostCellCharacters = 120;
 
-/** A table as a model reads it: one line a row, cells parted by ` | `, at most `mostRows` rows, wide ones cut with a mark. */
+/**
+ * A table as a model reads it: one line a row, cells parted by ` | `, at most `mostRows` rows, wide
+ * ones cut with a mark.
+ */
 export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, mostRows: number): string {
   const shown = columns.slice(0, mostColumns);
   const more = columns.length > mostColumns ? ` | … ${columns.length - mostColumns} more columns` : "";

@@ -6,10 +6,16 @@ import { foreignName } from "../foreign/foreign-name.ts";
 const longestLine = 1024 * 1024;
 const known = /\.(?:csv|tsv|txt|json|jsonl|ndjson|parquet)(?:\.(?:gz|zst))?$/i;
 
-/** A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file whose sheet or table is meant. */
+/**
+ * A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file
+ * whose sheet or table is meant.
+ */
 export type TableSource = { readonly table: string; readonly bytes: number; readonly holder: string | undefined };
 
-/** A file of the workspace, or a sheet or table in one, to query; rejects with what to do when it is none that can be a table. */
+/**
+ * A file of the workspace, or a sheet or table in one, to query; rejects with what to do when it is
+ * none that can be a table.
+ */
 export async function tableOf(workspace: Workspace, path: string): Promise<TableSource> {
   const foreign = foreignName(path);
   await using file = await openFile(workspace, foreign?.file ?? path);

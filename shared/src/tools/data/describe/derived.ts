@@ -8,8 +8,8 @@ const firstWord = "split_part(replace(trim(c), 'T', ' '), ' ', 1)";
 const longest = 40;
 
 /**
- * What is worked out once for each text `c` that several looks need, in two layers: `dated` (looks like a date) and `number` (looks like one), then `day` (the date
- * it stands for).
+ * What is worked out once for each text `c` that several looks need, in two layers: `dated` (looks
+ * like a date) and `number` (looks like one), then `day` (the date it stands for).
  */
 export const derivedOfText: readonly Readonly<Record<string, string>>[] = [
   {

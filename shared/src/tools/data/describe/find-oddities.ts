@@ -13,7 +13,10 @@ const mostlyDifferent = 0.9;
 const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
 const oddities = [impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
 
-/** What is odd in a table, a sentence each: by rows, then column by column. One pass over the data, and one more for rows that are there twice. */
+/**
+ * What is odd in a table, a sentence each: by rows, then column by column. One pass over the data,
+ * and one more for rows that are there twice.
+ */
 export async function findOddities(
   query: (sql: string) => Promise<QueryResult>,
   table: string,

@@ -7,7 +7,10 @@ export type ColumnProfile = {
   readonly quartiles: readonly [low: number, high: number] | undefined;
 };
 
-/** The counts a column's oddities are told from: SQL over the column as `c`, and over the value of the row before as `before`. */
+/**
+ * The counts a column's oddities are told from: SQL over the column as `c`, and over the value of
+ * the row before as `before`.
+ */
 export type Looks = Readonly<Record<string, string>>;
 
 /** What the counts of a column came to, by the same names. */
@@ -17,7 +20,10 @@ export type Seen = (name: string) => number;
 export type Oddity = {
   /** The counts it needs; undefined where it cannot be. */
   readonly looks: (column: ColumnProfile) => Looks | undefined;
-  /** The sentence for what was seen, without the column's name; undefined when there is nothing odd. `example` is a text that a look `…Example` found. */
+  /**
+   * The sentence for what was seen, without the column's name; undefined when there is nothing odd.
+   * `example` is a text that a look `…Example` found.
+   */
   readonly say: (seen: Seen, example: (name: string) => string, column: ColumnProfile) => string | undefined;
 };
 

@@ -1,4 +1,7 @@
-/** A file that DuckDB does not read itself, and the sheet or table in it, as a statement or a path names them: `book.xlsx/Sheet 2`. */
+/**
+ * A file that DuckDB does not read itself, and the sheet or table in it, as a statement or a path
+ * names them: `book.xlsx/Sheet 2`.
+ */
 export type ForeignName = {
   readonly name: string;
   readonly file: string;
@@ -17,7 +20,10 @@ export function foreignName(name: string): ForeignName | undefined {
   return { name, file, part, kind: workbook === undefined ? "sqlite" : "workbook" };
 }
 
-/** Every such name between quotes in a statement, once. A text that only looks like one is among them. */
+/**
+ * Every such name between quotes in a statement, once. A text that only looks like one is among
+ * them.
+ */
 export function foreignNames(sql: string): readonly ForeignName[] {
   const names = [...sql.matchAll(quoted)].map(([, single, double]) =>
     single === undefined ? (double ?? "").replaceAll('""', '"') : single.replaceAll("''", "'"),

@@ -31,7 +31,9 @@ export function textCounter(name: string): (row: readonly ForeignValue[]) => voi
   };
 }
 
-/** Names that are there and differ, ignoring case: `column_2` for none, `name_2` for a second one. */
+/**
+ * Names that are there and differ, ignoring case: `column_2` for none, `name_2` for a second one.
+ */
 export function columnNames(given: readonly string[]): string[] {
   const used = new Set<string>();
   return given.map((text, index) => {

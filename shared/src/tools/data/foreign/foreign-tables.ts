@@ -13,8 +13,8 @@ const everything = "*";
 /** The workbooks and SQLite files that statements name, as tables of a database. */
 export interface ForeignTables {
   /**
-   * Makes a table of each sheet and SQLite table a statement names that is new or has changed since. Throws with a sentence for the model; `goOn` ends it by
-   * throwing.
+   * Makes a table of each sheet and SQLite table a statement names that is new or has changed
+   * since. Throws with a sentence for the model; `goOn` ends it by throwing.
    */
   load(sql: string, goOn: () => void): Promise<void>;
 }

@@ -11,7 +11,10 @@ export async function isSqlite(path: string): Promise<boolean> {
   return (await Bun.file(path).slice(0, 15).text()) === "SQLite format 3";
 }
 
-/** The names of its tables. Its views are left out: what one computes may never end, and nothing could interrupt it. */
+/**
+ * The names of its tables. Its views are left out: what one computes may never end, and nothing
+ * could interrupt it.
+ */
 export function sqliteTables(path: string): string[] {
   using database = open(path);
   const sql =
@@ -22,7 +25,10 @@ export function sqliteTables(path: string): string[] {
     .map(({ name }) => name);
 }
 
-/** One of them, whole. Columns of texts that are all dates come as dates. `goOn` is asked every thousand rows and ends the reading by throwing. */
+/**
+ * One of them, whole. Columns of texts that are all dates come as dates. `goOn` is asked every
+ * thousand rows and ends the reading by throwing.
+ */
 export function readSqliteTable(path: string, table: string, goOn: () => void): ForeignTable {
   using database = open(path);
   using statement = database.prepare<Record<string, ForeignValue>, []>(

@@ -15,8 +15,9 @@ export async function sheetNames(content: Uint8Array): Promise<string[]> {
 }
 
 /**
- * A sheet as a table: empty rows are left out, and so are titles above it; the first row gives the names when it holds nothing but texts. Cells have the values that were last computed.
- * `goOn` is asked every thousand rows and ends the reading by throwing.
+ * A sheet as a table: empty rows are left out, and so are titles above it; the first row gives the
+ * names when it holds nothing but texts. Cells have the values that were last computed. `goOn` is
+ * asked every thousand rows and ends the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
   const rows: ForeignValue[][] = [];

@@ -1,6 +1,9 @@
 import { deviation, distance, mean, quantile, thinned } from "./statistics.ts";
 
-/** Heaps of points: their centres, the places in none, and how well they are parted (mean silhouette, 0 to 1). */
+/**
+ * Heaps of points: their centres, the places in none, and how well they are parted (mean
+ * silhouette, 0 to 1).
+ */
 export type Clusters = {
   readonly centres: readonly (readonly [x: number, y: number])[];
   readonly noise: readonly number[];
@@ -15,8 +18,9 @@ const mostNoise = 0.1;
 const parted = 0.6;
 
 /**
- * The heaps that pairs of values fall into (DBSCAN over robust units): undefined unless there are two to six, each a tenth of all points at least, with hardly any
- * point in none, and well parted by their silhouette. Of many points it looks at two hundred, evenly taken.
+ * The heaps that pairs of values fall into (DBSCAN over robust units): undefined unless there are
+ * two to six, each a tenth of all points at least, with hardly any point in none, and well parted
+ * by their silhouette. Of many points it looks at two hundred, evenly taken.
  */
 export function clusters(xs: readonly number[], ys: readonly number[]): Clusters | undefined {
   const places = thinned(xs, mostPoints).map(({ at }) => at);
@@ -62,7 +66,10 @@ function silhouetteOf(
   return (outside - inside) / Math.max(inside, outside, Number.MIN_VALUE);
 }
 
-/** For each point the number of its cluster from 0, or -1 for noise. A core point has at least `fewest` points, itself among them, within `radius`. */
+/**
+ * For each point the number of its cluster from 0, or -1 for noise. A core point has at least
+ * `fewest` points, itself among them, within `radius`.
+ */
 export function dbscan(points: readonly (readonly number[])[], radius: number, fewest = 4): number[] {
   const labels: (number | undefined)[] = points.map(() => undefined);
   const around = (at: number) =>

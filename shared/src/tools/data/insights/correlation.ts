@@ -11,8 +11,8 @@ const significant = 0.01;
 const clearlyMore = 0.1;
 
 /**
- * Which correlations hold: at least 0.5, not by chance, and the linear one neither made by a single pair nor against the ranks. The one of ranks only
- * where the linear one says clearly less.
+ * Which correlations hold: at least 0.5, not by chance, and the linear one neither made by a single
+ * pair nor against the ranks. The one of ranks only where the linear one says clearly less.
  */
 export function correlation(xs: readonly number[], ys: readonly number[]): Correlation {
   const [linear, ranked] = [pearson(xs, ys) ?? 0, spearman(xs, ys) ?? 0];

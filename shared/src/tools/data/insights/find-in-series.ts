@@ -90,7 +90,10 @@ const outlierTests = {
 const majorityShare = 0.5;
 const fewestParts = 3;
 
-/** The one part that makes up more than half of a whole of at least three parts, none negative; undefined when none does. */
+/**
+ * The one part that makes up more than half of a whole of at least three parts, none negative;
+ * undefined when none does.
+ */
 export function majority(values: readonly number[]): { readonly at: number; readonly share: number } | undefined {
   const whole = values.reduce((sum, value) => sum + value, 0);
   if (values.length < fewestParts || whole <= 0 || values.some((value) => value < 0)) return undefined;

@@ -1,4 +1,7 @@
-/** Numbers with the labels of their places. `ordered`: the places follow each other, as in time. `adds`: their sum means something. */
+/**
+ * Numbers with the labels of their places. `ordered`: the places follow each other, as in time.
+ * `adds`: their sum means something.
+ */
 export type Series = {
   readonly name: string;
   readonly labels: readonly string[];
@@ -7,7 +10,10 @@ export type Series = {
   readonly adds: boolean;
 };
 
-/** What was found in which series. `at` are the labels it is about; the figures are what its sentence and its marks are made of. */
+/**
+ * What was found in which series. `at` are the labels it is about; the figures are what its
+ * sentence and its marks are made of.
+ */
 export type Finding = {
   readonly type: string;
   readonly series: string;
@@ -27,7 +33,10 @@ export function labelsAt(series: Pick<Series, "labels">, places: readonly number
 const notAdded =
   /\b(?:avg|average|mean|median|rate|ratio|share|percent(?:age)?|pct|index|score|price|temperature|temp|age|balance|growth|height|weight|width|length|speed|latency|level)\b|%|°|平均|均价|单价|比率|比例|占比|率|指数|温度|评分|年龄|余额|身高|体重|速度/i;
 
-/** Whether the values of a column of this name may be summed, as far as its name tells: averages, rates and prices may not. */
+/**
+ * Whether the values of a column of this name may be summed, as far as its name tells: averages,
+ * rates and prices may not.
+ */
 export function addsUp(name: string): boolean {
   return !notAdded.test(name.replaceAll("_", " "));
 }

@@ -10,8 +10,9 @@ const moreOfFew = 12;
 const roundingError = 1e-9;
 
 /**
- * The places of values far from the median, measured by the median absolute deviation (3.5 of them and more, the fewer the values are). Where most values are the
- * same, only one that alone is another is far from them.
+ * The places of values far from the median, measured by the median absolute deviation (3.5 of them
+ * and more, the fewer the values are). Where most values are the same, only one that alone is
+ * another is far from them.
  */
 export function abnormal(values: readonly number[]): number[] {
   if (values.length < fewestForMedian) return [];
@@ -27,7 +28,10 @@ export function abnormal(values: readonly number[]): number[] {
 const fewestForFences = 8;
 const fenceReach = 3;
 
-/** The places of values beyond Tukey's outer fences, three times the interquartile range outside the quartiles. */
+/**
+ * The places of values beyond Tukey's outer fences, three times the interquartile range outside the
+ * quartiles.
+ */
 export function statisticsAbnormal(values: readonly number[]): number[] {
   if (values.length < fewestForFences) return [];
   const [low, high] = [quantile(values, 0.25), quantile(values, 0.75)];
@@ -43,12 +47,17 @@ const neighbours = 5;
 const fewestForNeighbours = 12;
 const outlying = 5;
 const mostLocalShare = 0.1;
-/** Distances below so many of the usual gap between different values count as equal, so that repeated values do not make every other one an outlier. */
+/**
+ * Distances below so many of the usual gap between different values count as equal, so that
+ * repeated values do not make every other one an outlier.
+ */
 const grain = 2;
 
 /**
- * The places of values between others in much thinner surroundings than their five nearest neighbours (local outlier factor above 5), such as one between two
- * heaps. None when they are more than a tenth of all. What lies beyond all others is left to the tests that look from the middle: every tail is thin.
+ * The places of values between others in much thinner surroundings than their five nearest
+ * neighbours (local outlier factor above 5), such as one between two heaps. None when they are more
+ * than a tenth of all. What lies beyond all others is left to the tests that look from the middle:
+ * every tail is thin.
  */
 export function localOutliers(values: readonly number[]): number[] {
   if (values.length < fewestForNeighbours) return [];
@@ -91,8 +100,9 @@ const gap = 2;
 const widerOfFew = 8;
 
 /**
- * How clearly suspects stand apart from the other values, 0 to 1: 0.5 when the nearest of them is twice as far from the median as the furthest of the rest.
- * 0 when it is nearer than that, or when they are more than a tenth of all: a long tail and chance have far values too, but no gap.
+ * How clearly suspects stand apart from the other values, 0 to 1: 0.5 when the nearest of them is
+ * twice as far from the median as the furthest of the rest. 0 when it is nearer than that, or when
+ * they are more than a tenth of all: a long tail and chance have far values too, but no gap.
  */
 export function isOutlier(values: readonly number[], suspects: readonly number[]): number {
   if (suspects.length === 0 || suspects.length > Math.max(1, values.length * mostShare)) return 0;
@@ -110,8 +120,8 @@ export function isOutlier(values: readonly number[], suspects: readonly number[]
 const wide = 10;
 
 /**
- * Values as outliers are looked for in them: as logarithms when all are positive and of different orders of magnitude, so that growth makes none, and, in order,
- * without their trend.
+ * Values as outliers are looked for in them: as logarithms when all are positive and of different
+ * orders of magnitude, so that growth makes none, and, in order, without their trend.
  */
 export function flattened(values: readonly number[], ordered: boolean): number[] {
   const least = values.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);

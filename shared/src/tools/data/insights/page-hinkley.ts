@@ -1,20 +1,27 @@
 import { deviation, mean, median, quantile, ranks, robustDeviation, twoSided } from "./statistics.ts";
 import { trend } from "./trend.ts";
 
-/** Where a level changed, the mean before and from then on, and the difference in deviations of the values around their level. */
+/**
+ * Where a level changed, the mean before and from then on, and the difference in deviations of the
+ * values around their level.
+ */
 export type Shift = { readonly at: number; readonly before: number; readonly after: number; readonly size: number };
 
 const fewest = 12;
 const fewestASide = 5;
-/** All in deviations: the drift that is let pass, the sum of surprise that is a change, and the smallest change worth telling. */
+/**
+ * All in deviations: the drift that is let pass, the sum of surprise that is a change, and the
+ * smallest change worth telling.
+ */
 const tolerated = 0.25;
 const alarm = 4;
 const smallest = 2;
 const significant = 0.001;
 
 /**
- * Where the level of a series shifts for good (Page-Hinkley test both ways, wild values cut off first): undefined when it does not, when the two sides could be
- * one by a rank test, and when a side moves by itself, since a climb leaves every level behind.
+ * Where the level of a series shifts for good (Page-Hinkley test both ways, wild values cut off
+ * first): undefined when it does not, when the two sides could be one by a rank test, and when a
+ * side moves by itself, since a climb leaves every level behind.
  */
 export function pageHinkley(values: readonly number[]): Shift | undefined {
   if (values.length < fewest) return undefined;

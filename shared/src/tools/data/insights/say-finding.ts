@@ -7,7 +7,10 @@ type Say = (finding: Finding, number: (name: string) => string, at: string) => s
 
 /** Smaller than this a probability says only that it is small. */
 const smallestProbability = 0.001;
-/** Two series that move together only as a whole, not from step to step, may share no more than a direction. */
+/**
+ * Two series that move together only as a whole, not from step to step, may share no more than a
+ * direction.
+ */
 const together = 0.3;
 
 function probability(p = 0): string {

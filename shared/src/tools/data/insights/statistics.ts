@@ -22,7 +22,10 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** A standard deviation that a few wild values do not move: the median distance from the median, scaled for a normal distribution. */
+/**
+ * A standard deviation that a few wild values do not move: the median distance from the median,
+ * scaled for a normal distribution.
+ */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);
   return 1.4826 * median(values.map((value) => Math.abs(value - middle)));
@@ -55,7 +58,9 @@ export function thinned(values: readonly number[], most: number): { readonly at:
   });
 }
 
-/** The linear correlation of two series of equal length, -1 to 1; undefined when one does not vary. */
+/**
+ * The linear correlation of two series of equal length, -1 to 1; undefined when one does not vary.
+ */
 export function pearson(xs: readonly number[], ys: readonly number[]): number | undefined {
   const spread = deviation(xs) * deviation(ys);
   if (!(spread > 0)) return undefined;
@@ -64,12 +69,18 @@ export function pearson(xs: readonly number[], ys: readonly number[]): number | 
   return Math.max(-1, Math.min(1, shared / spread));
 }
 
-/** The correlation of the ranks of two series, which sees any monotonic relation; undefined when one does not vary. */
+/**
+ * The correlation of the ranks of two series, which sees any monotonic relation; undefined when one
+ * does not vary.
+ */
 export function spearman(xs: readonly number[], ys: readonly number[]): number | undefined {
   return pearson(ranks(xs), ranks(ys));
 }
 
-/** The share of a normal distribution at least this many deviations from its middle, either way (Abramowitz and Stegun 7.1.26). */
+/**
+ * The share of a normal distribution at least this many deviations from its middle, either way
+ * (Abramowitz and Stegun 7.1.26).
+ */
 export function twoSided(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   const t = 1 / (1 + 0.3275911 * x);
@@ -77,7 +88,10 @@ export function twoSided(z: number): number {
   return series * Math.exp(-x * x);
 }
 
-/** How likely a correlation at least this strong is between `points` unrelated pairs (Fisher's transformation); 1 for too few to tell. */
+/**
+ * How likely a correlation at least this strong is between `points` unrelated pairs (Fisher's
+ * transformation); 1 for too few to tell.
+ */
 export function chanceOfCorrelation(coefficient: number, points: number): number {
   if (points < 4) return 1;
   const bounded = Math.min(Math.abs(coefficient), 1 - 1e-12);

@@ -1,8 +1,9 @@
 import { median, thinned, twoSided } from "./statistics.ts";
 
 /**
- * A monotonic movement: the median change a step, the value that line has at the first place, how much of the order of the values it explains
- * (Kendall's tau, -1 to 1), and how likely so much order is by chance.
+ * A monotonic movement: the median change a step, the value that line has at the first place, how
+ * much of the order of the values it explains (Kendall's tau, -1 to 1), and how likely so much
+ * order is by chance.
  */
 export type Trend = { readonly slope: number; readonly start: number; readonly tau: number; readonly p: number };
 
@@ -14,7 +15,10 @@ const significantOfMany = 0.01;
 const weakest = 0.5;
 const mostPoints = 400;
 
-/** Whether a series rises or falls on the whole (Mann-Kendall test with ties, Sen's slope); undefined when it may be chance or is slight. */
+/**
+ * Whether a series rises or falls on the whole (Mann-Kendall test with ties, Sen's slope);
+ * undefined when it may be chance or is slight.
+ */
 export function trend(values: readonly number[]): Trend | undefined {
   const n = Math.min(values.length, mostPoints);
   if (n < fewest) return undefined;

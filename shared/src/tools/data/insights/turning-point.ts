@@ -1,7 +1,9 @@
 import { thinned } from "./statistics.ts";
 import { trend } from "./trend.ts";
 
-/** Where a series turns, the value there, and how much better two lines fit than one (1: perfectly). */
+/**
+ * Where a series turns, the value there, and how much better two lines fit than one (1: perfectly).
+ */
 export type TurningPoint = { readonly at: number; readonly value: number; readonly gain: number };
 
 const nearest = 4;
@@ -9,8 +11,8 @@ const better = 0.5;
 const mostPoints = 200;
 
 /**
- * The place at which a series turns from rising to falling or back: where two lines leave at most half the error of one, and each side is a trend by itself;
- * undefined when it does not turn.
+ * The place at which a series turns from rising to falling or back: where two lines leave at most
+ * half the error of one, and each side is a trend by itself; undefined when it does not turn.
  */
 export function turningPoint(values: readonly number[]): TurningPoint | undefined {
   const points = thinned(values, mostPoints);

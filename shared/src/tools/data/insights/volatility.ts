@@ -1,6 +1,9 @@
 import { mean, median } from "./statistics.ts";
 
-/** The typical level, and how far a typical step goes beside the drift: as an amount and as a share of the level. */
+/**
+ * The typical level, and how far a typical step goes beside the drift: as an amount and as a share
+ * of the level.
+ */
 export type Volatility = { readonly level: number; readonly step: number; readonly share: number };
 
 const fewest = 8;
@@ -9,8 +12,9 @@ const jumpy = 0.25;
 const fewestTurns = 1 / 3;
 
 /**
- * Whether a series jumps up and down from step to step by a quarter of its level and more, in its typical (median) step, so that one outlier makes none;
- * undefined otherwise, and where there is no level to compare with because values of both signs occur.
+ * Whether a series jumps up and down from step to step by a quarter of its level and more, in its
+ * typical (median) step, so that one outlier makes none; undefined otherwise, and where there is no
+ * level to compare with because values of both signs occur.
  */
 export function volatility(values: readonly number[]): Volatility | undefined {
   if (values.length < fewest || !(values.every((value) => value >= 0) || values.every((value) => value <= 0)))

@@ -6,11 +6,17 @@ declare const window: PageWindow;
 export type Near = {
   /** Whether an animation that never ends may keep it moving. */
   readonly moves: boolean;
-  /** Where it is in the browser's window; undefined inside a frame, which does not know, and without a size. */
+  /**
+   * Where it is in the browser's window; undefined inside a frame, which does not know, and without
+   * a size.
+   */
   readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | undefined;
 };
 
-/** Runs in the page, on an element: scrolls to it where it is not in view, and answers where it is now. */
+/**
+ * Runs in the page, on an element: scrolls to it where it is not in view, and answers where it is
+ * now.
+ */
 export function bringNear(element: PageElement): Near {
   element.scrollIntoViewIfNeeded?.();
   const { left, top, width, height } = element.getBoundingClientRect();

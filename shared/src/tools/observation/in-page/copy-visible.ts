@@ -18,8 +18,8 @@ declare const document: { readonly documentElement: Element; readonly body: Elem
 export type VisibleCopy = { readonly html: string; readonly text: string };
 
 /**
- * Runs in the page: copies the document without scripts, comments, elements that are not visible, and texts that are among `unseen`. Changes
- * nothing in the page.
+ * Runs in the page: copies the document without scripts, comments, elements that are not visible,
+ * and texts that are among `unseen`. Changes nothing in the page.
  */
 export function copyVisible(unseen: readonly string[]): VisibleCopy {
   const hidden = new Set(unseen);

@@ -47,7 +47,10 @@ export function describeElement(element: PageElement): ElementSelf {
   };
 }
 
-/** Runs in the page, on an element: what lies over its middle, as a tag with its text; "" when nothing does. */
+/**
+ * Runs in the page, on an element: what lies over its middle, as a tag with its text; "" when
+ * nothing does.
+ */
 export function describeCover(element: PageElement): string {
   const { left, top, width, height } = element.getBoundingClientRect();
   const over = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2);

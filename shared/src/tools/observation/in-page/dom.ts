@@ -1,4 +1,7 @@
-/** The parts of the DOM that our scripts in pages use. The types of the whole DOM would make every browser global known to server code. */
+/**
+ * The parts of the DOM that our scripts in pages use. The types of the whole DOM would make every
+ * browser global known to server code.
+ */
 export type PageRect = {
   readonly left: number;
   readonly top: number;

@@ -3,7 +3,10 @@ import type { ElementList } from "./element-list.ts";
 
 declare const window: PageWindow;
 
-/** Runs in the page, on a list: of some elements those whose middle is scrolled, or cut, out of the box that holds them. */
+/**
+ * Runs in the page, on a list: of some elements those whose middle is scrolled, or cut, out of the
+ * box that holds them.
+ */
 export function findClipped(list: ElementList, numbers: readonly number[]): number[] {
   const isClipped = (element: PageElement) => {
     const own = element.getBoundingClientRect();

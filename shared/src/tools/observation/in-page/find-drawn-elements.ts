@@ -4,7 +4,10 @@ import type { ElementList } from "./element-list.ts";
 declare const document: PageDocument;
 declare const window: PageWindow;
 
-/** Something drawn that says nothing: what it is by its tag and class, its colour, and where its middle is in the window. */
+/**
+ * Something drawn that says nothing: what it is by its tag and class, its colour, and where its
+ * middle is in the window.
+ */
 export type DrawnElement = {
   readonly number: number;
   readonly what: string;
@@ -19,8 +22,9 @@ export type DrawnElement = {
 };
 
 /**
- * Runs in the page, on a list: what a person sees in the window and an outline of texts and roles lacks: icons, handles, shapes, coloured boxes, words
- * of a text that are made to be clicked, words in a drawing. The first `most` of them.
+ * Runs in the page, on a list: what a person sees in the window and an outline of texts and roles
+ * lacks: icons, handles, shapes, coloured boxes, words of a text that are made to be clicked, words
+ * in a drawing. The first `most` of them.
  */
 export function findDrawnElements(list: ElementList, most: number): DrawnElement[] {
   const found: DrawnElement[] = [];

@@ -12,7 +12,10 @@ export type FieldFacts = {
   readonly value: string;
 };
 
-/** Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded. `formats` is how fields of some types are written. */
+/**
+ * Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded.
+ * `formats` is how fields of some types are written.
+ */
 export function findFields(formats: Readonly<Record<string, string>>): FieldFacts[] {
   const wanted = "input,textarea,[aria-readonly=true],[role=textbox],[role=searchbox],[aria-valuenow],progress,meter";
   const found: FieldFacts[] = [];

@@ -23,8 +23,9 @@ export type NearElement = {
 };
 
 /**
- * Runs in the page, on a list: the elements that can be acted on, headings, and the innermost elements with text, in the window or with the text
- * that is looked for. Cheap on pages of any size.
+ * Runs in the page, on a list: the elements that can be acted on, headings, and the innermost
+ * elements with text, in the window or with the text that is looked for. Cheap on pages of any
+ * size.
  */
 export function findNearElements(list: ElementList, { text, most }: NearQuery): NearElement[] {
   const wanted = text?.toLowerCase();

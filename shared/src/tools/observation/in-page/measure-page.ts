@@ -3,7 +3,10 @@ import type { PageDocument, PageElement, PageWindow } from "./dom.ts";
 declare const document: PageDocument;
 declare const window: PageWindow;
 
-/** The size of a document and where its window stands in it, in CSS pixels. `origin` tells it from every other document of its frame. */
+/**
+ * The size of a document and where its window stands in it, in CSS pixels. `origin` tells it from
+ * every other document of its frame.
+ */
 export type PageMeasure = {
   readonly origin: number;
   readonly elements: number;

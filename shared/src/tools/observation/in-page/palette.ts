@@ -10,7 +10,9 @@ declare const OffscreenCanvas: new (
   };
 };
 
-/** A colour in red, green and blue from 0 to 255, and how much of what is behind it covers, up to 1. */
+/**
+ * A colour in red, green and blue from 0 to 255, and how much of what is behind it covers, up to 1.
+ */
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
 
 /** Reads the colours of a page's styles. Lives in the page, for one look. */

@@ -2,7 +2,9 @@ import type { PageElement } from "./dom.ts";
 
 declare const KeyboardEvent: new (kind: string, options: { readonly key: string; readonly bubbles: boolean }) => object;
 
-/** Runs in the page, on a field that was written into: lets go a key, and answers the text in it. */
+/**
+ * Runs in the page, on a field that was written into: lets go a key, and answers the text in it.
+ */
 export function endTyping(element: PageElement): string {
   const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
   element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));

@@ -9,7 +9,10 @@ export type ScrollOrder = { readonly amount: number | undefined; readonly sign: 
 /** How far it went, and what is out of view now, in pixels. */
 export type ScrollResult = { readonly moved: number; readonly above: number; readonly below: number };
 
-/** Runs in the page: scrolls the page, or where that has nothing to scroll the part in the window's middle that has. */
+/**
+ * Runs in the page: scrolls the page, or where that has nothing to scroll the part in the window's
+ * middle that has.
+ */
 export function scrollWindow({ amount, sign }: ScrollOrder): ScrollResult {
   const root: PageElement = document.scrollingElement ?? document.documentElement;
   const scrolls = (element: PageElement) =>

@@ -16,7 +16,10 @@ type Surroundings = {
 /** Tells which texts a person could see. Lives in the page, for one look. */
 export type Visibility = { sees(element: PageElement): boolean };
 
-/** Runs in the page, on a palette: an eye for its texts. They are unseen when transparent, tiny, clipped away, outside the page, or of the colour they stand on. */
+/**
+ * Runs in the page, on a palette: an eye for its texts. They are unseen when transparent, tiny,
+ * clipped away, outside the page, or of the colour they stand on.
+ */
 export function openVisibility({ read, over }: Palette): Visibility {
   const clippedAway = (style: PageStyle, element: PageElement) => {
     if (/rect\((?:[01](?:px)?,? ?){4}\)/.test(style.clip)) return true;

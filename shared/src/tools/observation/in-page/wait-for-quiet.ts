@@ -6,7 +6,9 @@ declare const MutationObserver: PageObserver;
 /** How long nothing may change, and how long that is waited for, in milliseconds. */
 export type QuietPage = { readonly quietMs: number; readonly mostMs: number };
 
-/** Runs in the page: resolves once nothing in it has changed for a while, or when it never stops. */
+/**
+ * Runs in the page: resolves once nothing in it has changed for a while, or when it never stops.
+ */
 export function waitForQuiet({ quietMs, mostMs }: QuietPage): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

@@ -15,7 +15,10 @@ export type ChangeWatch = {
   stop(): string[];
 };
 
-/** What came of a watch: whether anything changed, whether something was copied or cut, and what alerts, states and fields that are wrong say now. */
+/**
+ * What came of a watch: whether anything changed, whether something was copied or cut, and what
+ * alerts, states and fields that are wrong say now.
+ */
 export type Changes = { readonly changed: boolean; readonly copied: boolean; readonly said: readonly string[] };
 
 /** Runs in the page: begins to watch it. */
@@ -79,7 +82,9 @@ export function watchChanges(): ChangeWatch {
   return watch;
 }
 
-/** Runs in the page: what has changed since, or does within so many milliseconds. Ends the watch. */
+/**
+ * Runs in the page: what has changed since, or does within so many milliseconds. Ends the watch.
+ */
 export function endWatch(watch: ChangeWatch, withinMs: number): Promise<Changes> {
   return new Promise((resolve) => {
     const end = () => {

@@ -4,7 +4,10 @@ import type { Egress } from "../../../machine/egress/egress.ts";
 import { decodeText } from "../../page/decode.ts";
 import { userAgent } from "../../page/robots.ts";
 
-/** A request to a search engine: `query` goes encoded into the address, `json` as the body of a POST. */
+/**
+ * A request to a search engine: `query` goes encoded into the address, `json` as the body of a
+ * POST.
+ */
 export type EngineRequest = {
   readonly url: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -16,7 +19,10 @@ export type EngineRequest = {
 const timeoutMs = 8_000;
 const maxBytes = 4_000_000;
 
-/** The text an engine answers with, within 8 s. Rejects as `Egress.fetch` does, and with `unavailable` or `rate_limited` for its refusals. */
+/**
+ * The text an engine answers with, within 8 s. Rejects as `Egress.fetch` does, and with
+ * `unavailable` or `rate_limited` for its refusals.
+ */
 export async function askForText(
   egress: Egress,
   { url, query, json, headers, signal }: EngineRequest,

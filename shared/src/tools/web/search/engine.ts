@@ -12,11 +12,17 @@ export type Hit = { readonly title: string; readonly url: string; readonly descr
 /** Somewhere that can be asked for pages. */
 export interface SearchEngine {
   readonly name: EngineName;
-  /** The hits in the engine's order, as many as it cares to give. Rejects with an `AppError` that says what went wrong. */
+  /**
+   * The hits in the engine's order, as many as it cares to give. Rejects with an `AppError` that
+   * says what went wrong.
+   */
   search(query: SearchQuery, signal: AbortSignal): Promise<readonly Hit[]>;
 }
 
-/** The engines by name, in the order they are asked unless configured otherwise: those with a key or address of one's own first. */
+/**
+ * The engines by name, in the order they are asked unless configured otherwise: those with a key or
+ * address of one's own first.
+ */
 export const engineNames = [
   "searxng",
   "brave",

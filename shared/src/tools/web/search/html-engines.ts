@@ -19,7 +19,10 @@ type PageEngine = {
   readonly name: EngineName;
   readonly url: string;
   query(query: SearchQuery): Readonly<Record<string, string>>;
-  /** The hits among the page's elements; those without a usable address are left out by whoever calls. */
+  /**
+   * The hits among the page's elements; those without a usable address are left out by whoever
+   * calls.
+   */
   hits(document: PageElement): (Hit | undefined)[];
   /** What only a page that asks for proof of being human has. */
   readonly challenge: RegExp;

@@ -1,6 +1,9 @@
 const tracking = /^(?:utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|srsltid|ref_src)$/i;
 
-/** A form of an address that is the same for addresses of the same page; undefined for what is no web address. */
+/**
+ * A form of an address that is the same for addresses of the same page; undefined for what is no
+ * web address.
+ */
 export function normalisedUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;

@@ -7,7 +7,10 @@ import { brave, exa, googleCse, searxng, serper, tavily } from "./json-engines.t
 type Access = { readonly api_key?: string | undefined; readonly url?: string | undefined };
 type OpenedPage = { readonly url?: string | undefined };
 
-/** How the engines are reached: those with a key only when it is here, SearXNG only with its address. */
+/**
+ * How the engines are reached: those with a key only when it is here, SearXNG only with its
+ * address.
+ */
 export type EngineSettings = {
   readonly engine?: EngineName | undefined;
   readonly fallback_engines: readonly EngineName[];
@@ -27,8 +30,8 @@ export type EngineSettings = {
 export type EgressSettings = EgressPolicy & { readonly proxy?: string | undefined };
 
 /**
- * The engines that can be asked, in order: the configured one, its fallbacks, then the rest. An address that somebody configured for an engine
- * is reached wherever it is, by that engine alone.
+ * The engines that can be asked, in order: the configured one, its fallbacks, then the rest. An
+ * address that somebody configured for an engine is reached wherever it is, by that engine alone.
  */
 export function openEngines(settings: EngineSettings, egress: EgressSettings): readonly SearchEngine[] {
   const order = new Set([settings.engine ?? [], settings.fallback_engines, engineNames].flat());

@@ -14,8 +14,9 @@ export type SearchOutcome = { readonly found: readonly Found[]; readonly failure
 const allMs = 25_000;
 
 /**
- * Asks one engine after the other until `count` different pages are found, none is left, or 25 s are over. An engine that fails costs its own
- * deadline and nothing else. Rejects only with the signal's reason.
+ * Asks one engine after the other until `count` different pages are found, none is left, or 25 s
+ * are over. An engine that fails costs its own deadline and nothing else. Rejects only with the
+ * signal's reason.
  */
 export async function searchAll(
   engines: readonly SearchEngine[],
