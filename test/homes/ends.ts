@@ -29,12 +29,14 @@ export async function endsOf(system: System): Promise<Ends> {
   setGoing(system.path);
   for (const run of await list()) if (run.status === "paused") await resume(system, run);
   const answered = new Set<string>();
+  let all: Wire[] = [];
+  const open = () => all.filter(({ status }) => !over.includes(status));
   const runs = await eventually(
-    "every run has ended",
+    () => `every run has ended: ${JSON.stringify(open())}`,
     async () => {
-      const all = await list();
-      for (const run of all) if (!over.includes(run.status)) await goOn(system, run, answered);
-      return all.every(({ status }) => over.includes(status)) && all;
+      all = await list();
+      for (const run of open()) await goOn(system, run, answered);
+      return open().length === 0 && all;
     },
     60_000,
   );

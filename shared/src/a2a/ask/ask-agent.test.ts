@@ -284,8 +284,8 @@ test("an agent that asks twice in one task gets both answers, each to its own qu
       { question: "Which month?", answer: [{ text: "May" }] },
     ],
   });
-  const receiveMessages = helper.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
-  expect(receiveMessages?.map(({ content }) => content)).toEqual([
+  const heard = helper.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
+  expect(heard?.map(({ content }) => content)).toEqual([
     expect.stringContaining("2026"),
     expect.stringContaining("May"),
   ]);

@@ -7,6 +7,7 @@ import { openWeb } from "../../core/taken-in.ts";
 import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tool.ts";
 import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
 import { addressesNamedIn } from "../../tools/risk/named-hosts.ts";
+import type { AskRequest } from "../ask/ask.ts";
 import { askAgent } from "../ask/ask-agent.ts";
 import type { Peers } from "../ask/peers.ts";
 import type { Directory } from "./directory.ts";
@@ -18,7 +19,7 @@ const name = "delegate";
  */
 const share = 0.5;
 const deadlineMs = 24 * 60 * 60 * 1000;
-const meetMs = 20_000;
+const resolveMs = 20_000;
 
 /**
  * The tool by which an agent has another one do a part of its task. Its files go along, those the
@@ -55,10 +56,10 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
       if (agent === undefined) return failure(`There is no agent ${wanted}.`);
       const sent = await attached(files, context);
       if (!Array.isArray(sent)) return sent;
-      const loan = context.subBudget(share);
+      const subBudget = context.subBudget(share);
       const parts: Part[] = [{ type: "text", text: task }, ...sent];
-      const { budget } = loan;
-      const request = {
+      const { budget } = subBudget;
+      const request: AskRequest = {
         agent,
         parts,
         budget,
@@ -68,11 +69,11 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
         given: addressesNamedIn(task),
         takenIn: context.takenIn,
         deadlineMs,
-        meetMs,
-        heard: context.receiveMessages,
+        resolveMs,
+        receiveMessages: context.receiveMessages,
       };
       const outcome = await askAgent(run, request, peers);
-      loan.release(outcome.usage);
+      subBudget.release(outcome.usage);
       return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
     },
   };
