@@ -76,8 +76,9 @@ export function changedCodeCases(cases: Cases): void {
         expect(events).toEqual([{ type: "run-paused", error: paused.error }]);
         await second.close();
 
+        await cases.open().resume(run.id);
+        expect((await cases.open().get(run.id))?.error).toBeUndefined();
         const third = cases.working(original);
-        await third.resume(run.id);
         const ended = await until(third, run.id, "completed");
         expect(ended.output).toBe("original");
         expect(ended.error).toBeUndefined();

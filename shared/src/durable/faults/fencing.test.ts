@@ -117,13 +117,17 @@ test("a run accepted by a worker that was declared dead meanwhile is not its own
   await engine.close();
 });
 
-for (const ends of ["completes", "fails"])
+for (const ends of ["completes", "fails", "forgets what it did"])
   test(`a run cancelled elsewhere whose body ${ends} before anybody here noticed ends as canceled`, async () => {
     using store = scratch();
     const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000, leaseMs: 3_600_000 });
     const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
+    const { run } = await elsewhere.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+    using db = new Database(store.path);
+    if (ends.startsWith("forgets"))
+      db.run("INSERT INTO journal (run, path, kind, name, state) VALUES (1, '0', 'step', 'before', 'done')");
     engine.work([
       {
         kind: "k",
@@ -135,11 +139,12 @@ for (const ends of ["completes", "fails"])
         },
       },
     ]);
-    const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
     await begun.promise;
     await elsewhere.cancel(run.id);
     goOn.resolve();
-    await until(async () => ["completed", "failed", "canceled"].includes((await elsewhere.get(run.id))?.status ?? ""));
+    await until(async () =>
+      ["completed", "failed", "paused", "canceled"].includes((await elsewhere.get(run.id))?.status ?? ""),
+    );
     const { status, output, error } = (await elsewhere.get(run.id)) ?? {};
     expect([status, output, error]).toEqual(["canceled", undefined, undefined]);
     const events = (await elsewhere.events(run.id)).map(({ event }) => event);
