@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { silentLog } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -24,10 +25,10 @@ function otherWorker(path: string) {
   };
 }
 
-function heartbeat(writer: Writer): Heartbeat {
+function heartbeat(writer: Writer, lease = leaseMs): Heartbeat {
   const clock = new RunClock(machineClock(), silentLog);
   const ignore = () => undefined;
-  return new Heartbeat({ writer, log: silentLog, clock, leaseMs, onDeclaredDead: ignore, onClaimable: ignore });
+  return new Heartbeat({ writer, log: silentLog, clock, leaseMs: lease, onDeclaredDead: ignore, onClaimable: ignore });
 }
 
 test("a worker that is silent for a lease is declared dead, and what it held is handed back", async () => {
@@ -66,6 +67,36 @@ test("a worker that moves just before it is declared dead keeps its place and it
   const own = heartbeat(writer);
   own.start();
   await until(() => declared >= 2);
+  expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a worker that was silent while nobody could write is not declared dead when the storage works again", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  let isFull = false;
+  let looks = 0;
+  const offer = writer.offer.bind(writer);
+  const read = writer.read.bind(writer);
+  writer.offer = (run) =>
+    isFull ? Promise.reject(new AppError("storage_unavailable", "its disk is full")) : offer(run);
+  writer.read = (run) => {
+    looks++;
+    return read(run);
+  };
+  // Not long enough by itself, nor is what follows; both together would be.
+  const lease = 1_000;
+  const own = heartbeat(writer, lease);
+  own.start();
+  await until(() => looks > 0);
+  isFull = true;
+  const since = performance.now();
+  await until(() => performance.now() - since > 0.85 * lease);
+  isFull = false;
+  const before = looks;
+  await until(() => looks >= before + 6);
   expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
   await own.stop();
   await writer.close(1000);
