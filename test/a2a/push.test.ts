@@ -130,6 +130,21 @@ test("a receiver that is down is told in order when it is up again, also by the 
   }
 });
 
+test("a receiver that refuses every second notification for longer than its patience is told all of them", async () => {
+  await using hook = startReceiver();
+  let answers = 0;
+  hook.answer = () => new Response(null, { status: ++answers % 2 === 0 ? 500 : 200 });
+  const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
+  try {
+    const task = await send(agent.url, "work 30", { url: hook.url });
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    const { lastEvent = 0 } = (await agent.engine.get(task.id)) ?? {};
+    expect(hook.received.map(seqOf)).toEqual(Array.from({ length: lastEvent - 1 }, (_, n) => n + 2));
+  } finally {
+    await agent.stop();
+  }
+});
+
 test("a receiver that refuses for good is given up at once, one that fails for too long later, and the task is none the worse", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
