@@ -927,7 +927,7 @@ export const faults: readonly Fault[] = [
     find: "      if (code === backslash) i++;\n      else if",
     becomes: "      if",
     harm: "A message that quotes a program is refused as nested too deep, and one that is too deep is let in.",
-    tests: ["shared/src/http", "test/a2a"],
+    tests: ["shared/src/http", "test/a2a/json-rpc", "test/a2a/edges"],
   },
   {
     id: "file-without-a-token",
@@ -935,7 +935,7 @@ export const faults: readonly Fault[] = [
     find: "    await identify(c.req.raw);\n",
     becomes: "",
     harm: "A server that asks for a token hands out the files of its tasks to whoever has none.",
-    tests: a2a,
+    tests: ["shared/src/a2a/server", "test/a2a/edges", "test/a2a/json-rpc"],
   },
   {
     id: "paused-is-not-listed",
@@ -943,7 +943,7 @@ export const faults: readonly Fault[] = [
     find: `return ["queued", "running", "waiting", "paused"];`,
     becomes: `return ["queued", "running", "waiting"];`,
     harm: "A task that is paused is shown as working, and is missing where the working ones are listed.",
-    tests: a2a,
+    tests: ["test/a2a/json-rpc", "test/a2a/rest"],
   },
   {
     id: "many-parts-stay-inline",
@@ -951,7 +951,7 @@ export const faults: readonly Fault[] = [
     find: "    room -= inline?.size ?? 0;\n",
     becomes: "",
     harm: "A message of many long parts stays whole in the journal, and every view of the task carries all of it.",
-    tests: a2a,
+    tests: ["test/a2a/json-rpc", "test/a2a/edges"],
   },
   {
     id: "notification-sent-on",
@@ -959,7 +959,7 @@ export const faults: readonly Fault[] = [
     find: "maxBytes, maxRedirects: 0 }",
     becomes: "maxBytes }",
     harm: "A notification goes on, with its token, to whatever address the receiver names.",
-    tests: ["test/a2a/push", "test/a2a"],
+    tests: ["test/a2a/push"],
   },
   {
     id: "patience-of-all-refusals",
@@ -975,7 +975,7 @@ export const faults: readonly Fault[] = [
     find: "position.news === before ? failures + 1 : 1;",
     becomes: "failures + 1;",
     harm: "A long task behind a proxy that cuts streams is given up, although each stream brought news.",
-    tests: a2a,
+    tests: ["test/a2a/client"],
   },
   {
     id: "root-before-the-path",
@@ -991,7 +991,7 @@ export const faults: readonly Fault[] = [
     find: "discarded = sum(discarded, event.usage);",
     becomes: "discarded = event.usage ?? discarded;",
     harm: "Of several answers that broke off only the last one counts for the bound of a task.",
-    tests: agent,
+    tests: ["shared/src/agent/model-call", ...agent],
   },
   {
     id: "one-id-for-two-calls",
@@ -1055,7 +1055,7 @@ export const faults: readonly Fault[] = [
     find: "for (let pages = 0; pages < mostPages; pages++) {",
     becomes: "for (;;) {",
     harm: "An agent that lists tasks without end holds its asker for as long as it likes.",
-    tests: [...asking, ...a2a],
+    tests: [...asking, "test/a2a/client"],
   },
   {
     id: "authorized-and-unheard",
@@ -1063,7 +1063,7 @@ export const faults: readonly Fault[] = [
     find: ` && projection.question !== "authorization"`,
     becomes: "",
     harm: "The stream of a task that waits to be authorized ends, and its reader never sees it go on.",
-    tests: a2a,
+    tests: ["test/a2a/streams"],
   },
   {
     id: "cause-told-outside",
@@ -1071,7 +1071,7 @@ export const faults: readonly Fault[] = [
     find: "publicError(error).message",
     becomes: "String(error)",
     harm: "Whoever calls an agent reads the inside of its faults: paths, queries, what a library said.",
-    tests: a2a,
+    tests: ["test/a2a/edges", "test/a2a/json-rpc"],
   },
   {
     id: "asked-before-the-time",
@@ -1079,7 +1079,7 @@ export const faults: readonly Fault[] = [
     find: "Math.max(error.retryAfterMs ?? 0, growing)",
     becomes: "growing",
     harm: "A provider that asked to be left alone for minutes is asked again after seconds, and bans the key.",
-    tests: agent,
+    tests: ["shared/src/agent/model-call"],
   },
   {
     id: "inquiries-uncounted",
@@ -1087,7 +1087,7 @@ export const faults: readonly Fault[] = [
     find: "        add(pending, usageOfAnswers(called), 1);\n",
     becomes: "",
     harm: "A tool that asks the model once a page passes the bound of its task by as many pages as there are.",
-    tests: agent,
+    tests: ["shared/src/agent/model-call", ...agent],
   },
   {
     id: "oldest-words-measured",
@@ -1095,7 +1095,7 @@ export const faults: readonly Fault[] = [
     find: ").toReversed()) {",
     becomes: ")) {",
     harm: "Of a long conversation the words that are kept are others than those that were found to fit.",
-    tests: agent,
+    tests: ["shared/src/agent/think", "shared/src/agent/earlier"],
   },
   {
     id: "asked-after-a-no",
@@ -1103,7 +1103,7 @@ export const faults: readonly Fault[] = [
     find: `call.approval === "ask" && refused === undefined`,
     becomes: `call.approval === "ask"`,
     harm: "Who refused a call is asked about the others of its turn, none of which is made whatever the answer.",
-    tests: agent,
+    tests: ["shared/src/agent/act", ...agent],
   },
   {
     id: "spent-before-the-question",
@@ -1111,7 +1111,7 @@ export const faults: readonly Fault[] = [
     find: "    for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });\n",
     becomes: "",
     harm: "What a tool asked of the model before it asked the person counts for no bound.",
-    tests: agent,
+    tests: ["shared/src/agent/act", ...agent],
   },
   {
     id: "heard-and-said-again",
@@ -1119,7 +1119,7 @@ export const faults: readonly Fault[] = [
     find: `      if (event.type === "message-heard") pending.delete(event.messageId);\n`,
     becomes: "",
     harm: "The next task of a conversation reads every message of the one before twice.",
-    tests: agent,
+    tests: ["shared/src/agent/earlier", ...agent],
   },
   {
     id: "empty-account-ends-it",
