@@ -1,4 +1,8 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { eventually, rawRpc, rpc, textMessage } from "./rpc.ts";
 
@@ -219,6 +223,40 @@ test("ListTasks pages through the caller's tasks, newest first, filtered, withou
   expect((await list({ contextId, includeArtifacts: true })).tasks[0].artifacts).toHaveLength(1);
   expect((await list({ historyLength: 0 })).tasks[0].history).toBeUndefined();
   expect((await rpc(server.url, "ListTasks", { pageToken: "bogus" }, { user })).body.error.code).toBe(-32602);
+});
+
+test("a task is listed under the state that it shows, a paused one too", async () => {
+  const home = await mkdtemp(join(tmpdir(), "a2a-states-"));
+  let agent = await startAgentServer({ home });
+  const begin = async (text: string) =>
+    (await rpc(agent.url, "SendMessage", textMessage(text, {}, { returnImmediately: true }))).body.result.task.id;
+  const states = async (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await rpc(agent.url, "GetTask", { id })).body.result.status.state));
+  try {
+    const paused = await begin("ask ?");
+    await eventually(async () => (await agent.engine.get(paused))?.status === "waiting" || undefined);
+    await agent.stop();
+    // Its journal is now that of other code, for which a run is paused.
+    using db = new Database(join(home, "runs.db"));
+    db.run("UPDATE journal SET name = 'another'");
+    agent = await startAgentServer({ home });
+    const reply = textMessage("yes", { taskId: paused }, { returnImmediately: true });
+    await rpc(agent.url, "SendMessage", reply);
+    await eventually(async () => (await agent.engine.get(paused))?.status === "paused" || undefined);
+    const texts = ["ask ?", "authorize", "wait 60000", "answer x", "fail task_failed", "fail rejected"];
+    const ids = [paused, ...(await Promise.all(texts.map(begin)))];
+    const shown = ["WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "WORKING", "COMPLETED", "FAILED", "REJECTED"];
+    const wanted = shown.map((state) => `TASK_STATE_${state}`);
+    await eventually(async () => Bun.deepEquals(await states(ids), wanted) || undefined);
+    for (const status of new Set(wanted)) {
+      const { tasks } = (await rpc(agent.url, "ListTasks", { status })).body.result;
+      const listed = tasks.map(({ id }: { id: string }) => id);
+      expect([status, listed.toSorted()]).toEqual([status, ids.filter((_, n) => wanted[n] === status).toSorted()]);
+    }
+  } finally {
+    await agent.stop();
+    await rm(home, { recursive: true });
+  }
 });
 
 test("historyLength bounds the messages of an answer", async () => {

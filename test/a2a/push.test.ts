@@ -145,6 +145,20 @@ test("a receiver that refuses every second notification for longer than its pati
   }
 });
 
+test("a receiver that says to come later is asked again, whatever word it has for that", async () => {
+  await using hook = startReceiver();
+  const later = [408, 425, 429, 500, 503];
+  hook.answer = () => new Response(null, { status: later.shift() ?? 204 });
+  const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: { ...quick, patienceMs: 60_000 } });
+  try {
+    await send(agent.url, "answer yes", { url: hook.url });
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    expect(later).toEqual([]);
+  } finally {
+    await agent.stop();
+  }
+});
+
 test("a receiver that refuses for good is given up at once, one that fails for too long later, and the task is none the worse", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });

@@ -954,11 +954,11 @@ export const faults: readonly Fault[] = [
     tests: ["test/a2a/json-rpc", "test/a2a/edges"],
   },
   {
-    id: "notification-sent-on",
+    id: "busy-is-for-good",
     file: "shared/src/a2a/push/webhooks.ts",
-    find: "maxBytes, maxRedirects: 0 }",
-    becomes: "maxBytes }",
-    harm: "A notification goes on, with its token, to whatever address the receiver names.",
+    find: "final: status < 500 && !passing.has(status)",
+    becomes: "final: status < 500",
+    harm: "A receiver that says once that it is asked too often is told nothing of the task any more.",
     tests: ["test/a2a/push"],
   },
   {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Json } from "../core/json.ts";
 import { messageSignal } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -6,7 +7,7 @@ import { machineClock } from "../durable/sqlite/machine-clock.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { until } from "../testing/durable/until.ts";
 import { type Begun, newState, workedMs } from "./flow-state.ts";
-import { askCaller } from "./receive-caller-messages.ts";
+import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
 
 const hour = 3_600_000;
 
@@ -34,5 +35,35 @@ test("the time that a person takes to answer is not the flow's, and the time bef
   await engine.deliver(run.id, messageSignal, message, { id: message.messageId });
   await until(async () => (await engine.get(run.id))?.status === "completed");
   expect((await engine.get(run.id))?.output).toEqual({ answer: "That one.", hours: 1 });
+  await engine.close();
+});
+
+test("what a caller adds and answers are the user's words only where the caller is the user", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const execute = async (run: Run, hops: Json) => {
+    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+    const state = newState(begun, { hops: Number(hops) });
+    const heard = [await askCaller(run, state, { question: "Which?", kind: "question" })];
+    await run.signal("more");
+    heard.push(...(await receiveCallerMessages(run, state)));
+    return { heard, said: state.said };
+  };
+  engine.work([{ kind: "k", execute }]);
+  for (const [hops, said] of [
+    [0, ["Go", "That one.", "Quick."]],
+    [1, []],
+  ] as const) {
+    const { run } = await engine.start({ kind: "k", input: hops, principal: "p", contextId: "c" });
+    await until(async () => (await engine.get(run.id))?.status === "waiting");
+    for (const [messageId, text] of [
+      ["m1", "That one."],
+      ["m2", "Quick."],
+    ] as const)
+      await engine.deliver(run.id, messageSignal, { messageId, parts: [{ type: "text", text }] }, { id: messageId });
+    await engine.deliver(run.id, "more", null);
+    await until(async () => (await engine.get(run.id))?.status === "completed");
+    expect((await engine.get(run.id))?.output).toEqual({ heard: ["That one.", "Quick."], said });
+  }
   await engine.close();
 });

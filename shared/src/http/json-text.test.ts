@@ -29,6 +29,13 @@ test("nesting of 100 levels is read, of 101 refused, and of 200,000 refused with
   expect(fault(nested(200_000))).toBe("depth");
 });
 
+test("what stands behind a quote within a string is no nesting, and what stands behind the string is", () => {
+  const quoted = { text: `say "${"[".repeat(200)}` };
+  expect(parseJsonBytes(bytes(JSON.stringify(quoted)))).toEqual(quoted);
+  const ends = (text: string) => fault(bytes(`[${JSON.stringify(text)},${"[".repeat(100)}${"]".repeat(100)}]`));
+  expect(['a "', "a \\", 'a \\"', "a"].map(ends)).toEqual(["depth", "depth", "depth", "depth"]);
+});
+
 test("a key named __proto__ is a key", () => {
   const value = parseJsonBytes(bytes('{"__proto__":{"polluted":true}}'));
   expect(Object.hasOwn(value as object, "__proto__")).toBe(true);
