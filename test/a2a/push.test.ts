@@ -93,6 +93,26 @@ test("receivers are made, read, listed, replaced and removed over JSON-RPC, HTTP
   }
 });
 
+test("a task has ten receivers at most: each can be replaced or repeated, and one that goes makes room", async () => {
+  const agent = await startAgentServer({ webhooks: open() });
+  try {
+    const { id: taskId } = await send(agent.url, "ask Really?");
+    const call = async (verb: string, params: object) =>
+      (await rpc(agent.url, `${verb}TaskPushNotificationConfig`, { taskId, ...params })).body;
+    const set = async (id: number, path = "hook") =>
+      (await call("Create", { id: `${id}`, url: `https://example.com/${path}` })).error?.code;
+    for (let id = 1; id <= 10; id++) expect(await set(id)).toBeUndefined();
+    expect(await set(11)).toBe(-32602);
+    expect([await set(10), await set(10, "moved")]).toEqual([undefined, undefined]);
+    expect((await call("Get", { id: "10" })).result.url).toBe("https://example.com/moved");
+    expect(await set(11)).toBe(-32602);
+    await call("Delete", { id: "1" });
+    expect(await set(11)).toBeUndefined();
+  } finally {
+    await agent.stop();
+  }
+});
+
 test("a receiver that comes after the task's last news is told how it stands", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host) });
