@@ -349,3 +349,21 @@ test("a run that an earlier version accepted and never began finds its settings 
   const now = await answer({ hops: 0, message: { messageId: "b", parts }, flow: {} });
   expect(now).toEqual({ files: [{ type: "data", data }], agents: ["one", "two"], isChosen: false });
 });
+
+test("a file by the name of the flow's own artifacts takes the place of none of them", async () => {
+  const names = ["answer", "partial-answer", "plan.md", "transcript.md", "report.md"];
+  const handing = flowOf(async (flow) => {
+    flow.handOn(names.map((name) => ({ name, mediaType: "text/plain", size: 1, sha256: "0".repeat(64) })));
+    return { answer: "The answer" };
+  });
+  await using flow = await flowForTest(handing, { agents: { one: say("1") } });
+  const { events } = await flow.run({ text: "Go" });
+  expect(ofType(events, "artifact-added").map(({ name }) => name)).toEqual([
+    "./answer",
+    "./partial-answer",
+    "./plan.md",
+    "./transcript.md",
+    "report.md",
+    "answer",
+  ]);
+});

@@ -335,6 +335,15 @@ test("the fallback model answers under its own name when the first stays away, a
   expect(other.requests).toHaveLength(1);
 });
 
+test("the fallback takes over at once from a model whose account has nothing left", async () => {
+  const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
+  const empty = await scripted(() => ({ status: 429, error }));
+  const other = await scripted([{ text: "from the other" }]);
+  const events = await eventsOf(modelAt(empty.url, { fallback: { name: "other", baseUrl: other.url } }));
+  expect(events.at(-1)).toMatchObject({ reply: { text: "from the other", model: "other" } });
+  expect(empty.requests).toHaveLength(1);
+});
+
 test("a parameter the server refuses is left out from then on", async () => {
   const server = await scripted(({ stream_options, temperature }) => {
     if (stream_options !== undefined) return { status: 400, error: { message: "Unknown parameter: stream_options" } };

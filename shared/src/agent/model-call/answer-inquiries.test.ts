@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { ReadEvent } from "../../core/events.ts";
-import { defineTool } from "../../core/tool.ts";
+import { defineTool, type Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 /** A prompt of about as many tokens as the model here counts. */
@@ -109,4 +109,27 @@ test("a cancel ends what a tool asks", async () => {
   await agent.engine.cancel(id);
   await agent.until(id, "canceled");
   expect(Date.now() - begun).toBeLessThan(3_000);
+});
+
+test("what a tool asked of the model before it asked the person counts as well as what it asks after", async () => {
+  const careful: Tool = {
+    ...asker,
+    async call(_, { ask, answer }) {
+      const text = await ask({ instructions: "INSIDE", text: "short", maxOutputTokens: 300 });
+      if (answer === undefined) return { text: "", isError: false, asks: { question: "Go on?", state: null } };
+      return { text, isError: false };
+    },
+  };
+  let turn = 0;
+  await using agent = await agentForTest({
+    script: (request) => {
+      if (inside(request)) return { text: "gist", usage: { prompt_tokens: 40_000, completion_tokens: 10 } };
+      return turn++ === 0 ? { calls: [{ name: "summarise", args: { times: 1 } }], usage } : { text: "done", usage };
+    },
+    tools: [careful],
+  });
+  const id = await agent.start("Go.", { budget: { tokens: 60_000 } });
+  await agent.until(id, "waiting");
+  await agent.say(id, "yes");
+  expect((await agent.until(id, "completed", "failed")).error?.code).toBe("token_limit");
 });

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import type { StoredFile } from "manyhands";
+import type { Flow } from "manyhands/flows";
+import { handOnFiles } from "./deliverables.ts";
+import type { StepResult } from "./step-result.ts";
+import { unbegun } from "./work-step.ts";
+
+const file = (name: string, content: string): StoredFile => ({
+  name,
+  mediaType: "text/plain",
+  size: 1,
+  sha256: content,
+});
+
+function step(id: string, dependsOn: readonly string[], ...files: StoredFile[]): StepResult {
+  const about = { id, text: id, agent: "one", dependsOn, expected: "", delivers: [] };
+  return { ...unbegun(about), outcome: "completed", files };
+}
+
+/** What is handed on of these results, as `name content`. */
+function handedOn(results: readonly StepResult[], fresh = results): string[] {
+  const told: string[] = [];
+  const handOn = (files: readonly StoredFile[]) => told.push(...files.map(({ name, sha256 }) => `${name} ${sha256}`));
+  handOnFiles({ handOn } as unknown as Flow, results, fresh);
+  return told;
+}
+
+test("of a file and those made from it, through other steps too, only the last is handed on", () => {
+  const draft = step("1", [], file("report.md", "draft"));
+  const numbers = step("2", ["1"], file("numbers.csv", "n"));
+  const whole = step("3", ["2"], file("report.md", "whole"));
+  expect(handedOn([draft, numbers, whole])).toEqual(["numbers.csv n", "report.md whole"]);
+  expect(handedOn([draft, numbers, whole], [whole])).toEqual(["report.md whole"]);
+});
+
+test("of two files of one name that know nothing of each other the later is put under its step, and equal ones come once", () => {
+  const one = step("1", [], file("report.md", "a"));
+  const other = step("2", [], file("report.md", "b"));
+  expect(handedOn([one, other])).toEqual(["report.md a", "2/report.md b"]);
+  expect(handedOn([one, step("2", [], file("report.md", "a"))])).toEqual(["report.md a"]);
+  expect(handedOn([{ ...one, outcome: "failed" }, other])).toEqual(["report.md b"]);
+});
