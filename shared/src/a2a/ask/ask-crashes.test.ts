@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod";
+import { messageSignal } from "../../core/message.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import type { askerSettings } from "../../testing/a2a/asker-process.ts";
@@ -141,4 +142,38 @@ test("an asker killed around any durable write: an agent of another make never g
     if (!isCrashed) break;
   }
   expect([...outcomes].toSorted()).toEqual(["completed", "interrupted"]);
+}, 90_000);
+
+test("an asker killed around any durable write: an agent of another make never gets a person's answer twice", async () => {
+  const outcomes = new Set<string>();
+  for (let n = 1; ; n++) {
+    let answers = 0;
+    using agent = badAgentForTest(
+      {},
+      {
+        SendMessage: ({ message }) => {
+          if (message.messageId.includes("/answer-")) answers++;
+          return { task: badTask("WORKING") };
+        },
+        GetTask: () =>
+          answers > 0
+            ? badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] })
+            : badTask("INPUT_REQUIRED"),
+      },
+    );
+    const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
+    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const { run } = await engine.start({ kind: "asker", input: null, principal: "p", contextId: "c" });
+    await engine.deliver(run.id, messageSignal, { messageId: "a", parts: [{ type: "text", text: "That one." }] });
+    const settings = { home, url: agent.url, mode: "plain" } as const;
+    const isCrashed = await crashed({ ...settings, crashAt: `${n}` });
+    if (isCrashed) await crashed(settings);
+    const outcome = (await engine.get(run.id))?.output as { state: string; error?: { code: string } } | undefined;
+    outcomes.add(outcome?.error?.code ?? outcome?.state ?? "nothing");
+    expect([n, answers <= 1]).toEqual([n, true]);
+    await engine.close();
+    await rm(home, { recursive: true, force: true });
+    if (!isCrashed) break;
+  }
+  expect([...outcomes]).toContain("completed");
 }, 90_000);

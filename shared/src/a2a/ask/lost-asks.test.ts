@@ -176,6 +176,25 @@ test("at an agent of another make a message whose answer was lost is looked up a
   expect(after).toEqual(["SendMessage", "ListTasks", "ListTasks", "CancelTask t1"]);
 });
 
+test("an agent of another make that lists tasks without end is read for ten pages, and the ask is over", async () => {
+  let pages = 0;
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: lost,
+      ListTasks: () => ({
+        tasks: [listed("t0", "another")],
+        nextPageToken: ++pages < 30 ? `${pages}` : "",
+        pageSize: 100,
+        totalSize: 3_000,
+      }),
+    },
+  );
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(agent.url), peers));
+  expect(await asker.run()).toMatchObject({ state: "failed", error: { code: "unavailable" } });
+  expect([pages, agent.count("CancelTask")]).toEqual([10, 0]);
+});
+
 for (const [what, state, messageId] of [
   ["cannot list its tasks", undefined, ""],
   ["lists no such task", "WORKING", "another"],
