@@ -1135,7 +1135,7 @@ export const faults: readonly Fault[] = [
     find: "clientError && waitMs === undefined && quota.test(text)",
     becomes: "clientError && quota.test(text)",
     harm: "A bound by the minute that its provider calls a quota ends tasks, where a short wait would do.",
-    tests: models,
+    tests: [...models, "shared/src/agent/model-call"],
   },
   {
     id: "canceled-elsewhere-works-on",
