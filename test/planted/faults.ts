@@ -1111,7 +1111,7 @@ export const faults: readonly Fault[] = [
     find: "return startOf(pid) === startedAt;",
     becomes: "return startOf(pid) > 0;",
     harm: "What a killed process left is kept for another that has its number by now.",
-    tests: ["shared/src/machine/kernel", "shared/src/machine/process", "shared/src/machine/browser-process"],
+    tests: ["shared/src/machine/kernel", "shared/src/machine/process"],
   },
   {
     id: "wait-without-end",
