@@ -70,6 +70,16 @@ test("a server on the first SDK: structured results, and a question of its own",
   expect(done.text).toContain('accept: {"kind":"green","cups":2}');
 });
 
+test("what a server asks while two calls of it are under way is put to nobody, for it does not say for which", async () => {
+  await using it = await hostForTest({ v1: fixture("v1-server") });
+  const asked = await it.call("v1__order");
+  expect(asked.asks?.question).toContain("Which tea?");
+  const other = await it.call("v1__order");
+  expect([other.asks, other.text]).toEqual([undefined, expect.stringContaining("cancel: null")]);
+  const answer = { text: "kind: black", state: asked.asks?.state ?? null };
+  expect((await it.call("v1__order", {}, { answer })).text).toContain('accept: {"kind":"black"}');
+});
+
 test("@playwright/mcp operates a page in its own browser, inside the sandbox", async () => {
   await using it = await hostForTest({ page: await playwrightServer() });
   const opened = await it.call("page__browser_navigate", { url: shop });

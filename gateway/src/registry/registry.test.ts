@@ -2,13 +2,14 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
 import { anyCard, type CardPolicy, signedCards } from "./card-policy.ts";
 import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
 type Place = AsyncDisposable & {
-  open(configured?: { name: string; url: string }[], policy?: CardPolicy): Promise<Registry>;
+  open(configured?: { name: string; url: string; token?: string }[], policy?: CardPolicy): Promise<Registry>;
 };
 
 /** Registries that share one home, closed with it. */
@@ -129,6 +130,48 @@ test("a card that the policy refuses keeps the agent out, with the reason", asyn
     code: "forbidden",
   });
   await expect(registry.add({ url: agent.url, name: "again" })).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("an agent whose card comes to be refused is not used any more, until it is as it has to be again", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const onlyFirst: CardPolicy = async ({ version }) => {
+    if (version !== "1.0.0") throw new AppError("forbidden", "Its card is not signed any more.");
+  };
+  const greeter = { name: "greeter", url: agent.url };
+  const registry = await home.open([greeter], onlyFirst);
+  await registry.refresh();
+  expect((await registry.connect(greeter, signal())).card.version).toBe("1.0.0");
+  const { card } = agent;
+  agent.card = { ...card, version: "2.0.0" };
+  await registry.refresh();
+  expect(registry.get("greeter")?.health).toBe("refused");
+  await expect(registry.connect(greeter, signal())).rejects.toMatchObject({
+    code: "forbidden",
+    message: expect.stringContaining("not signed any more"),
+  });
+  agent.card = card;
+  await registry.refresh();
+  expect((await registry.connect(greeter, signal())).card.version).toBe("1.0.0");
+});
+
+test("an agent's token goes to its address and what lies below it, and to nothing that is only called alike", async () => {
+  await using home = await place();
+  const url = "http://127.0.0.1:1/agents/swe";
+  const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret" }]);
+  for (const own of [url, `${url}/`, `${url}/artifacts/a/b.txt`, `${url}?x=1`])
+    expect([own, registry.headers(own)]).toEqual([own, { authorization: "Bearer secret" }]);
+  for (const foreign of [
+    `${url}-2`,
+    `${url}2/artifacts`,
+    "http://127.0.0.1:1/agents",
+    `${url}/../critic`,
+    url.replace(":1/", ":2/"),
+    url.replace("127.0.0.1", "127.0.0.2"),
+    url.replace("http:", "https:"),
+    "swe",
+  ])
+    expect([foreign, registry.headers(foreign)]).toEqual([foreign, {}]);
 });
 
 test("what cannot be reached, is too large, or leads elsewhere is not registered", async () => {

@@ -29,7 +29,7 @@ import { createPythonSessions, pythonExecute } from "../tools/python/python-exec
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import { approvalBy, type MachineParts, offersOf, openAgent } from "./open-agent.ts";
+import { approvalBy, guardedMore, type MachineParts, offersOf, openAgent } from "./open-agent.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -175,6 +175,22 @@ test("every tool that reaches outside is judged, those the agent brings itself t
   const guarded = (own: Tool) => (own.reach === undefined ? own : { ...own, risk: async () => "It reaches outside." });
   const { tools } = openAgent({ ...agent, tools: [...agent.tools, reaching] }, { ...deps(), guarded }, undefined);
   expect(tools.filter(({ risk }) => risk !== undefined).map(({ name }) => name)).toEqual(["weather"]);
+});
+
+test("every tool of an MCP server is judged before it is offered, and is the same one each time", async () => {
+  const own = tool("web__fetch");
+  const more: MoreTools = {
+    list: async () => ({ tools: [own], missing: [{ name: "db", reason: "It is away." }] }),
+    offer: (tools) => tools,
+    mayHave: () => true,
+    release: async () => undefined,
+  };
+  const judged = guardedMore(more, (one) => ({ ...one, description: "Judged." }));
+  const list = () => judged.list("p", AbortSignal.timeout(1_000));
+  const [first, again] = [await list(), await list()];
+  expect(first.tools.map(({ name, description }) => [name, description])).toEqual([["web__fetch", "Judged."]]);
+  expect(first.missing).toEqual([{ name: "db", reason: "It is away." }]);
+  expect(again.tools.every((one, at) => one === first.tools[at])).toBe(true);
 });
 
 test("families say all names their tools can have", async () => {

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
-import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { availableTiers, openTier } from "../../testing/sandbox/tiers.ts";
+import { availableTiers, eventually, openTier } from "../../testing/sandbox/tiers.ts";
 import { findPython } from "../../tools/python/find-python.ts";
 import { landlockAbi } from "../kernel/landlock.ts";
 import { stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
@@ -174,3 +174,22 @@ test("a folder that does not exist is made, and nothing of the trial is left in 
   await sandbox.close();
   await rm(base, { recursive: true });
 });
+
+test.each([...tiers, "off" as const])(
+  "temporary files of a command stay while it runs, whatever ends beside it, and go with the last (%s)",
+  async (tier) => {
+    const { sandbox, workspace, close } = await openTier(tier);
+    const run = (script: string) => runCommand(sandbox, { argv: ["bash", "-c", script], workspace }, { signal });
+    try {
+      const waits = 'until [ -e over ]; do sleep 0.05; done; cat "$TMPDIR/it"';
+      const longer = run(`echo kept >"$TMPDIR/it"; touch begun; ${waits}`);
+      await eventually("the command has begun", () => Bun.file(join(workspace, "begun")).exists());
+      expect((await run("true")).exitCode).toBe(0);
+      await writeFile(join(workspace, "over"), "");
+      expect((await longer).stdout).toBe("kept\n");
+      expect(await readdir(workspace)).not.toContain(".tmp");
+    } finally {
+      await close();
+    }
+  },
+);

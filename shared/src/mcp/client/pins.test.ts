@@ -39,6 +39,18 @@ test("what is seen first is approved, by whichever process; a change of text, sc
   expect(await later.changed(server, [tool("a", { description: "New." })])).toEqual(new Set());
 });
 
+test("a change stays unapproved though new tools come with it, until it is approved itself", async () => {
+  const pins = createPins(join(home, "with-new.json"));
+  const [was, is, more] = [tool("a"), tool("a", { description: "Reads and tells." }), tool("c")];
+  await pins.changed(server, [was]);
+  for (const definitions of [[is, more], [is, more], [is]])
+    expect(await pins.changed(server, definitions)).toEqual(new Set(["a"]));
+  expect(await pins.approved(server, [is, more])).toEqual([more]);
+  expect(await pins.approved(server, [was])).toEqual([was]);
+  await pins.approve(server, [is]);
+  expect(await pins.approved(server, [was, is, more])).toEqual([is]);
+});
+
 test("another command under the same name is another server", async () => {
   const pins = createPins(join(home, "other.json"));
   await pins.changed(server, [tool("a")]);

@@ -29,6 +29,16 @@ test("an address is found again in what was written, with or without scheme and 
   expect(isWritten("https://good.example/", plain)).toBe(false);
 });
 
+test("a slash more at an address's end does not make another address of what was written, nor does one less", () => {
+  const wrote = withoutScheme(
+    "[a](http://evil.example/d/notes) and [b](https://bare.example) and [c](http://cut.example/d/)",
+  );
+  for (const link of ["http://evil.example/d/notes/", "http://evil.example/d/notes", "http://bare.example/"])
+    expect([link, isWritten(link, wrote)]).toEqual([link, true]);
+  expect(isWritten("http://cut.example/d", wrote)).toBe(true);
+  expect(isWritten("http://evil.example/d/notes/more", wrote)).toBe(false);
+});
+
 test("what a search found may be fetched; what the query gave back, or anything made up, needs a person", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-scope-"));
   try {

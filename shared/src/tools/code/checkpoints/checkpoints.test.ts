@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Tool } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
+import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { openWorkspace } from "../../../machine/workspace/open-workspace.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
+import { hashOf } from "../../files/apply-staged.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { bashTool, createShellSessions } from "../../shell/bash-tool.ts";
 import type { SessionPool } from "../../shell/session-pool.ts";
@@ -178,6 +180,20 @@ test("old checkpoints go, with the content only they had", async () => {
   expect(all.at(-1)?.id).toBe(125);
   const kept = await readdir(join(workspace.metaRoot, "content"));
   expect(kept.length).toBe(new Set(all.flatMap(({ files }) => files.map(({ sha256 }) => sha256))).size);
+});
+
+test("what was sent is kept when old checkpoints go, so that it can be told what became of it", async () => {
+  const sent = "as it was sent\n";
+  const workspace = await place.project({ "sent.txt": sent });
+  const baseline = { root: "sent.txt", files: [{ path: "sent.txt", sha256: hashOf(Buffer.from(sent)) }] };
+  await recordBaseline(workspace, baseline, () => new Blob([sent]));
+  await writeFile(join(workspace.root, "sent.txt"), "as it became\n");
+  for (let round = 1; round <= 125; round++) {
+    await writeFile(join(workspace.root, "a.txt"), `${round}\n`);
+    await checkpoints.take(workspace, { key: `k${round}`, tool: "bash", about: "" });
+  }
+  expect((await Array.fromAsync(checkpoints.all(workspace)))[0]?.id).toBeGreaterThan(1);
+  expect(await ask(workspace, { command: "diff" })).toContain("-as it was sent\n+as it became\n");
 });
 
 test("a second checkpoint of a thousand files reads none of them again", async () => {

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { gatewayEngine, type Owners } from "./gateway-engine.ts";
+
+let home: string;
+let engine: Engine;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-gateway-engine-"));
+  engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+});
+afterEach(async () => {
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});
+
+/** Cancels a run of an agent, which is reached so; what was said of it, and how the run stands. */
+async function canceled(agentOf: Owners["agentOf"]) {
+  const { run } = await engine.start({ kind: "swe", input: {}, principal: "p", contextId: "c" });
+  const said = await gatewayEngine(engine, { isOurs: () => false, agentOf })
+    .cancel(run.id)
+    .then(
+      () => "done",
+      (error: Error) => error.message,
+    );
+  return [said, (await engine.get(run.id))?.status];
+}
+
+const away = new AppError("unavailable", "It is away.");
+
+test("a run is canceled though its agent is away, may not be used, fails to cancel it, or is known to nobody", async () => {
+  const failing = { cancel: () => Promise.reject(away) };
+  for (const agentOf of [
+    () => Promise.reject(away),
+    () => Promise.reject(new AppError("forbidden", "Its card is not signed.")),
+    async () => failing,
+    () => undefined,
+  ])
+    expect(await canceled(agentOf)).toEqual(["done", "canceled"]);
+});
+
+test("the agent whose run it is cancels it first, and what is a bug is not taken for an agent that is away", async () => {
+  const seen: unknown[] = [];
+  const asked: Owners["agentOf"] = async (kind) => ({
+    async cancel(id) {
+      seen.push([kind, (await engine.get(id))?.status]);
+      throw away;
+    },
+  });
+  expect(await canceled(asked)).toEqual(["done", "canceled"]);
+  expect(seen).toEqual([["swe", "queued"]]);
+  expect(await canceled(() => Promise.reject(new TypeError("a bug")))).toEqual(["a bug", "queued"]);
+});

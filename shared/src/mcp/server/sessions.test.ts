@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { McpServer } from "@modelcontextprotocol/server";
+import { createSessions, type Sessions } from "./sessions.ts";
+
+const most = 1_000;
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+const url = "http://127.0.0.1/mcp";
+
+function open() {
+  const bugs: unknown[] = [];
+  const sessions = createSessions({
+    serverFor: () => new McpServer({ name: "t", version: "1" }),
+    report: (bug) => void bugs.push(bug),
+  });
+  return { sessions, bugs };
+}
+
+/** Sends a message, and answers what came back, of which nothing is read yet. */
+async function send(sessions: Sessions, message: object, more: Record<string, string> = {}): Promise<Response> {
+  const body = { jsonrpc: "2.0", ...message };
+  const request = new Request(url, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) });
+  const answer = await sessions.answer(request, body, "ann");
+  if (answer === undefined) throw new Error("It is nothing of a session.");
+  return answer;
+}
+
+const version = "2025-11-25";
+const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "t", version: "1" } };
+const begin = (sessions: Sessions) => send(sessions, { id: 1, method: "initialize", params });
+const within = (begun: Response) => ({
+  "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
+  "mcp-protocol-version": version,
+});
+const ping = { id: 2, method: "ping" };
+
+/** Begins as many sessions as there may be; each is busy until its answer is read. */
+async function fill(sessions: Sessions): Promise<Response[]> {
+  const begun: Response[] = [];
+  while (begun.length < most) begun.push(await begin(sessions));
+  return begun;
+}
+
+async function statusOf(sessions: Sessions, begun: Response): Promise<number> {
+  const response = await send(sessions, ping, within(begun));
+  await response.text();
+  return response.status;
+}
+
+test("where all sessions are busy one more is refused, and none of them ends for it", async () => {
+  const { sessions, bugs } = open();
+  const [first, ...others] = await fill(sessions);
+  if (first === undefined) throw new Error("There is no session.");
+  await expect(begin(sessions)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(sessions.size()).toBe(most);
+  for (const busy of [first, ...others.slice(-1)]) expect(await statusOf(sessions, busy)).toBe(200);
+  expect(bugs).toEqual([]);
+});
+
+test("one more takes the place of the session that has rested longest, not of an older one in mid-call", async () => {
+  const { sessions, bugs } = open();
+  const [busy, used, rests, later] = await fill(sessions);
+  if (!busy || !used || !rests || !later) throw new Error("There are too few sessions.");
+  for (const read of [used, rests, later]) await read.text();
+  expect(await statusOf(sessions, used)).toBe(200);
+  await (await begin(sessions)).text();
+  expect(sessions.size()).toBe(most);
+  expect(await statusOf(sessions, rests)).toBe(404);
+  for (const one of [busy, used, later]) expect(await statusOf(sessions, one)).toBe(200);
+  expect(bugs).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Workspace } from "../../core/workspace.ts";
+import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { createScopeBook } from "./scope-book.ts";
+
+let home: string;
+let workspace: Workspace;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-scope-book-"));
+  workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const early = new URL("https://early.example/a");
+const late = new URL("https://late.example/a");
+
+test("a host is the agent's own choice before anything was read, never after, in the next process neither", async () => {
+  const book = createScopeBook([]);
+  await book.choose(workspace, early);
+  await book.read(workspace, [late.href]);
+  await book.choose(workspace, late);
+  await book.choose(workspace, early);
+  expect((await book.of(workspace)).chosen).toEqual(["*.early.example"]);
+  const next = createScopeBook([]);
+  await next.choose(workspace, late);
+  expect(await next.of(workspace)).toMatchObject({ read: true, chosen: ["*.early.example"] });
+});
+
+test("of a book that is damaged nothing is taken for chosen, nor may anything be chosen any more", async () => {
+  await createScopeBook([]).choose(workspace, early);
+  await Bun.write(join(workspace.metaRoot, "browser-scope.json"), "{");
+  const book = createScopeBook([]);
+  await book.choose(workspace, late);
+  expect(await book.of(workspace)).toMatchObject({ read: true, chosen: [] });
+});
+
+test("what was spent and where a secret was given are known to the next process too", async () => {
+  const book = createScopeBook([]);
+  await book.spend(workspace, [{ site: "late.example", bits: 5 }]);
+  await book.spend(workspace, [{ site: "late.example", bits: 2 }]);
+  await book.signIn(workspace, early);
+  const next = createScopeBook([]);
+  expect((await next.of(workspace)).spent).toEqual(new Map([["late.example", 7]]));
+  expect(await Promise.all([early, late].map((url) => next.isSignedIn(workspace, url)))).toEqual([true, false]);
+});
