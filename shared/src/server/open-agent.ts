@@ -3,13 +3,29 @@ import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Egress } from "../machine/egress/egress.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
+import { dataTools } from "../tools/data/data-tools.ts";
+import type { Databases } from "../tools/data/database/databases.ts";
 import { families } from "../tools/families.ts";
-import { isFamily, type Machine, type ToolFamily } from "../tools/family.ts";
+import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/family.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import type { Agent, Offers } from "./agent-source.ts";
 
-/** What a machine has, before it is known what the agent needs of it. */
-export type MachineParts = Omit<Machine, "code" | "edits"> & {
+/** The browser's tools and the view of the open page, or a sentence that says why there are none. */
+export type OpenedBrowsing =
+  | { readonly tools: readonly Tool[]; readonly look: Observe; readonly missing: undefined }
+  | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
+
+/** What a machine has for agents, whichever of it one agent needs. */
+export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate"> & {
+  readonly sandbox: Sandbox;
+  readonly browsing: OpenedBrowsing;
+  /** Requests of tools that fetch; undefined if the web is switched off. */
+  readonly egress: Egress | undefined;
+  /** One database per conversation, each in its own process. */
+  readonly databases: Databases;
   /** The tool, its calls judged where they reach outside. */
   guarded(tool: Tool): Tool;
 };
@@ -45,13 +61,21 @@ export function offersOf(
  */
 export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): OpenedAgent {
   const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
+  const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
-  const { guarded, ...has } = parts;
-  const { sandbox, shell, egress } = has;
-  const code = listed.some(({ family }) => family === "code")
-    ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits })
-    : undefined;
-  const machine: Machine = { ...has, code, edits };
+  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases } = parts;
+  const code = lists("code") ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits }) : undefined;
+  const python = shell.find(({ family }) => family === "python");
+  const machine: Machine = {
+    shell,
+    web,
+    desktop,
+    delegate,
+    browser: browsing,
+    editor: createStrReplaceEditor(edits),
+    data: lists("data") ? dataTools({ databases, python }) : [],
+    code: code?.tools ?? [],
+  };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));
   const tools = distinct(opened.flatMap((one) => one.tools)).map(guarded);
   const look = agent.look ?? opened.find((one) => "look" in one && one.look !== undefined)?.look;

@@ -1,6 +1,6 @@
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
-import { createModel, type ModelDeps } from "../models/create-model.ts";
+import { createModel, type ModelOptions } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/images.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
@@ -10,7 +10,7 @@ import { showImage } from "../tools/files/shown-image.ts";
  */
 export async function openModel(
   config: ModelConfig | undefined,
-  deps: ModelDeps,
+  deps: ModelOptions,
 ): Promise<{ readonly model: Model; close(): Promise<void> }> {
   const shrinkImage: ShrinkImage = (content, size, signal) => showImage(content, signal, size);
   const all = { shrinkImage, ...deps };

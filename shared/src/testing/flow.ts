@@ -21,9 +21,7 @@ import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { type AgentServerForTest, agentServerForTest } from "./a2a/agent-server.ts";
-import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
-
-type Script = Parameters<typeof startScriptedModel>[0];
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 /** A flow on a real engine, with real agents on real ports; all goes away with `await using`. */
 export type FlowForTest = AsyncDisposable & {
@@ -56,8 +54,8 @@ export type FlowStart = {
 export async function flowForTest(
   definition: FlowDefinition,
   spec: {
-    readonly agents: Readonly<Record<string, Script>>;
-    readonly model?: Script;
+    readonly agents: Readonly<Record<string, ModelScript>>;
+    readonly model?: ModelScript;
     readonly limits?: Partial<FlowLimits>;
     /** False for a model whose price is not known. */
     readonly price?: boolean;

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 /** An agent's server that a test started, and the scripted model that it asks. */
 export type StartedAgent = AsyncDisposable & {
@@ -21,7 +21,7 @@ export async function startAgentForTest(
     script,
     env = {},
   }: {
-    readonly script: Parameters<typeof startScriptedModel>[0];
+    readonly script: ModelScript;
     readonly env?: Readonly<Record<string, string>>;
   },
 ): Promise<StartedAgent> {

@@ -19,7 +19,6 @@ import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { findTask } from "./find-task.ts";
-import type { InsideAddress } from "./server-address.ts";
 import { isSameServer } from "./server-address.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 
@@ -51,7 +50,7 @@ export type OutgoingMessage = {
   readonly flow?: FlowSettings;
 };
 
-/** Where an agent tells of a task, and what it then sends along. */
+/** Where an agent reports on a task, and the token that it sends along. */
 export type NotificationAddress = { readonly id: string; readonly url: string; readonly token: string };
 
 /** Options of every call. */
@@ -102,15 +101,15 @@ export type A2aClient = {
   cancelMessage(messageId: string, options?: CallOptions & { readonly contextId?: string }): Promise<Task | undefined>;
 };
 
-/** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
+/** How a client calls. Times are in milliseconds; the defaults suit agents of this system. */
 export type A2aClientOptions = {
   readonly fetch?: Fetch;
   /**
-   * Where an address is reached from here: an agent of this system may name its public one. As it
-   * is when left out.
+   * Maps an address to the one it is reached at from here, since an agent of this system may name
+   * its public one. Left out: addresses are used as they are.
    */
-  readonly inside?: InsideAddress;
-  /** Added to every request: `Authorization`, say. */
+  readonly inside?: (url: string) => string;
+  /** Added to every request, such as `Authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly responseMs?: number;
   readonly idleMs?: number;
@@ -164,7 +163,7 @@ export async function createA2aClient(address: string, options: A2aClientOptions
 function interfacesAt(
   url: string,
   { supportedInterfaces }: AgentCard,
-  inside: InsideAddress,
+  inside: (url: string) => string,
 ): AgentCard["supportedInterfaces"] {
   const reached = supportedInterfaces.map((one) => ({ ...one, url: inside(one.url) }));
   const own = reached.filter((one) => isSameServer(one.url, url));

@@ -20,7 +20,7 @@ import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
-import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 
 /** An agent of ours on a real port, with a scripted model. */
 export type AgentServerForTest = AsyncDisposable & {
@@ -32,7 +32,7 @@ export type AgentServerForTest = AsyncDisposable & {
 };
 
 type Options = {
-  readonly script: Parameters<typeof startScriptedModel>[0];
+  readonly script: ModelScript;
   /** Made with what the server keeps, where they need it. */
   readonly tools?:
     | readonly Tool[]

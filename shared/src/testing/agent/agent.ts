@@ -20,12 +20,10 @@ import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
-import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
-
-type Script = Parameters<typeof startScriptedModel>[0];
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 
 type Options = {
-  readonly script: Script;
+  readonly script: ModelScript;
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<Omit<AgentDefinition, "limits">> & { readonly limits?: Partial<AgentDefinition["limits"]> };
   readonly model?: object;
