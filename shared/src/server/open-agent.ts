@@ -13,7 +13,9 @@ import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import type { Agent, Offers } from "./agent-source.ts";
 
-/** The browser's tools and the view of the open page, or a sentence that says why there are none. */
+/**
+ * The browser's tools and the view of the open page, or a sentence that says why there are none.
+ */
 export type OpenedBrowsing =
   | { readonly tools: readonly Tool[]; readonly look: Observe; readonly missing: undefined }
   | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };

@@ -7,16 +7,16 @@ import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({
-  code: z.string().min(1).describe("A whole Python program. Print what you want to see; standard input is empty."),
+  code: z.string().min(1).describe("A complete Python program. Print what you want to see; standard input is empty."),
   timeout: z.number().positive().max(600).describe("Seconds after which it is stopped."),
   session: z
     .boolean()
     .default(false)
-    .describe("Runs in an interpreter that stays open for the conversation, so that variables and imports are kept."),
+    .describe("Runs in an interpreter that stays open for the conversation and keeps variables and imports."),
 });
 
-const description = `Runs Python code and returns both outputs and the exit code. The working directory is the workspace, where files
-stay. Every call is a program of its own unless session is true.`;
+const description = `Runs Python code and returns stdout, stderr and the exit code. The working directory is the workspace, where files
+stay. Each call is a new process unless session is true.`;
 
 /** The interpreters of conversations. Closed by whoever made them, when the server stops. */
 export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
