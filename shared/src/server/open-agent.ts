@@ -28,16 +28,15 @@ export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate
   readonly egress: Egress | undefined;
   /** One database per conversation, each in its own process. */
   readonly databases: Databases;
-  /** The tool, its calls judged where they reach outside. */
+  /** Wraps a tool so that its calls are judged before they reach outside. */
   guarded(tool: Tool): Tool;
 };
 
-/** The agent with its tools, and the names of those it may have on a machine that has more. */
+/** The agent with its tools, and the names of tools that it would have on other machines. */
 type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
 
 /**
- * What is on offer to an agent that is to have these families, or its own where `chosen` is left
- * out.
+ * What the machine offers to an agent with these families, or with its own if `chosen` is left out.
  */
 export function offersOf(
   { shell, web, browsing, egress }: MachineParts,
@@ -58,8 +57,8 @@ export function offersOf(
 }
 
 /**
- * The agent with the tools that its families come to on this machine. With `chosen` it has exactly
- * these families, its own where it lists them, and its tools of no family.
+ * The agent with the tools of its families on this machine. With `chosen` it has exactly these
+ * families, in its own version if it lists one, and its tools without a family.
  */
 export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): OpenedAgent {
   const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
@@ -94,7 +93,7 @@ function chosenOf(agent: Agent, chosen: readonly string[]): Agent["tools"] {
   return [...kept, ...others(agent, chosen)];
 }
 
-/** Of these families, those that the agent does not list itself. */
+/** The families among these that the agent does not list. */
 function others(agent: Agent, names: readonly string[]): readonly ToolFamily[] {
   const own = new Set(agent.tools.map(({ family }) => family));
   return families.filter(({ family }) => names.includes(family) && !own.has(family));
@@ -107,8 +106,8 @@ function distinct(tools: readonly Tool[]): readonly Tool[] {
 }
 
 /**
- * Has a person allow each call of the tools named. Throws `config_invalid` for a name that no tool
- * of the agent has or may have where the machine has what it lacks here: it would protect nothing.
+ * Asks a person to allow each call of the named tools. Throws `config_invalid` for a name that no
+ * tool of the agent has on any machine: it would protect nothing.
  */
 export function approvalBy(
   names: readonly string[],
@@ -125,7 +124,7 @@ export function approvalBy(
   return ({ name }) => (names.includes(name) ? "ask" : "allow");
 }
 
-/** Tools that come and go, each under a guard; the same tool is under the same one every time. */
+/** Guards tools that come and go; a tool keeps its guard. */
 export function guardedMore(more: MoreTools, guarded: (tool: Tool) => Tool): MoreTools {
   const known = new WeakMap<Tool, Tool>();
   const under = (tool: Tool) => {

@@ -5,8 +5,7 @@ import type { ShrinkImage } from "../models/images.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
 /**
- * The configured model, or the rehearsal model on a free loopback port where none is. The caller
- * closes it.
+ * The configured model, or else the rehearsal model on a free loopback port. The caller closes it.
  */
 export async function openModel(
   config: ModelConfig | undefined,

@@ -19,7 +19,7 @@ export const planCommand = z.strictObject({
     .string()
     .optional()
     .describe(
-      "Which plan. Required by update, set_active and delete; create can make one up, get and mark_step default to the active plan.",
+      "Which plan. Required by update, set_active and delete; create makes one up; otherwise the active plan.",
     ),
   title: z.string().optional().describe("The plan's title, for create and update."),
   steps: z.array(z.string().min(1)).optional().describe("The steps in order, for create and update."),

@@ -7,7 +7,7 @@ import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({
-  code: z.string().min(1).describe("A complete Python program. Print what you want to see; standard input is empty."),
+  code: z.string().min(1).describe("A whole Python program. Print what you want to see; standard input is empty."),
   timeout: z.number().positive().max(600).describe("Seconds after which it is stopped."),
   session: z
     .boolean()
