@@ -24,7 +24,7 @@ import { openBrowser } from "./open-browser.ts";
 import { openDesktop } from "./open-desktop.ts";
 import type { Machine } from "./open-machine.ts";
 
-/** What a model may ask for at most. */
+/** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;
 
 /** What this machine has for its agents. */
