@@ -18,9 +18,7 @@ export const planCommand = z.strictObject({
   plan_id: z
     .string()
     .optional()
-    .describe(
-      "Which plan. Required by update, set_active and delete; create makes one up; otherwise the active plan.",
-    ),
+    .describe("Which plan. Required by update, set_active and delete; create makes one up; otherwise the active plan."),
   title: z.string().optional().describe("The plan's title, for create and update."),
   steps: z.array(z.string().min(1)).optional().describe("The steps in order, for create and update."),
   step_index: z.int().optional().describe("mark_step: which step, counted from 0."),
