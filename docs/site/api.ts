@@ -43,7 +43,7 @@ export async function readEntries(): Promise<Entry[]> {
     if (project === undefined) throw new Error("The compiler opened no project.");
     const found: Entry[] = [];
     for (const name of entries) found.push(await readEntry(name, project));
-    return found;
+    return await laidOut(found);
   } finally {
     await api.close();
   }
@@ -78,8 +78,8 @@ async function readExport(symbol: TsSymbol, checker: Checker): Promise<Export> {
 }
 
 /**
- * The declaration as it is written, without bodies. What is computed from a value or a schema is
- * shown as what it comes to.
+ * The declaration as it is written, without bodies. A type that is computed from a value or a
+ * schema is shown as its result.
  */
 async function declarationOf(node: Node, symbol: TsSymbol, checker: Checker): Promise<string> {
   const text = node.getText().replace(/^export (?:async )?/, "");
@@ -95,7 +95,10 @@ async function declarationOf(node: Node, symbol: TsSymbol, checker: Checker): Pr
     );
     return `${text.slice(0, text.indexOf("{"))}{\n${members.join("\n").replaceAll(";;", ";")}\n}`;
   }
-  if (isTypeAliasDeclaration(node) && /\btypeof\b|\bz\.(?:infer|output)\b/.test(node.type.getText()))
+  if (
+    isTypeAliasDeclaration(node) &&
+    /^(?:Readonly<)?\(?(?:(?:keyof )?typeof |z\.(?:infer|input|output)<|EventOf<)/.test(node.type.getText())
+  )
     return `type ${symbol.name} = ${await shown(await checker.getDeclaredTypeOfSymbol(symbol), checker)}`;
   return text;
 }
@@ -108,6 +111,23 @@ function upTo(body: Node | undefined, node: Node): string {
 
 function shown(type: Type, checker: Checker): Promise<string> {
   return checker.typeToString(type, undefined, NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias);
+}
+
+/** Lays out declarations that are too wide, as the sources are: computed types come on one line. */
+async function laidOut(entries: readonly Entry[]): Promise<Entry[]> {
+  const between = "\n// next\n";
+  const isWide = ({ declaration }: Export) => declaration.split("\n").some((line) => line.length > 120);
+  const wide = entries.flatMap((entry) => entry.exports).filter(isWide);
+  const format = [join(root, "node_modules/.bin/biome"), "format", "--stdin-file-path=declarations.d.ts"];
+  const stdin = new Blob([wide.map(({ declaration }) => declaration).join(between)]);
+  const child = Bun.spawn(format, { cwd: root, stdin, stderr: "pipe" });
+  const [text, fault] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) !== 0) throw new Error(fault);
+  const narrow = new Map(text.split(between).map((declaration, at) => [wide[at], declaration.trim()]));
+  return entries.map((entry) => ({
+    ...entry,
+    exports: entry.exports.map((one) => ({ ...one, declaration: narrow.get(one) ?? one.declaration })),
+  }));
 }
 
 function renamed(declaration: string, name: string, as: string): string {

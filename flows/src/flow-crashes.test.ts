@@ -8,12 +8,10 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
-import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
 import type { flowChildSettings } from "./testing/flow-process.ts";
 import { plan, plannerForTest, revision } from "./testing/planner.ts";
-
-type Script = Parameters<typeof startScriptedModel>[0];
 
 /** A flow that is killed, and what has to come of it all the same. */
 type Case = {
@@ -21,8 +19,8 @@ type Case = {
   /** What is special about it. */
   readonly title?: string;
   readonly request: FlowStart;
-  readonly agents: Readonly<Record<string, () => Script>>;
-  readonly model?: () => Script;
+  readonly agents: Readonly<Record<string, () => ModelScript>>;
+  readonly model?: () => ModelScript;
   /** Left out where it depends on who is first. */
   readonly answer?: string;
   readonly modelCalls: number;

@@ -1,6 +1,6 @@
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
-type ScriptFunction = Extract<Parameters<typeof startScriptedModel>[0], (...arguments_: never[]) => unknown>;
+type ScriptFunction = Extract<ModelScript, (...arguments_: never[]) => unknown>;
 type ChatRequest = Parameters<ScriptFunction>[0];
 type Reply = ReturnType<ScriptFunction>;
 

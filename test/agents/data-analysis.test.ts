@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { artifactBytes, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
@@ -12,7 +12,7 @@ let model: ScriptedModel;
 let agent: AgentServer;
 
 /** Describes, sums up, charts and reports; the answer is made of what the tools said. */
-const script: Parameters<typeof startScriptedModel>[0] = (request) => {
+const script: ModelScript = (request) => {
   const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const turns = [
     { name: "describe_data", args: { path: "orders.csv" } },

@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
 import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
-type Script = Parameters<typeof startScriptedModel>[0];
 type Running = { server: AgentServer; client: A2aClient; model: ScriptedModel; restart(): Promise<void> };
 
 const cleanUp: (() => Promise<unknown>)[] = [];
@@ -17,7 +16,7 @@ afterEach(async () => {
 });
 
 /** An agent as a process of its own with a model of its own, in a home of its own. */
-async function start(name: string, script: Script, env: Record<string, string>): Promise<Running> {
+async function start(name: string, script: ModelScript, env: Record<string, string>): Promise<Running> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-delegate-"));
   const model = await startScriptedModel(script);
   const full = {
@@ -53,7 +52,7 @@ async function start(name: string, script: Script, env: Record<string, string>):
 }
 
 /** Manus that can ask SWE, and SWE. */
-async function pair(manus: Script, swe: Script, sweEnv: Record<string, string> = {}) {
+async function pair(manus: ModelScript, swe: ModelScript, sweEnv: Record<string, string> = {}) {
   const helper = await start("swe", swe, sweEnv);
   const asker = await start("manus", manus, { SWE_URL: helper.server.url, MANYHANDS_AGENTS_MANUS_DELEGATES: "swe" });
   return { asker, helper };
@@ -235,7 +234,7 @@ test("agents that give a task round in a ring end at the hop limit", async () =>
   const [manusPort, swePort] = [freePort(), freePort()];
   const urls = { MANUS_URL: `http://127.0.0.1:${manusPort}`, SWE_URL: `http://127.0.0.1:${swePort}` };
   const onto =
-    (agent: string): Script =>
+    (agent: string): ModelScript =>
     ({ messages }) =>
       messages.some(({ role }) => role === "tool")
         ? { text: lastResult(messages) }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { artifactBytes, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
@@ -16,7 +16,7 @@ let manus: AgentServer;
  * Writes a file with the shell, reads it with Python, and ends; what it says comes from the real
  * results.
  */
-const script: Parameters<typeof startScriptedModel>[0] = (request) => {
+const script: ModelScript = (request) => {
   const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const task = JSON.stringify(request.messages.findLast(({ role }) => role === "user")?.content);
   if (task.includes("give up"))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type EverythingServer, startEverything } from "../mcp/everything-server.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
@@ -45,7 +45,7 @@ const plays: Readonly<Record<string, readonly Play[]>> = {
   python: [() => ({ name: "python__shout", args: { text: "hello", times: 2 } })],
 };
 
-const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
+const script: ModelScript = ({ messages }) => {
   const said = messages.filter(({ role }) => role === "tool").map(({ content }) => JSON.stringify(content));
   const task = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
   const play = Object.entries(plays).find(([word]) => task.includes(`use ${word}`))?.[1];

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GitServer, startGitServer } from "../../shared/src/testing/code/git-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
@@ -106,7 +106,7 @@ const attack = (): readonly (readonly Call[])[] => [
 ];
 
 /** Plays a task's turns and ends with the first line of its last test run. */
-const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
+const script: ModelScript = ({ messages }) => {
   const text = messages.findLast(({ role }) => role === "user")?.content;
   const turns = turnsFor(JSON.stringify(text));
   const made = messages.filter(({ role }) => role === "assistant").length;

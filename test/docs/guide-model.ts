@@ -1,6 +1,5 @@
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
-type Reply = Extract<Parameters<typeof startScriptedModel>[0], readonly unknown[]>[number];
 type Message = ScriptedModel["requests"][number]["body"]["messages"][number];
 
 /** A model that does the tasks of the guides' examples, each by the tools it would really use. */
@@ -14,7 +13,7 @@ export function startGuideModel(): Promise<ScriptedModel> {
   });
 }
 
-function reply(task: string, results: readonly Message[], inFixedForm: boolean): Reply {
+function reply(task: string, results: readonly Message[], inFixedForm: boolean): ScriptedReply {
   const done = results.length;
   if (task.includes("primes")) {
     if (done === 0)
@@ -35,7 +34,7 @@ function reply(task: string, results: readonly Message[], inFixedForm: boolean):
   return { text: "I know only the tasks of the guides." };
 }
 
-function call(name: string, args: unknown): Reply {
+function call(name: string, args: unknown): ScriptedReply {
   return { calls: [{ name, args }] };
 }
 

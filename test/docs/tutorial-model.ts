@@ -1,7 +1,6 @@
-import type { startScriptedModel } from "manyhands/testing";
+import type { ModelScript } from "manyhands/testing";
 
-type Script = Parameters<typeof startScriptedModel>[0];
-type Answering = Extract<Script, (...request: never[]) => unknown>;
+type Answering = Extract<ModelScript, (...request: never[]) => unknown>;
 type Message = Parameters<Answering>[0]["messages"][number];
 
 /** What a model would do in the tutorial's tasks. */

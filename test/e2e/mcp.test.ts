@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
@@ -17,7 +17,7 @@ let manus: AgentServer;
 let env: Parameters<typeof startManus>[0];
 
 /** Plays what the task's first word names; `said` are the results so far. */
-const script: Parameters<typeof startScriptedModel>[0] = ({ messages }) => {
+const script: ModelScript = ({ messages }) => {
   const said = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   if (JSON.stringify(messages).includes("six times seven")) return { text: "42, of course." };
   // What it is told of the dead server rides behind the task in every prompt.

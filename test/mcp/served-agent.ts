@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 /** An agent's process that is an MCP server too. */
@@ -20,7 +20,7 @@ export type ServedAgent = AsyncDisposable & {
 export async function startServedAgent(
   keys: string,
   env: Record<string, string> = {},
-  script: Parameters<typeof startScriptedModel>[0] = () => ({ text: "done" }),
+  script: ModelScript = () => ({ text: "done" }),
 ): Promise<ServedAgent> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-serve-"));
   await writeFile(join(home, "manyhands.toml"), `[agents.manus]\n${keys}\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { defineTool } from "manyhands/internal/core/tool";
+import type { OpenedBrowsing } from "manyhands/internal/server/open-agent";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
-import type { OpenedBrowsing } from "manyhands/internal/tools/family";
 import * as z from "zod";
 import { browser } from "./agent.ts";
 

@@ -1,4 +1,4 @@
-import type { Look } from "manyhands/tools";
+import type { Observe } from "manyhands/tools";
 
 const withWeb =
   "Read the web with web_search and web_fetch: a search result is a hint, the page is the source; name the addresses that a claim rests on.";
@@ -53,7 +53,7 @@ with ask_human for captchas and log-ins. Read long pages with browser_extract_co
  * A look with what is to be known while browsing, only while it browses: the system prompt stays
  * short, and a page left open costs nothing when the work goes on elsewhere.
  */
-export function guided(look: Look): Look {
+export function guided(look: Observe): Observe {
   return async (workspace, options) => {
     if (!options.recent.some((name) => name.startsWith("browser_"))) return undefined;
     const observation = await look(workspace, options);

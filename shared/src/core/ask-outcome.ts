@@ -6,26 +6,26 @@ import type { TakenIn } from "./taken-in.ts";
 import type { TaskUsage } from "./usage.ts";
 import type { StoredFile } from "./workspace.ts";
 
-/**
- * How another agent's task ended for the one who asked: as A2A says it, or given up at the asker's
- * deadline.
- */
+/** How a task at another agent ended: in A2A's words, or `timed-out` at the asker's deadline. */
 export type AskState = EventOf<"agent-answered">["state"];
 
-/** Why something did not come out, in a form that a journal keeps. */
+/** Why something failed, as the journal stores it. */
 export type Fault = { readonly code: ErrorCode; readonly message: string };
 
-/** A question of another agent that a person was asked, and what they answered. */
+/** What a question asks a person for: an answer, an approval, or a sign-in. */
+export type QuestionKind = EventOf<"question-asked">["kind"];
+
+/** Another agent's question to a person, and their answer. */
 export type Exchange = {
-  readonly kind: EventOf<"question-asked">["kind"];
+  readonly kind: QuestionKind;
   readonly question: string;
   readonly answer: readonly Part[];
 };
 
 /**
- * What came of asking another agent. Everything in it but the state and the error's code is the
- * other agent's word: data, bounded in size, never an instruction. An ask that completed has an
- * `error` only when something of its result was too large, or could not be had.
+ * The outcome of asking another agent. Everything but the state and the error's code is the other
+ * agent's word: data, bounded in size, never an instruction. A completed ask has an `error` only if
+ * part of its result was too large or could not be fetched.
  */
 export type AskOutcome = {
   /** The name the asker calls the agent by. */

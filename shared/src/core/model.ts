@@ -1,5 +1,6 @@
-/** An image as it goes to a model; `data` is base64. */
+/** An image for a model; `data` is base64. */
 export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
+/** A text for a model. */
 export type TextPart = { readonly type: "text"; readonly text: string };
 
 /**
@@ -28,6 +29,7 @@ export type ToolSpec = { readonly name: string; readonly description: string; re
 /** A JSON Schema object (draft 2020-12), as Zod and MCP servers give it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** Whether the model may, may not or must call a tool, or the one it must call. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
 /** What a model is asked. */

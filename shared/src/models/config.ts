@@ -20,10 +20,7 @@ const capabilitiesSchema = z.strictObject({
   maxTokensParameter: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
 });
 
-/**
- * One model at one endpoint: how to reach it, what it can do, what it costs, how patient to be with
- * it.
- */
+/** One model at one endpoint: how to reach it, what it can do, what it costs, how long to wait. */
 export const modelConfigSchema = z.strictObject({
   /** The model's name at its provider; on Azure the deployment's. */
   name: z.string().min(1),
@@ -58,5 +55,11 @@ export const modelConfigSchema = z.strictObject({
   maxRetries: z.int().min(0).max(20).default(4),
 });
 
-/** A model's configuration with its defaults filled in. */
+/**
+ * One model at one endpoint: how to reach it, what it can do, what it costs, how long to wait. Only
+ * `name` is required.
+ */
+export type ModelSettings = z.input<typeof modelConfigSchema>;
+
+/** A model's settings with their defaults filled in. */
 export type ModelConfig = z.output<typeof modelConfigSchema>;

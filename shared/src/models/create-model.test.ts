@@ -5,7 +5,7 @@ import { reply } from "../testing/reply.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
 import type { Clock } from "./clock.ts";
 import { modelConfigSchema } from "./config.ts";
-import { createModel, type ModelDeps } from "./create-model.ts";
+import { createModel, type ModelOptions } from "./create-model.ts";
 
 const running: ScriptedModel[] = [];
 afterEach(async () => {
@@ -39,7 +39,7 @@ function quickClock(): Clock & { readonly waits: number[] } {
   };
 }
 
-function modelAt(url: string, config: object = {}, deps: ModelDeps = {}): Model {
+function modelAt(url: string, config: object = {}, deps: ModelOptions = {}): Model {
   const parsed = modelConfigSchema.parse({ name: "scripted", baseUrl: url, apiKey: secret, ...config });
   return createModel(parsed, { clock: quickClock(), random: () => 1, ...deps });
 }
@@ -490,4 +490,13 @@ test("a server that refuses what was left out already is not asked for ever", as
   const server = await scripted(() => ({ status: 400, error: { message: "tool_choice is not supported" } }));
   expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
   expect(server.requests.length).toBeLessThan(5);
+});
+
+test("a model is made of its name and address alone; what is wrong with its settings is named", async () => {
+  const server = await scripted([{ text: "Hello." }]);
+  const model = createModel({ name: "scripted", baseUrl: server.url });
+  expect((await reply(model, request, { signal: never })).text).toBe("Hello.");
+  expect(() => createModel({ name: "scripted", price: { inputPerMillion: -1, outputPerMillion: 0 } })).toThrow(
+    "The model's price.inputPerMillion: Too small: expected number to be >=0.",
+  );
 });

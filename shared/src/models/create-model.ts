@@ -4,7 +4,7 @@ import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities
 import { type AttemptResult, type AttemptScope, attempt } from "./chat/attempt.ts";
 import { createEndpoint } from "./chat/endpoint.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { ModelConfig } from "./config.ts";
+import { type ModelConfig, type ModelSettings, modelConfigSchema } from "./config.ts";
 import { createImageFit, imageRuleOf, type ShrinkImage } from "./images.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { ModelFailure, mayPass } from "./model-failure.ts";
@@ -12,37 +12,42 @@ import { costOf } from "./price.ts";
 import { retryWait } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** What a model may be given instead of the machine's own. */
-export type ModelDeps = {
+/** What a model uses in place of the machine's own, and whom it reports to. */
+export type ModelOptions = {
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
-  /**
-   * Makes images smaller that are larger than the model's provider looks at them; they are sent as
-   * they are when left out.
-   */
+  /** Shrinks images that are larger than the provider uses; if left out, they are sent as is. */
   readonly shrinkImage?: ShrinkImage;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random?: () => number;
   /** Told of every retry and fallback; never of a key or of a message's content. */
   readonly logger?: { warn(fields: object, message: string): void };
 };
+
+function checked(settings: ModelSettings): ModelConfig {
+  const parsed = modelConfigSchema.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new AppError("config_invalid", `The model's ${issue?.path.join(".") || "settings"}: ${issue?.message}.`);
+}
 
 type Scope = AttemptScope & {
   readonly clock: Clock;
   readonly limiter: Limiter;
   readonly imageRule: ImageRule;
   readonly random: () => number;
-  readonly logger: ModelDeps["logger"];
+  readonly logger: ModelOptions["logger"];
   /** What the endpoint accepts, as far as it has been learnt. */
   traits: Traits;
 };
 
 /**
- * The model a configuration names, at any OpenAI-compatible endpoint. Its limits hold for all who
- * use the returned object, so one is made for a configuration and shared. What cannot be reached
- * after its retries is asked of the fallback, if there is one.
+ * A model at any OpenAI-compatible endpoint. Its limits hold for everyone who uses the returned
+ * object, so make one per configuration and share it. If it cannot be reached after its retries,
+ * the fallback is asked. Throws `config_invalid` and names the wrong field.
  */
-export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
+export function createModel(settings: ModelSettings, deps: ModelOptions = {}): Model {
+  const config = checked(settings);
   const clock = deps.clock ?? systemClock;
   const imageRule = imageRuleOf(plainName(config.name));
   const fitImages = createImageFit(imageRule, deps.shrinkImage);

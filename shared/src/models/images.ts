@@ -94,12 +94,12 @@ function scaled({ width, height }: Size, scale: number): Size {
 }
 
 /**
- * Makes an image smaller so that it fits into these pixels. Rejects when it cannot be decoded, or
- * with the signal's reason.
+ * Shrinks an image to fit these pixels. Rejects if the image cannot be decoded, or with the
+ * signal's reason.
  */
 export type ShrinkImage = (
   content: Uint8Array<ArrayBuffer>,
-  size: Size,
+  size: { readonly width: number; readonly height: number },
   signal: AbortSignal,
 ) => Promise<Pick<ImagePart, "mediaType" | "data">>;
 

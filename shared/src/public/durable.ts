@@ -12,6 +12,8 @@ export {
   type StoredEvent,
   terminalStatuses,
 } from "../core/engine.ts";
-export { type EventOf, eventTypes, type ReadEvent, readEvent } from "../core/events.ts";
+export { type FlowTold, type JournalEvent, type ReadEvent, readEvent, type UnknownEvent } from "../core/events.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
-export { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
+export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
+export type { MachineClock } from "../durable/sqlite/machine-clock.ts";

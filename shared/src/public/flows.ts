@@ -1,6 +1,6 @@
-/** What a flow is written with. */
+/** What you write a flow with. */
 export { type AgentEntry, agentText } from "../core/agent.ts";
-export type { AskOutcome } from "../core/ask-outcome.ts";
+export type { AskOutcome, AskState, Exchange, Fault, QuestionKind } from "../core/ask-outcome.ts";
 export type { FlowEvent } from "../core/events.ts";
 export {
   type AskMessage,
@@ -12,10 +12,12 @@ export {
   type FlowDefinition,
   type FlowExample,
   type FlowResult,
+  type Writing,
 } from "../core/flow.ts";
-export { type FlowSettings, flowSettings } from "../core/task.ts";
+export { type AgentInput, type FlowSettings, flowSettings } from "../core/task.ts";
+export type { TaskUsage } from "../core/usage.ts";
 export { isFinal, outcomeText } from "../flow/ask.ts";
 export { type AnswerForm, askInForm, type FormedAnswer } from "../flow/ask-in-form.ts";
 export { cut, roomForEach } from "../flow/cut.ts";
-export { agentByName, meantAgent } from "../flow/find-agent.ts";
+export { agentByName, type FoundAgent, meantAgent } from "../flow/find-agent.ts";
 export { createSlots, type Slots } from "../flow/slots.ts";

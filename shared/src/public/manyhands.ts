@@ -1,16 +1,30 @@
-/** What an agent and its tools are written with. */
+/** What you write an agent and its tools with. */
 export { type AgentSpec, defineAgent } from "../agent/define-agent.ts";
-export type { Limits, Skill } from "../core/agent.ts";
+export type {
+  AgentDefinition,
+  Limits,
+  LookOptions,
+  MoreTools,
+  Skill,
+  TaskChanges,
+  ToldResult,
+  ToolsListed,
+} from "../core/agent.ts";
 export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
 export type { Part, UserMessage } from "../core/message.ts";
 export type { ImagePart, JsonSchema } from "../core/model.ts";
 export type { Reach } from "../core/reach.ts";
-export type { Effect, Run, StepContext } from "../core/run.ts";
+export type { Effect, Run, RunEvent, StepContext } from "../core/run.ts";
+export type { TakenIn } from "../core/taken-in.ts";
 export {
   type DurableContext,
   defineTool,
+  type Inquiry,
+  type Observation,
+  type PersonAnswer,
   type RiskContext,
+  type SubBudget,
   type Tool,
   type ToolContext,
   type ToolRequest,

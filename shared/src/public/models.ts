@@ -1,13 +1,21 @@
 /** Asking a language model. */
 export type {
   Capabilities,
+  ImagePart,
+  ImageRule,
+  JsonSchema,
   Model,
   ModelEvent,
   ModelMessage,
   ModelReply,
   ModelRequest,
+  TextPart,
   ToolCall,
+  ToolChoice,
   ToolSpec,
   Usage,
 } from "../core/model.ts";
-export { createModel } from "../models/create-model.ts";
+export type { Clock } from "../models/clock.ts";
+export type { ModelSettings } from "../models/config.ts";
+export { createModel, type ModelOptions } from "../models/create-model.ts";
+export type { ShrinkImage } from "../models/images.ts";

@@ -1,5 +1,5 @@
 /** The tools that come with Manyhands, as families that an agent lists. */
-export { changesPatches } from "../tools/code/checkpoints/changes-patch.ts";
+export { type ChangesPatch, changesPatches } from "../tools/code/checkpoints/changes-patch.ts";
 export {
   browser,
   code,
@@ -15,6 +15,6 @@ export {
   shell,
   web,
 } from "../tools/families.ts";
-export type { Machine, Observe as Look, OpenedFamily } from "../tools/family.ts";
+export type { Machine, Observe, OpenedFamily } from "../tools/family.ts";
 export { terminate } from "../tools/human/terminate.ts";
 export { createPlan, formatPlan, markStep, type Plan, type StepStatus } from "../tools/planning/plan.ts";

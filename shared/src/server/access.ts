@@ -4,7 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 
-/** How a card says that the token is wanted (A2A 1.0 section 4.5). */
+/** How a card asks for the token (A2A 1.0 section 4.5). */
 export const bearerSecurity = {
   securitySchemes: {
     bearer: {
@@ -17,12 +17,12 @@ export const bearerSecurity = {
   securityRequirements: [{ schemes: { bearer: { list: [] } } }],
 } satisfies AgentFacts["security"];
 
-/** Everyone who may use a server that knows one secret, or none, is the same principal. */
+/** A server with one secret, or none, has a single principal. */
 const principal = "local";
 
 /**
- * Who sends a request. With a token configured it must be carried as `Authorization: Bearer …`;
- * rejects with `unauthorized` where it is missing or wrong.
+ * The principal of a request. If a token is configured, the request needs
+ * `Authorization: Bearer …`; rejects with `unauthorized` if it is missing or wrong.
  */
 export function identifyBy(token: string | undefined): (request: Request) => string {
   if (token === undefined) return () => principal;
@@ -39,24 +39,21 @@ function digest(text: string): Uint8Array {
   return new Bun.CryptoHasher("sha256").update(text).digest();
 }
 
-/** How a server keeps other users of its machine out. */
+/** How a server keeps out other users of its machine. */
 export type LocalUsers = {
-  /**
-   * Left out where there is nothing to guard: every request needs the token, or the kernel does not
-   * tell users apart.
-   */
+  /** Left out if every request needs the token, or if the kernel cannot tell users apart. */
   readonly guard?: Guard;
-  /** What the operator should know; left out when all is well. */
+  /** A warning for the operator, if there is one. */
   readonly note?: string;
 };
 
-/** What is said where users cannot be told apart. */
+/** The warning if users cannot be told apart. */
 const cannotTell =
   "Other users of this machine cannot be told from you here, so every one of them may use a server that has no token. Where there are others, set MANYHANDS_TOKEN (or [server] token).";
 
 /**
- * A server that asks for no token answers the user it belongs to, and root: a connection of any
- * other local user is refused, whatever it asks for. Loopback is no bound between users.
+ * A server without a token answers only its own user and root, since loopback does not separate
+ * users: connections of other local users are refused, whatever they ask for.
  */
 export async function openLocalUsers(token: string | undefined): Promise<LocalUsers> {
   if (token !== undefined) return {};
@@ -65,7 +62,7 @@ export async function openLocalUsers(token: string | undefined): Promise<LocalUs
 }
 
 /**
- * Refuses a connection whose other end is held by neither `self` nor root, or by nobody any more.
+ * Refuses a connection whose other end belongs to neither `self` nor root, or to nobody any more.
  */
 export function guardOf(owner: SocketOwner, self: number): Guard {
   return (client, own) => {

@@ -23,10 +23,12 @@ import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** An agent as a process: its name, and the agent, which may depend on what this machine offers. */
+/**
+ * An agent as a process: its name, and its source, which may depend on what this machine offers.
+ */
 export type AgentServerSpec = { readonly name: string; readonly source: AgentSource };
 
-/** What an agent's server starts with. */
+/** What an agent's server needs to start. */
 type Start = {
   readonly config: Config;
   readonly logger: pino.Logger;
@@ -43,8 +45,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, definition, open, model } = parts;
-  // What speaks MCP as a server is an eighth of all code that would be loaded, and most agents
-  // never do.
+  // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
@@ -109,7 +110,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** What is opened before the agent can be reached. */
+/** What the server opens before it listens. */
 async function openParts({ name, source }: AgentServerSpec, { config, logger, toolbox }: Start) {
   const { home } = config;
   const agentConfig = agentNamed(config, name);
@@ -123,7 +124,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
   const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const { tools: chosen, delegates } = agentConfig;
-  // An agent that asks no other loads nothing for it.
+  // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
   const asking = peering?.openPeers(delegates, config, { engine, artifacts });
   const machine = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
@@ -131,7 +132,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const made = openAgent(agentOf(source, offers), machine, chosen);
   const definition = {
     ...(await instructed(made, agentConfig.instructions)),
-    // One agent of a module can be several of a system, each under a name of its own.
+    // One module can serve several agents of a system, each by its own name.
     name,
     otherNames: made.otherNames,
     limits: { ...made.limits, ...agentConfig.limits },
@@ -139,7 +140,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
     moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),
   };
   const open = (principal: string, contextId: string) =>
-    // Agents share no files, also where they share a disk.
+    // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
   return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey };
 }
@@ -154,7 +155,7 @@ async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: T
   }
 }
 
-/** What the card tells beside the definition. */
+/** What the card says beyond the definition. */
 function cardFacts({ model, mcp, cardKey }: Parts, { sandbox }: Toolbox) {
   return {
     model: { name: model.name, provider: model.provider },

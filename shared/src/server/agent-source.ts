@@ -3,30 +3,30 @@ import type { Tool } from "../core/tool.ts";
 import type { ToolFamily } from "../tools/family.ts";
 
 /**
- * An agent as it is defined: it lists tools, and families of them that the machine makes where it
- * is served.
+ * An agent's definition: it lists tools, and families of tools that are opened on the machine that
+ * serves it.
  */
 export type Agent = AgentDefinition<Tool | ToolFamily>;
 
-/** What an agent can count on where it is served: what its prompt and its card may promise. */
+/** What the serving machine offers an agent, and so what its prompt and card may promise. */
 export type Offers = {
   /** Whether shell commands or Python can be run. */
   readonly runsCode: boolean;
-  /** The libraries that Python has here; undefined where there is no Python. */
+  /** The libraries of the machine's Python; undefined without a Python. */
   readonly pythonLibraries: readonly string[] | undefined;
   readonly readsWeb: boolean;
   /** Whether addresses can be fetched, repositories among them. */
   readonly fetches: boolean;
-  /** Why there is no browser; undefined where there is one. */
+  /** Why there is no browser; undefined if there is one. */
   readonly browserMissing: string | undefined;
-  /** The agents it can give parts of a task to. */
+  /** The agents that it can delegate parts of a task to. */
   readonly delegates: readonly string[];
 };
 
-/** An agent, or how it is where these things are on offer. */
+/** An agent, or a function that makes it from what the serving machine offers. */
 export type AgentSource = Agent | ((offers: Offers) => Agent);
 
-/** Where nothing is on offer: enough to learn an agent's name. */
+/** A machine that offers nothing: enough to learn an agent's name. */
 export const noOffers: Offers = {
   runsCode: false,
   pythonLibraries: undefined,

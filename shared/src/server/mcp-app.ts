@@ -11,26 +11,26 @@ import { ownSecret } from "../machine/own-secret.ts";
 import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
 import type { McpAdapter } from "../mcp/server/mcp-adapter.ts";
 
-/** What an agent answers below `/mcp` with. */
+/** What an agent needs to answer below `/mcp`. */
 export type McpAppDeps = {
   readonly agent: string;
-  /** Which servers it has the tools of. */
+  /** The servers whose tools it has. */
   readonly servers: AgentConfig["mcp"];
   readonly host: ServerChanges;
-  /** Where the key lies. */
+  /** The folder of the key. */
   readonly home: string;
   readonly identify: (request: Request) => Promise<string> | string;
-  /** Answers where the agent is an MCP server itself. */
+  /** Answers as an MCP server. */
   readonly adapter: McpAdapter | undefined;
-  /** Gets what fails without being an expected error. */
+  /** Receives unexpected errors. */
   readonly report: (bug: unknown) => void;
   readonly log: { info(fields: object, message: string): void };
 };
 
 /**
- * `POST /mcp` with entries as `mcp.json` has them adds their servers or replaces them,
- * `DELETE /mcp/{name}` removes one, for those who have the key of the home. Everything else at
- * `/mcp` is for the agent as an MCP server.
+ * With the home's key, `POST /mcp` with entries as in `mcp.json` adds or replaces servers, and
+ * `DELETE /mcp/{name}` removes one. Every other request to `/mcp` is for the agent's own MCP
+ * server.
  */
 export function mcpApp(deps: McpAppDeps): Hono {
   const { host, home, identify, log, adapter, report } = deps;
@@ -65,7 +65,7 @@ function answer(adapter: McpAdapter | undefined, request: Request, body?: unknow
   return adapter(request, body);
 }
 
-/** Undefined for what is no JSON: the MCP server says so in its own words. */
+/** Undefined for text that is not JSON: the MCP server reports that itself. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -74,7 +74,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A message of MCP says that it is one. */
+/** Whether it is a message of MCP. */
 function isMount(body: unknown): body is { mcpServers: unknown } {
   return typeof body === "object" && body !== null && "mcpServers" in body && !("jsonrpc" in body);
 }
@@ -83,7 +83,7 @@ const mountBody = z.strictObject({ mcpServers: z.record(z.string(), z.record(z.s
 
 /**
  * The entries of a body. Throws `invalid_input`, or `conflict` for a server whose tools the agent
- * would not have.
+ * does not use.
  */
 function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
   const result = mountBody.safeParse(body);
@@ -98,7 +98,7 @@ function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
   );
 }
 
-/** How a server does, with nothing of its entry, which may hold secrets. */
+/** A server's health, without its entry, which may hold secrets. */
 function shown({ name, replaced, health }: AddedServer): object {
   if (health === "off") return { name, replaced, state: "disabled", tools: 0 };
   const { state, tools, disabled, version, error } = health;
@@ -118,14 +118,14 @@ function stateOf(state: string, disabled: readonly string[]): string {
   return state === "failed" ? "error" : "connecting";
 }
 
-/** The header that a request to change the servers carries the key in. */
+/** The header for the key of a request that changes the servers. */
 const mountKeyHeader = "Manyhands-Mount-Key";
 
 const keyFile = "mcp-mount-key";
 
 /**
- * The key of those who may change `mcp.json`, made when there is none: a line in a file of the home
- * that only the owner reads.
+ * The key that allows changes of `mcp.json`: a line in a file of the home that only the owner can
+ * read. It is made if there is none.
  */
 export async function mountKey(home: string): Promise<string> {
   const key = await ownSecret(join(home, keyFile), () => Buffer.from(`${randomBytes(32).toString("base64url")}\n`));

@@ -3,23 +3,40 @@ import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Egress } from "../machine/egress/egress.ts";
+import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
+import { dataTools } from "../tools/data/data-tools.ts";
+import type { Databases } from "../tools/data/database/databases.ts";
 import { families } from "../tools/families.ts";
-import { isFamily, type Machine, type ToolFamily } from "../tools/family.ts";
+import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/family.ts";
+import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import type { Agent, Offers } from "./agent-source.ts";
 
-/** What a machine has, before it is known what the agent needs of it. */
-export type MachineParts = Omit<Machine, "code" | "edits"> & {
-  /** The tool, its calls judged where they reach outside. */
+/**
+ * The browser's tools and the view of the open page, or a sentence that says why there are none.
+ */
+export type OpenedBrowsing =
+  | { readonly tools: readonly Tool[]; readonly look: Observe; readonly missing: undefined }
+  | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
+
+/** What a machine has for agents, whichever of it one agent needs. */
+export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate"> & {
+  readonly sandbox: Sandbox;
+  readonly browsing: OpenedBrowsing;
+  /** Requests of tools that fetch; undefined if the web is switched off. */
+  readonly egress: Egress | undefined;
+  /** One database per conversation, each in its own process. */
+  readonly databases: Databases;
+  /** Wraps a tool so that its calls are judged before they reach outside. */
   guarded(tool: Tool): Tool;
 };
 
-/** The agent with its tools, and the names of those it may have on a machine that has more. */
+/** The agent with its tools, and the names of tools that it would have on other machines. */
 type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
 
 /**
- * What is on offer to an agent that is to have these families, or its own where `chosen` is left
- * out.
+ * What the machine offers to an agent with these families, or with its own if `chosen` is left out.
  */
 export function offersOf(
   { shell, web, browsing, egress }: MachineParts,
@@ -40,18 +57,26 @@ export function offersOf(
 }
 
 /**
- * The agent with the tools that its families come to on this machine. With `chosen` it has exactly
- * these families, its own where it lists them, and its tools of no family.
+ * The agent with the tools of its families on this machine. With `chosen` it has exactly these
+ * families, in its own version if it lists one, and its tools without a family.
  */
 export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): OpenedAgent {
   const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
+  const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
-  const { guarded, ...has } = parts;
-  const { sandbox, shell, egress } = has;
-  const code = listed.some(({ family }) => family === "code")
-    ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits })
-    : undefined;
-  const machine: Machine = { ...has, code, edits };
+  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases } = parts;
+  const code = lists("code") ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits }) : undefined;
+  const python = shell.find(({ family }) => family === "python");
+  const machine: Machine = {
+    shell,
+    web,
+    desktop,
+    delegate,
+    browser: browsing,
+    editor: createStrReplaceEditor(edits),
+    data: lists("data") ? dataTools({ databases, python }) : [],
+    code: code?.tools ?? [],
+  };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));
   const tools = distinct(opened.flatMap((one) => one.tools)).map(guarded);
   const look = agent.look ?? opened.find((one) => "look" in one && one.look !== undefined)?.look;
@@ -68,7 +93,7 @@ function chosenOf(agent: Agent, chosen: readonly string[]): Agent["tools"] {
   return [...kept, ...others(agent, chosen)];
 }
 
-/** Of these families, those that the agent does not list itself. */
+/** The families among these that the agent does not list. */
 function others(agent: Agent, names: readonly string[]): readonly ToolFamily[] {
   const own = new Set(agent.tools.map(({ family }) => family));
   return families.filter(({ family }) => names.includes(family) && !own.has(family));
@@ -81,8 +106,8 @@ function distinct(tools: readonly Tool[]): readonly Tool[] {
 }
 
 /**
- * Has a person allow each call of the tools named. Throws `config_invalid` for a name that no tool
- * of the agent has or may have where the machine has what it lacks here: it would protect nothing.
+ * Asks a person to allow each call of the named tools. Throws `config_invalid` for a name that no
+ * tool of the agent has on any machine: it would protect nothing.
  */
 export function approvalBy(
   names: readonly string[],
@@ -99,7 +124,7 @@ export function approvalBy(
   return ({ name }) => (names.includes(name) ? "ask" : "allow");
 }
 
-/** Tools that come and go, each under a guard; the same tool is under the same one every time. */
+/** Guards tools that come and go; a tool keeps its guard. */
 export function guardedMore(more: MoreTools, guarded: (tool: Tool) => Tool): MoreTools {
   const known = new WeakMap<Tool, Tool>();
   const under = (tool: Tool) => {

@@ -7,14 +7,14 @@ import { findChromium } from "../machine/browser-process/find-chromium.ts";
 import { sweepServerFolders } from "../machine/browser-process/server-folder.ts";
 import { type BrowserSettings, browserDefaults } from "../machine/browser-process/settings.ts";
 
-/** The browser of a server, or why there is none, in a sentence. */
+/** A server's browser, or a sentence that says why there is none. */
 export type OpenedBrowser =
   | { readonly browsers: BrowserHost; readonly missing: undefined }
   | { readonly browsers: undefined; readonly missing: string };
 
 /**
- * The browser as configured; nothing is started yet, and what killed servers have left of theirs is
- * gone. Rejects with `config_invalid` for a configured program that is not there.
+ * The browser as configured, not yet started; what killed servers left of theirs is removed.
+ * Rejects with `config_invalid` if the configured program is missing.
  */
 export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
   const { enabled, cdp_url, wss_url, chrome_instance_path } = config.browser;

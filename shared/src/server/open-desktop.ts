@@ -6,16 +6,16 @@ import { createDisplays, displayTiers } from "../tools/desktop/display-session.t
 import { displayPrograms, missingPrograms } from "../tools/desktop/missing-programs.ts";
 
 /**
- * `computer_use` where it is enabled and this machine has what it needs; otherwise no tools and,
- * when enabled, a note that says what to do.
+ * `computer_use`, if it is enabled and this machine has what it needs; otherwise no tools and, if
+ * it is enabled, a note that says what to install.
  */
 export type Desktop = { readonly tools: readonly Tool[]; readonly note?: string; close(): Promise<void> };
 
 const packages = "apt-get install -y --no-install-recommends xvfb xdotool openbox";
 
 /**
- * The desktop family as configured, over the sandbox of the shell. The caller closes it, which ends
- * every display.
+ * The desktop family as configured, in the shell's sandbox. The caller closes it, which ends every
+ * display.
  */
 export async function openDesktop({ enabled, ...size }: Config["desktop"], sandbox: Sandbox): Promise<Desktop> {
   const none = (note?: string): Desktop => ({ tools: [], ...(note !== undefined && { note }), close: async () => {} });

@@ -3,7 +3,7 @@ import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { lookForPython, type PythonLook } from "../tools/python/find-python.ts";
 
-/** What this machine has to run commands with. */
+/** What this machine runs commands with. */
 export type Machine = {
   readonly sandbox: Sandbox;
   /** The Python that commands see. */
@@ -11,9 +11,9 @@ export type Machine = {
 };
 
 /**
- * Finds out how commands can be confined here, below `folder`, and begins to look for what they
- * find. It waits for programs and needs little of our code: a server begins with it. Nothing else
- * is to be loaded before it resolves, since loading leaves this process no time to attend to them.
+ * Finds out how commands can be confined here, below `folder`, and which Python they find. A server
+ * calls it first and loads nothing else until it resolves: it waits for programs, and loading code
+ * would delay their results.
  */
 export async function openMachine(
   folder: string,

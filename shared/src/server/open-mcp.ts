@@ -17,14 +17,14 @@ type OpenMcpDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** The servers, and a way to sign in to one; `show` is given the address to open in a browser. */
+/** The MCP servers, and how to sign in to one; `show` receives the address to open in a browser. */
 export type OpenedMcp = McpHost & {
   login(name: string, show: (address: string) => void, signal: AbortSignal): Promise<void>;
 };
 
 /**
- * The MCP servers of `mcp.json` as configured, each to be connected when it is first needed. The
- * sandbox stays the caller's. Rejects with `config_invalid` for a file that is not in order.
+ * The MCP servers of `mcp.json`, each connected when it is first needed. The caller closes the
+ * sandbox. Rejects with `config_invalid` for a wrong file.
  */
 export async function openMcp(
   { home, file, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "file" | "mcp" | "egress">,
@@ -73,10 +73,7 @@ export async function openMcp(
   };
 }
 
-/**
- * Throws `config_invalid` where an agent is to have a server that is not there: a slip would give
- * it nothing.
- */
+/** Throws `config_invalid` if an agent's settings name a server that does not exist. */
 export async function checkServers(agent: string, wanted: AgentConfig["mcp"], host: McpHost): Promise<void> {
   if (wanted === "all") return;
   const names = (await host.servers()).map(({ name }) => name);

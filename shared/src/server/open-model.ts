@@ -1,16 +1,15 @@
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
-import { createModel, type ModelDeps } from "../models/create-model.ts";
+import { createModel, type ModelOptions } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/images.ts";
 import { showImage } from "../tools/files/shown-image.ts";
 
 /**
- * The configured model, or the rehearsal model on a free loopback port where none is. The caller
- * closes it.
+ * The configured model, or else the rehearsal model on a free loopback port. The caller closes it.
  */
 export async function openModel(
   config: ModelConfig | undefined,
-  deps: ModelDeps,
+  deps: ModelOptions,
 ): Promise<{ readonly model: Model; close(): Promise<void> }> {
   const shrinkImage: ShrinkImage = (content, size, signal) => showImage(content, signal, size);
   const all = { shrinkImage, ...deps };

@@ -5,9 +5,8 @@ import { openDirectory } from "../a2a/delegate/directory.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 
 /**
- * The agents of these names to ask, at their addresses and with the tokens the configuration tells,
- * and the `delegate` tool for them. Undefined for no names. What it looks for in the background
- * ends with `close`.
+ * The agents to ask, by name, with the addresses and tokens of the configuration, and the
+ * `delegate` tool for them. Undefined without names. `close` ends its background work.
  */
 export function openPeers(
   names: readonly string[],

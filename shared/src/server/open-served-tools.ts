@@ -15,7 +15,10 @@ type ServedDeps = DirectToolsDeps & {
   readonly report: (bug: unknown) => void;
 };
 
-/** What an agent's MCP server shows: its tools as they are, and itself as one that takes a task. */
+/**
+ * What an agent's MCP server offers: the agent's tools, and the agent itself as a tool that takes a
+ * task.
+ */
 export function openServedTools(deps: ServedDeps): McpServerDeps {
   const { definition, engine, artifacts, publicUrl, report } = deps;
   const { name, title, description, version, skills } = definition;

@@ -2,8 +2,8 @@ import { createWebhooks, type Webhooks } from "../a2a/push/webhooks.ts";
 import type { Config } from "../config/config.ts";
 
 /**
- * The way to receivers of notifications, which goes where the web tools may go, also where those
- * are switched off.
+ * Sends notifications to receivers, within the policy of the web tools even if those are switched
+ * off.
  */
 export function openWebhooks({ egress: { proxy, ...policy } }: Pick<Config, "egress">): Webhooks {
   return createWebhooks(policy, { proxy });

@@ -6,21 +6,18 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
 
-/** How a server is started besides its configuration. */
+/** How a server is started, apart from its configuration. */
 export type ServerOptions = {
-  /** What this system calls it. */
+  /** Its name in this system. */
   readonly name: string;
-  /**
-   * `--mcp-stdio`, which `manyhands mcp serve` starts an agent with: standard input and output
-   * speak MCP.
-   */
+  /** `--mcp-stdio`, for `manyhands mcp serve`: MCP over standard input and output. */
   readonly mcpStdio: boolean;
 };
 
 /**
  * Starts a server as a process: reads the configuration, makes the home, opens the log and calls
- * `start`. A bad configuration ends the process with exit code 2, anything else that keeps it from
- * starting with 1; both say why.
+ * `start`. A wrong configuration ends the process with exit code 2, any other failure to start with
+ * 1; both say why.
  */
 export async function runServer(
   ownName: string,
@@ -47,12 +44,9 @@ export async function runServer(
   }
 }
 
-/**
- * Ends a process that cannot start and says why: with 2 where what it was given is wrong, else with 1.
- */
+/** Ends a process that cannot start and says why: with 2 for wrong input, else with 1. */
 export function endStart(name: string, error: unknown): never {
-  // What the system refuses (a port that is taken, an address that is not ours) has its cause in
-  // its own sentence.
+  // Refusals by the system (a port in use, a foreign address) state their own cause.
   const expected = error instanceof AppError || errnoOf(error) !== undefined;
   process.stderr.write(`${name}: ${expected ? (error as Error).message : Bun.inspect(error)}\n`);
   process.exit(error instanceof AppError && error.code === "config_invalid" ? 2 : 1);
@@ -69,9 +63,7 @@ function serverOptions() {
   }
 }
 
-/**
- * Every file of the server lies below its home, so one that cannot be is told before anything else.
- */
+/** All the server's files are below its home, so a home that cannot be made is reported first. */
 async function makeHome(home: string): Promise<void> {
   try {
     await mkdir(home, { recursive: true });
@@ -81,15 +73,15 @@ async function makeHome(home: string): Promise<void> {
   }
 }
 
-/** Where tests of what survives a crash have this process end itself. */
+/** Where this process kills itself, for tests of what survives a crash. */
 export function crashPoint(text: string | undefined): { readonly crashAt?: CrashPoint } {
   return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
 }
 
 /**
- * Where a server that listens at `url` is reached from outside: as it was told itself; on the port
- * that the settings give it, as they say; else where it listens, for what leads to the address of
- * the settings does not lead to another port.
+ * The address of a server at `url` from outside: its own public address; or that of the settings,
+ * if it listens on their port; else `url`, since a proxy for the port of the settings does not lead
+ * to another.
  */
 export function publicUrlOf(
   url: URL,
@@ -100,20 +92,19 @@ export function publicUrlOf(
   return told ?? configured ?? reachable(url);
 }
 
-/** An address that a listener on all interfaces can be reached at from here. */
+/** An address at which a listener on all interfaces is reached from here. */
 export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
 }
 
 /**
- * What JSON leaves as it is and a terminal obeys or hides: C1 controls, delete, line separators,
- * the bidirectional controls.
+ * Characters that JSON does not escape and a terminal obeys or hides: C1 controls, delete, line
+ * separators, bidirectional controls.
  */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A log of one JSON object a line: no text from outside can begin a line of its own, or be obeyed
- * by a terminal the log is shown in.
+ * A log with one JSON object per line: text from outside cannot start a line or control a terminal.
  */
 export function openLog(name: string, write: (line: string) => void): Logger {
   return pino(

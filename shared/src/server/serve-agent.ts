@@ -2,13 +2,13 @@ import { AppError } from "../core/errors.ts";
 import { type AgentSource, agentOf, noOffers } from "./agent-source.ts";
 
 /**
- * Runs an agent's server until a signal ends it: reads the configuration, takes up the tasks a
- * former process left, listens on PORT (or the port its settings give it), and prints `ready URL`.
- * `[agents.NAME]` of the agent's name says what is set for it, or of the name after `--name`. An
- * agent whose prompt or tools depend on what this machine offers is given as a function of that.
- * With `--mcp-stdio` it is an MCP server on its standard streams besides, until its input ends, and
- * prints nothing else. A bad agent or configuration ends the process with exit code 2, anything
- * else that keeps it from starting with 1; both say why.
+ * Runs an agent's server until a signal ends it: reads the configuration, resumes unfinished tasks,
+ * listens on PORT (or the port in its settings), and prints `ready URL`. Its settings are
+ * `[agents.NAME]` for the agent's name, or for the name after `--name`. An agent whose prompt or
+ * tools depend on the machine is a function of what the machine offers. With `--mcp-stdio` the
+ * process is also an MCP server on its standard streams, until its input ends, and prints nothing
+ * else. A wrong agent or configuration ends the process with exit code 2, any other failure to
+ * start with 1; both say why.
  */
 export async function serveAgent(source: AgentSource): Promise<void> {
   const { endStart, runServer } = await import("./run-server.ts");

@@ -7,7 +7,7 @@ import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
-import type { Observe, OpenedBrowsing } from "../tools/family.ts";
+import type { Observe } from "../tools/family.ts";
 import { observe } from "../tools/observation/observe.ts";
 import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
@@ -19,27 +19,27 @@ import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import type { MachineParts } from "./open-agent.ts";
+import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
 import { openBrowser } from "./open-browser.ts";
 import { openDesktop } from "./open-desktop.ts";
 import type { Machine } from "./open-machine.ts";
 
-/** What a model may ask for at most. */
+/** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;
 
-/** What the agents of this machine can be given. */
+/** What this machine has for its agents. */
 export type Toolbox = Omit<MachineParts, "delegate"> & {
-  /** The Python that `python_execute` runs, where there is one. */
+  /** The Python that `python_execute` runs, if there is one. */
   readonly python: Python | undefined;
-  /** What is asked for and cannot be had here, one sentence each. */
+  /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
   /** Ends every session and process. */
   close(): Promise<void>;
 };
 
 /**
- * Makes the tools that run commands on this machine, and those that read the web and browse it.
- * Closing it closes the sandbox.
+ * Makes the tools that run commands on this machine, read the web and browse it. Closing it closes
+ * the sandbox.
  */
 export async function openToolbox(
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
@@ -79,16 +79,16 @@ export async function openToolbox(
   };
 }
 
-/** What commands reach, told by the tools themselves, so that every agent that has them knows. */
+/**
+ * What commands can reach, added to the tools' descriptions, so that every agent with them knows.
+ */
 function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
   if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 
-/**
- * The browser's tools, and the guard over every tool that reaches outside or works on its pages.
- */
+/** The browser's tools, and the guard for every tool that reaches outside or acts on its pages. */
 function openBrowsing(
   browsers: Browsers | undefined,
   missing: string | undefined,
@@ -116,13 +116,13 @@ function openBrowsing(
   return { browsing: { tools, look, missing: undefined }, guarded };
 }
 
-/** The way out of this machine as configured; undefined where the web is switched off. */
+/** Egress as configured; undefined if the web is switched off. */
 function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): Egress | undefined {
   const { proxy, ...policy } = settings;
   return search.enabled ? createEgress(policy, { proxy }) : undefined;
 }
 
-/** What reads the web without a browser. */
+/** Reading the web without a browser. */
 export type OpenedWeb = {
   /** `web_search` and `web_fetch`. */
   readonly tools: readonly Tool[];
@@ -132,10 +132,7 @@ export type OpenedWeb = {
 
 const found = 5;
 
-/**
- * The web tools as configured; none where there is no way out. `browser` shows pages that scripts
- * make.
- */
+/** The web tools as configured; none without egress. `browser` renders pages that scripts build. */
 function openWeb(
   { search, egress: settings }: Pick<Config, "search" | "egress">,
   egress: Egress | undefined,

@@ -21,11 +21,9 @@ import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { type AgentServerForTest, agentServerForTest } from "./a2a/agent-server.ts";
-import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
-type Script = Parameters<typeof startScriptedModel>[0];
-
-/** A flow on a real engine, with real agents on real ports; all goes away with `await using`. */
+/** A flow on a real engine, with real agents on real ports. `await using` removes it all. */
 export type FlowForTest = AsyncDisposable & {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
@@ -44,7 +42,7 @@ export type FlowForTest = AsyncDisposable & {
   say(id: string, text: string, files?: readonly Part[]): Promise<void>;
 };
 
-/** What a test asks a flow. */
+/** A request to a flow under test. */
 export type FlowStart = {
   readonly text: string;
   readonly agents?: readonly string[];
@@ -52,16 +50,16 @@ export type FlowStart = {
   readonly files?: readonly Part[];
 } & Partial<Omit<AgentInput, "message">>;
 
-/** Makes one. Each agent answers by its script: a list of replies, or a function of the request. */
+/** Starts a flow for a test. Each agent's model follows its script. */
 export async function flowForTest(
   definition: FlowDefinition,
   spec: {
-    readonly agents: Readonly<Record<string, Script>>;
-    readonly model?: Script;
+    readonly agents: Readonly<Record<string, ModelScript>>;
+    readonly model?: ModelScript;
     readonly limits?: Partial<FlowLimits>;
-    /** False for a model whose price is not known. */
+    /** False for a model without a known price. */
     readonly price?: boolean;
-    /** What the agents' entries say beside their names. */
+    /** Fields of the agents' entries besides their names. */
     readonly entries?: Readonly<Record<string, Partial<AgentEntry>>>;
   },
 ): Promise<FlowForTest> {
@@ -102,7 +100,7 @@ export async function flowForTest(
   };
 }
 
-/** A model that is away is not waited for. */
+/** Does not wait for a model that is unavailable. */
 const never = { firstMs: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY };
 
 function toolsForTest() {
@@ -120,18 +118,18 @@ export function modelForTest(url: string, hasPrice = true) {
   );
 }
 
-/** An agent as a registry tells it. */
+/** A registry's entry for an agent. */
 export function entryForTest(name: string, url: string): AgentEntry {
   const skills = [{ id: `${name}-work`, name: `Work of ${name}`, description: "", tags: [], examples: [] }];
   return { name, title: name, description: `Does what ${name} does.`, skills, url, kind: "agent" };
 }
 
-/** A registry that holds these. */
+/** A registry with these entries. */
 export function fixedAgents(entries: readonly AgentEntry[]): Agents {
   return { list: async () => entries, read: async (url) => entryForTest("stranger", url) };
 }
 
-/** What tests do with the runs of an engine. */
+/** Starts, follows and answers the runs of an engine. */
 function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
   const poll = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
@@ -183,9 +181,7 @@ export function inputForTest({ text, files = [], agents, options, ...rest }: Flo
   return { hops: 0, flow, ...rest, message };
 }
 
-/**
- * What a flow told in events of its own of this type, in order: the data of each, with its note.
- */
+/** The data of a flow's own events of this type, in order, each with its note. */
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
 export function told(events: readonly ReadEvent[], of: string): Record<string, any>[] {
   return events.flatMap((event) =>

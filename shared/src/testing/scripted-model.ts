@@ -1,23 +1,31 @@
 import type { ChatAnswer, ChatRequest } from "../models/chat/chat-protocol.ts";
-import { type ChatServer, type Delivery, type Exchange, startChatServer } from "../models/chat/chat-server.ts";
+import { type ChatExchange, type Delivery, startChatServer } from "../models/chat/chat-server.ts";
 
-/**
- * What a scripted model answers a request with: an answer, and how (or how badly) it is delivered.
- */
+/** What a scripted model sends back: an answer, and how (or how badly) it is delivered. */
 export type ScriptedReply = ChatAnswer & Delivery;
 
-/** A scripted model that runs, and what it has been asked so far, in order. */
-export type ScriptedModel = ChatServer & { readonly requests: readonly Exchange[] };
+/**
+ * What a scripted model says: a list of replies, or a function of the request and its number (from
+ * 0).
+ */
+export type ModelScript = readonly ScriptedReply[] | ((request: ChatRequest, n: number) => ScriptedReply);
+
+/** A running scripted model. */
+export type ScriptedModel = {
+  /** The base URL for clients, `/v1` included. */
+  readonly url: string;
+  /** The requests so far, in order. */
+  readonly requests: readonly ChatExchange[];
+  /** Ends every connection and stops listening. */
+  close(): Promise<void>;
+};
 
 /**
- * Starts a real chat completions server for tests, on a free port: it answers from a list, or from
- * a function of the request and its number (from 0). A request past the end of the list is rejected
- * with status 400. The caller closes it.
+ * Starts a real chat completions server for tests, on a free port. Requests past the end of a list
+ * get status 400. The caller closes it.
  */
-export async function startScriptedModel(
-  script: readonly ScriptedReply[] | ((request: ChatRequest, n: number) => ScriptedReply),
-): Promise<ScriptedModel> {
-  const requests: Exchange[] = [];
+export async function startScriptedModel(script: ModelScript): Promise<ScriptedModel> {
+  const requests: ChatExchange[] = [];
   const server = await startChatServer({
     models: ["scripted"],
     answer(exchange) {

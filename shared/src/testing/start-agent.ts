@@ -1,19 +1,18 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
-/** An agent's server that a test started, and the scripted model that it asks. */
+/** An agent's server under test, and the scripted model that it asks. */
 export type StartedAgent = AsyncDisposable & {
   readonly url: string;
   readonly model: ScriptedModel;
 };
 
 /**
- * Starts the module that serves an agent as `manyhands start` does: a process of its own, on a free
- * port, in a new home. Its model is a scripted one. The process sees nothing of the test's
- * environment but PATH and what `env` adds. It ends with `await using`. Rejects with the process's
- * last words when it ends before it listens.
+ * Starts an agent's module as `manyhands start` does: as a process with a new home, on a free port,
+ * with a scripted model. Of the test's environment it sees only PATH and what `env` adds.
+ * `await using` ends it. Rejects with the process's output if it ends before it listens.
  */
 export async function startAgentForTest(
   entry: string,
@@ -21,12 +20,12 @@ export async function startAgentForTest(
     script,
     env = {},
   }: {
-    readonly script: Parameters<typeof startScriptedModel>[0];
+    readonly script: ModelScript;
     readonly env?: Readonly<Record<string, string>>;
   },
 ): Promise<StartedAgent> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-agent-"));
-  // The sandbox's user has to get to the workspaces below.
+  // The sandbox's user must reach the workspaces below.
   await chmod(home, 0o711);
   const model = await startScriptedModel(script);
   const child = Bun.spawn([process.execPath, entry], {
@@ -58,7 +57,7 @@ export async function startAgentForTest(
   return { url, model, [Symbol.asyncDispose]: stop };
 }
 
-/** What a server prints as `ready URL`; undefined when its output ends without. */
+/** The address in `ready URL`; undefined if the output ends without it. */
 async function readyAddress(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let printed = "";

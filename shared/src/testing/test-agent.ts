@@ -7,40 +7,37 @@ import type { ChatRequest } from "../models/chat/chat-protocol.ts";
 import type { AgentSource } from "../server/agent-source.ts";
 import { agentForTest } from "./agent/agent.ts";
 import { openedForTest } from "./agent/opened-agent.ts";
+import type { ModelScript } from "./scripted-model.ts";
 
-/** A task that a test gives to an agent, and what comes to it from outside while it works. */
+/** A task for an agent under test, and what reaches the agent from outside while it works. */
 export type TestTask = {
   readonly task: string;
-  /**
-   * What the model says: a list of replies, each with a text or calls of tools, or a function of
-   * the request and its number.
-   */
-  readonly script: Parameters<typeof agentForTest>[0]["script"];
-  /** What the person says each time the agent asks. */
+  /** What the model says. */
+  readonly script: ModelScript;
+  /** The person's answers to the agent's questions, in order. */
   readonly replies?: readonly string[];
   /** The web that tools see; none when left out. */
   readonly fetch?: ToolContext["fetch"];
 };
 
-/** How the task went: `waiting` when the agent asked and the test had no more replies. */
+/** The outcome; `waiting` when the agent asked a question that `replies` has no answer to. */
 export type TestedTask = {
   readonly status: RunRecord["status"];
   /** The final answer, empty when there is none. */
   readonly answer: string;
-  /** The answer as data, where the agent gave it so. */
+  /** The answer as data, if the agent gave any. */
   readonly data?: Json;
   /** Why it failed. */
   readonly error?: RunRecord["error"];
-  /** All that happened, in order. */
+  /** The run's events, in order. */
   readonly events: readonly ReadEvent[];
-  /** What the model was asked, in order. */
+  /** The requests to the model, in order. */
   readonly requests: readonly ChatRequest[];
 };
 
 /**
- * Runs an agent on one task in this process, with a model that says what the test tells it to: a
- * real run on a real engine, with the agent's own tools. Families come to what they are on a
- * machine without a sandbox, a browser and a web.
+ * Runs an agent on one task in this process, with a scripted model: a real run on a real engine,
+ * with the agent's own tools. Families have the tools that need no sandbox, browser or web.
  */
 export async function testAgent(
   source: AgentSource,

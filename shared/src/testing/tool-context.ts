@@ -1,7 +1,7 @@
 import type { DurableContext, RiskContext, ToolContext } from "../core/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
 
-/** A context in which nobody watches and nothing is aborted, unless told otherwise. For tests. */
+/** A tool's context for tests: without progress, web, model or abort, unless `rest` has them. */
 export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> = {}): ToolContext {
   return {
     signal: new AbortController().signal,
@@ -16,16 +16,15 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
 }
 
 /**
- * What a risk is judged by in a task that has heard and taken in nothing, unless told otherwise.
- * For tests.
+ * A risk's context for tests: of a task without messages that has taken in nothing, unless `rest`
+ * says more.
  */
 export function riskContextForTest(workspace: Workspace, rest: Partial<RiskContext> = {}): RiskContext {
   return { workspace, said: [], given: [], takenIn: [], signal: AbortSignal.timeout(10_000), ...rest };
 }
 
 /**
- * A context of a call that waits, of a task that has passed through no agent, with a budget without
- * end. For tests.
+ * A waiting call's context for tests: of a task that came from no other agent, with a large budget.
  */
 export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
   return {

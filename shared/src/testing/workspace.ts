@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Workspace } from "../core/workspace.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 
-/** A workspace in a folder of its own, which goes away with `await using`. For tests. */
+/** A workspace for tests in a new folder, which `await using` removes. */
 export async function workspaceForTest(): Promise<{ home: string; workspace: Workspace } & AsyncDisposable> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-"));
   const workspace = await openWorkspace({ home, principal: "alice", contextId: "c1" });

@@ -1,8 +1,6 @@
 import type { Tool } from "../core/tool.ts";
-import { dataTools } from "./data/data-tools.ts";
 import type { Machine, Observe, ToolFamily } from "./family.ts";
 import { seeImage } from "./files/see-image.ts";
-import { createStrReplaceEditor } from "./files/str-replace-editor.ts";
 import { askHuman } from "./human/ask-human.ts";
 import { createPlanning } from "./planning/planning.ts";
 
@@ -10,24 +8,23 @@ function family(name: string, toolNames: readonly string[], tools: (machine: Mac
   return { family: name, toolNames, open: (machine) => ({ tools: tools(machine) }) };
 }
 
-/** `planning`: plans of steps that the agent keeps and marks. */
+/** `planning`: plans whose items the agent marks as it works. */
 export const planning = (): ToolFamily => family("planning", ["planning"], () => [createPlanning()]);
 
 /** `bash`, in the sandbox. */
 export const shell = (): ToolFamily =>
   family("shell", ["bash"], ({ shell: tools }) => tools.filter(({ family }) => family === "shell"));
 
-/** `python_execute`, in the sandbox, where the machine has a Python. */
+/** `python_execute`, in the sandbox, if the machine has a Python. */
 export const python = (): ToolFamily =>
   family("python", ["python_execute"], ({ shell: tools }) => tools.filter(isPython));
 
 /** `str_replace_editor` and `see_image`, over the files of the conversation. */
 export const files = (): ToolFamily =>
-  family("files", ["str_replace_editor", "see_image"], ({ edits }) => [createStrReplaceEditor(edits), seeImage]);
+  family("files", ["str_replace_editor", "see_image"], ({ editor }) => [editor, seeImage]);
 
 /** `str_replace_editor` alone. */
-export const editor = (): ToolFamily =>
-  family("files", ["str_replace_editor"], ({ edits }) => [createStrReplaceEditor(edits)]);
+export const editor = (): ToolFamily => family("files", ["str_replace_editor"], (machine) => [machine.editor]);
 
 /** `see_image` alone. */
 export const images = (): ToolFamily => family("files", ["see_image"], () => [seeImage]);
@@ -36,15 +33,14 @@ export const images = (): ToolFamily => family("files", ["see_image"], () => [se
 export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
 
 /**
- * The `browser_*` tools over a browser of the agent's own, and with them the sight of the open
- * page, shown anew before each turn. `sight` makes another sight of it, with advice of the agent's
- * own, say.
+ * The `browser_*` tools over the agent's own browser. The model sees the open page before each
+ * turn; `observe` can change what it sees, say by adding advice.
  */
 export function browser({ observe }: { readonly observe?: (look: Observe) => Observe } = {}): ToolFamily {
   return {
     family: "browser",
     toolNames: browserToolNames,
-    open({ browsing: { tools, look } }) {
+    open({ browser: { tools, look } }) {
       return { tools, look: look && observe !== undefined ? observe(look) : look };
     },
   };
@@ -81,7 +77,7 @@ const browserToolNames = [
   "browser_extract_content",
 ];
 
-/** `computer_use`: a screen with programs, where that is enabled. */
+/** `computer_use`: a screen with programs, if it is enabled. */
 export const desktop = (): ToolFamily => family("desktop", ["computer_use"], (machine) => machine.desktop);
 
 /** SQL over the conversation's files, charts and reports. */
@@ -89,31 +85,31 @@ export const data = (): ToolFamily =>
   family(
     "data",
     ["sql_query", "describe_data", "visualization_preparation", "data_visualization", "write_report"],
-    ({ shell: tools, databases }) => dataTools({ databases, python: tools.find(isPython) }),
+    (machine) => machine.data,
   );
 
 /**
- * Patches, tests, a map of the code, clones, checkpoints. With it every tool that changes files is
- * undone by checkpoints, and what an edit breaks is told.
+ * Patches, tests, a map of the code, clones, checkpoints. With this family, checkpoints undo every
+ * change of files, whichever tool made it, and an edit's result reports what the edit broke.
  */
 export const code = (): ToolFamily =>
   family(
     "code",
     ["unpack", "clone_repository", "repo_map", "search", "glob", "apply_patch", "run_tests", "checkpoints"],
-    (machine) => machine.code?.tools ?? [],
+    (machine) => machine.code,
   );
 
 /** `ask_human`. */
 export const human = (): ToolFamily => family("human", ["ask_human"], () => [askHuman()]);
 
-/** `delegate`: gives a part of the task to another agent, where this one may ask any. */
+/** `delegate`: gives part of the task to another agent, if this one may ask others. */
 export const delegate = (): ToolFamily => family("delegate", ["delegate"], (machine) => machine.delegate);
 
 function isPython({ family }: Tool): boolean {
   return family === "python";
 }
 
-/** Every family that `[agents.NAME] tools` can name: the one list. */
+/** Every family that `[agents.NAME] tools` can name. */
 export const families: readonly ToolFamily[] = [
   planning(),
   shell(),

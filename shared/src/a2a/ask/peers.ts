@@ -8,7 +8,7 @@ import type { PushCallbacks } from "./push-callbacks.ts";
 import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
 
-/** Another agent: what the asker calls it, and where its card is. */
+/** Another agent: the asker's name for it, and its card's address. */
 export type PeerAddress = { readonly name: string; readonly url: string };
 
 /** Bounds of asking. Times in milliseconds, sizes in bytes. */
@@ -17,9 +17,9 @@ export type AskBounds = {
   readonly hops: number;
   /** How long one step follows a task. */
   readonly followMs: number;
-  /** How long an agent that cannot be reached is tried again. */
+  /** How long to retry an agent that cannot be reached. */
   readonly patienceMs: number;
-  /** One file of an agent, and how many files of an ask are taken. */
+  /** The size of one file, and the number of files that an ask accepts. */
   readonly fileBytes: number;
   readonly files: number;
 };
@@ -32,10 +32,10 @@ const defaultBounds: AskBounds = {
   files: 50,
 };
 
-/** What asking other agents needs of the process it happens in. Made once; shared by all runs. */
+/** What asking other agents needs of this process. Made once and shared by all runs. */
 export type Peers = {
   /**
-   * The agent at this address; its card is read again when it is older than a minute. Rejects as
+   * A client for the agent at this address; a card older than a minute is read again. Rejects as
    * `createA2aClient`.
    */
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
@@ -44,7 +44,7 @@ export type Peers = {
    * watches over it.
    */
   retrySignal(address: PeerAddress): AbortSignal | undefined;
-  /** Where an agent is now that was asked at this address, in another life perhaps. */
+  /** The current address of an agent that was asked at this one, perhaps before a restart. */
   at(address: PeerAddress): PeerAddress;
   /** A request to the agent's own server beside A2A: for its files. */
   readonly fetch: Fetch;
@@ -57,7 +57,7 @@ export type Peers = {
   readonly bounds: AskBounds;
   readonly questionLock: QuestionLock;
   readonly underWay: UnderWay;
-  /** Where agents that are not of ours may ring; left out where nobody could reach it. */
+  /** Callbacks for agents of other systems; left out if they could not reach them. */
   readonly pushCallbacks?: PushCallbacks | undefined;
 };
 

@@ -3,32 +3,32 @@ import { AppError } from "../../core/errors.ts";
 import type { A2aClient } from "../client/client.ts";
 
 /**
- * Where agents ring when a task has news, so that they need not be asked all the time. That it rang
- * says no more than that it is time to look: nothing an agent sends here is believed, and one that
- * never rings is looked at all the same.
+ * Callbacks that agents notify when a task has news, to save polling. A notification only says that
+ * it is time to look: its content is not trusted, and agents that never notify are polled all the
+ * same.
  */
 export interface PushCallbacks {
   /**
-   * Tells an agent where to ring for a task, once in a process; whether it knows. Rejects with the
-   * signal's reason only.
+   * Subscribes to a task at its agent, once per process; whether the agent accepted. Rejects only
+   * with the signal's reason.
    */
   subscribe(client: A2aClient, taskId: string, askId: string, signal: AbortSignal): Promise<boolean>;
-  /** Whether the agent was told, and took it. */
+  /** Whether the agent accepted the subscription. */
   knows(askId: string): boolean;
-  /** Aborted when it rings for the ask the next time. */
+  /** Aborted at the next notification for the ask. */
   next(askId: string): AbortSignal;
-  /** Nobody listens for the ask any more. */
+  /** Ends the subscription of an ask. */
   leave(askId: string): void;
-  /** It rings. Throws `unauthorized` where the token is not the one that belongs to the ask. */
+  /** Receives a notification. Throws `unauthorized` if the token is not the ask's. */
   notify(askId: string, token: string): void;
 }
 
-/** Asks whose agents are remembered to know where to ring. */
+/** How many subscribed asks are remembered. */
 const mostKnown = 10_000;
 
 /**
- * Makes one that is reached at `url`. The secret makes the tokens, which are good for as long as it
- * is the same.
+ * Makes callbacks that are reached at `url`. Tokens derive from the secret and stay valid as long
+ * as it does.
  */
 export function createPushCallbacks({ url, secret }: { readonly url: string; readonly secret: string }): PushCallbacks {
   const listening = new Map<string, AbortController>();
@@ -42,7 +42,7 @@ export function createPushCallbacks({ url, secret }: { readonly url: string; rea
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      // An agent that cannot reach us, or will not, is asked as before.
+      // An agent that cannot or will not notify us is polled as before.
       if (error instanceof AppError) return false;
       throw error;
     }

@@ -14,8 +14,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * What went wrong in a call to another agent, as an AppError: the code an agent of ours names, the
- * nearest one for an A2A error, and `unavailable` for anything that is no A2A answer at all.
+ * A failed call to another agent as an AppError: with the code that an agent of this system names,
+ * the nearest code for an A2A error, and `unavailable` for anything else.
  */
 export function callError(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -33,7 +33,7 @@ function isUnknownMethod(error: A2AError): boolean {
   return isJsonRpcError(error) && error.envelopeCode === A2A_ERROR_CODE.METHOD_NOT_FOUND;
 }
 
-/** The code in the ErrorInfo of an agent of ours. */
+/** The code in the ErrorInfo of an agent of this system. */
 function namedCode(error: A2AError): ErrorCode | undefined {
   const details: unknown = isJsonRpcError(error) ? error.data : [{ metadata: error.metadata }];
   if (!Array.isArray(details)) return undefined;

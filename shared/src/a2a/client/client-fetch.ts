@@ -11,7 +11,7 @@ export type FetchBounds = {
   readonly maxBytes: number;
 };
 
-/** The part of `fetch` that is used, so that tests and proxies can stand in for it. */
+/** The part of `fetch` that clients use, so that tests and proxies can replace it. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 const rpcErrorAnswer = z.looseObject({ jsonrpc: z.literal("2.0"), error: z.looseObject({ code: z.number() }) });

@@ -1,17 +1,17 @@
 import { AppError } from "../../core/errors.ts";
 import { callError } from "./client-error.ts";
 
-/** How often and how patiently a call is repeated. */
+/** How often a call is retried, and how long it waits between attempts. */
 export type RetryPolicy = {
-  /** Repetitions after the first attempt. */
+  /** Attempts after the first. */
   readonly retries: number;
-  /** The first pause in milliseconds; each next one is twice as long, up to ten seconds. */
+  /** The first pause in milliseconds; each next one is twice as long, ten seconds at most. */
   readonly firstPauseMs: number;
 };
 
 /**
- * Repeats a call while its failure is one that may pass. Rejects with an AppError, or with the
- * signal's reason.
+ * Retries a call while its failure may be temporary. Rejects with an AppError, or with the signal's
+ * reason.
  */
 export async function retrying<Value>(
   policy: RetryPolicy,

@@ -19,7 +19,6 @@ import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { findTask } from "./find-task.ts";
-import type { InsideAddress } from "./server-address.ts";
 import { isSameServer } from "./server-address.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 
@@ -31,86 +30,78 @@ export type OutgoingMessage = {
   readonly text?: string;
   readonly parts?: readonly WirePart[];
   /**
-   * Sent again with the same id, a message is the same task at an agent of ours; made up when left
-   * out.
+   * An agent of this system starts one task per id, however often it is sent. Left out: a new id.
    */
   readonly messageId?: string;
   readonly taskId?: string;
   readonly contextId?: string;
   readonly budget?: AgentInput["budget"];
   readonly hops?: number;
-  /** What the user said, apart from what the sender writes. */
+  /** The user's own words, apart from the sender's. */
   readonly said?: readonly string[];
   /** Addresses in the message that the sender was free to open itself. */
   readonly given?: readonly string[];
   /** What the sender's task has taken in. */
   readonly takenIn?: TakenIn;
-  /** A JSON Schema the answer has to fit. */
+  /** A JSON Schema for the answer. */
   readonly outputSchema?: AgentInput["outputSchema"];
-  /** What is set for an agent that is a flow. */
+  /** Settings for an agent that is a flow. */
   readonly flow?: FlowSettings;
 };
 
-/** Where an agent tells of a task, and what it then sends along. */
+/** Where an agent reports on a task, and the token that it sends along. */
 export type NotificationAddress = { readonly id: string; readonly url: string; readonly token: string };
 
 /** Options of every call. */
 export type CallOptions = { readonly signal?: AbortSignal };
 
 /**
- * Another agent, reached by A2A 1.0 or 0.3. Failures that may pass are repeated and streams that
- * break are resumed, without gap or repetition where the agent is one of ours. Everything rejects
- * with an AppError, or with the signal's reason.
+ * Another agent, reached over A2A 1.0 or 0.3. Calls that fail temporarily are retried and broken
+ * streams are resumed; from an agent of this system, without gaps or repetitions. All methods
+ * reject with an AppError, or with the signal's reason.
  */
 export type A2aClient = {
   readonly card: AgentCard;
-  /**
-   * Whether the card says that the agent is one of ours: a message sent to it twice is the same
-   * task.
-   */
+  /** Whether its card says that it is an agent of this system. */
   readonly ours: boolean;
   /**
-   * Sends a message and resolves as soon as the agent has it; an agent of ours may take `waitMs`
-   * longer, for a task that settles in that time and is then as it settled. An agent may answer at
-   * once, without any task: `isReply` then tells that the task is made up here and cannot be asked
-   * for again.
+   * Sends a message and resolves as soon as the agent has it. An agent of this system waits up to
+   * `waitMs` for the task to settle. An agent may reply at once, without a task: `isReply` then
+   * says that the task was made up here and cannot be fetched again.
    */
   submit(
     message: OutgoingMessage,
     options?: CallOptions & { readonly waitMs?: number },
   ): Promise<{ readonly task: Task; readonly isReply: boolean }>;
-  /** Sends a message and tells what happens until the task ends or asks something. */
+  /** Sends a message and yields updates until the task ends or asks a question. */
   stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
-  /**
-   * Tells what happens in a task until it ends; with `after`, everything after that place in its
-   * journal.
-   */
+  /** Yields a task's updates until it ends; with `after`, those after that place in its journal. */
   watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
-  /** Sends a message and resolves when the task has ended or asks something. */
+  /** Sends a message and resolves when the task ends or asks a question. */
   send(message: OutgoingMessage, options?: CallOptions): Promise<Task>;
-  /** Has the agent tell of a task at an address, by notifications. Not repeated. */
+  /** Registers an address for push notifications about a task. Not retried. */
   notify(taskId: string, receiver: NotificationAddress, options?: CallOptions): Promise<void>;
-  /** Sends the answer to a task that asked something. */
+  /** Answers a task's question. */
   answer(taskId: string, text: string, options?: CallOptions): Promise<Task>;
   get(taskId: string, options?: CallOptions): Promise<Task>;
   cancel(taskId: string, options?: CallOptions): Promise<Task>;
   /**
-   * Cancels what a message began whose answer was lost, and never sends it: an agent of ours then
-   * begins nothing either when the message comes later; at any other the task is looked up.
-   * Undefined where none is found. Rejects as `cancel` does.
+   * Cancels the task of a message whose response was lost. An agent of this system also ignores the
+   * message if it arrives later; any other agent is asked for its tasks. Undefined if there is no
+   * such task. Rejects as `cancel` does.
    */
   cancelMessage(messageId: string, options?: CallOptions & { readonly contextId?: string }): Promise<Task | undefined>;
 };
 
-/** How a client calls. Times in milliseconds, sizes in bytes; the defaults fit an agent of ours. */
+/** How a client calls. Times are in milliseconds; the defaults suit agents of this system. */
 export type A2aClientOptions = {
   readonly fetch?: Fetch;
   /**
-   * Where an address is reached from here: an agent of this system may name its public one. As it
-   * is when left out.
+   * Maps an address to the one it is reached at from here, since an agent of this system may name
+   * its public one. Left out: addresses are used as they are.
    */
-  readonly inside?: InsideAddress;
-  /** Added to every request: `Authorization`, say. */
+  readonly inside?: (url: string) => string;
+  /** Added to every request, such as `Authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly responseMs?: number;
   readonly idleMs?: number;
@@ -122,9 +113,9 @@ const longestCard = 1024 * 1024;
 const longestAnswer = 32 * 1024 * 1024;
 
 /**
- * Reads the card at a server's address, or at the address of the card itself, and makes a client
- * for its agent, which calls the card's own server alone. Rejects with `forbidden` when the card
- * names only other servers.
+ * Reads the card at a server's address, or at the card's own, and makes a client for its agent. The
+ * client calls no server but the card's. Rejects with `forbidden` if the card names only other
+ * servers.
  */
 export async function createA2aClient(address: string, options: A2aClientOptions = {}): Promise<A2aClient> {
   const { inside = (named: string) => named } = options;
@@ -133,7 +124,7 @@ export async function createA2aClient(address: string, options: A2aClientOptions
   const inner: Fetch = options.fetch ?? fetch;
   const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
   const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
-  // The SDK's resolver knows no signal.
+  // The SDK's resolver takes no signal.
   const unlessAborted: Fetch = (input, init) =>
     inner(input, { ...init, signal: eitherOf(init?.signal, options.signal) });
   const cardFetch = boundedFetch(unlessAborted, headers, { ...bounds, maxBytes: longestCard }) as typeof fetch;
@@ -149,8 +140,7 @@ export async function createA2aClient(address: string, options: A2aClientOptions
   const [base, path] = cardAddress(url);
   return retrying(retry, options.signal, async () => {
     const found = await cardResolver.resolve(base, path);
-    // The resolver may hand the JSON through as it came; the codec gives every field of it its
-    // type.
+    // The resolver may return the raw JSON; the codec gives every field its type.
     const card = AgentCard.fromJSON(AgentCard.toJSON(found));
     const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card, inside) });
     return clientOf(sdk, card, retry);
@@ -158,13 +148,13 @@ export async function createA2aClient(address: string, options: A2aClientOptions
 }
 
 /**
- * The interfaces on the server that the card is on: what a card says does not decide where an
- * agent's credentials and tasks go.
+ * The interfaces on the card's own server: a card cannot send an agent's credentials and tasks to
+ * another.
  */
 function interfacesAt(
   url: string,
   { supportedInterfaces }: AgentCard,
-  inside: InsideAddress,
+  inside: (url: string) => string,
 ): AgentCard["supportedInterfaces"] {
   const reached = supportedInterfaces.map((one) => ({ ...one, url: inside(one.url) }));
   const own = reached.filter((one) => isSameServer(one.url, url));
@@ -173,7 +163,7 @@ function interfacesAt(
   const place = URL.parse(elsewhere.url)?.origin ?? JSON.stringify(elsewhere.url.slice(0, 200));
   throw new AppError(
     "forbidden",
-    `The card at ${new URL(url).origin} says that its agent is at ${place}, another server: nothing is sent there. If it is meant, use its address.`,
+    `The card at ${new URL(url).origin} says that its agent is at ${place}, another server: nothing is sent there. If you mean that server, use its address.`,
   );
 }
 
@@ -203,7 +193,7 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   const send: A2aClient["send"] = async (message, options = {}) => {
     if (card.capabilities?.streaming !== true) return poll(peer, sendRequest(message, true), options);
     for await (const update of stream(message, options)) if (update.kind === "end") return update.task;
-    throw new Error("A stream of updates ended without its end");
+    throw new Error("A stream of updates ended without an end update");
   };
   return {
     card,
@@ -228,7 +218,7 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   };
 }
 
-/** For agents that do not stream: sends without waiting, then asks until the task has settled. */
+/** For agents that do not stream: sends without waiting, then polls until the task settles. */
 async function poll(peer: Peer, request: SendMessageRequest, options: CallOptions): Promise<Task> {
   const sent = await submit(peer, request, options);
   if (sent.isReply) return sent.task;
@@ -276,20 +266,17 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitM
   };
 }
 
-/**
- * Base and path for the SDK's resolver, which takes everything after the last slash of a base for a
- * file name.
- */
+/** Base and path for the SDK's resolver, which drops what follows the last slash of a base. */
 function cardAddress(url: string): [base: string, path?: string] {
   return url.endsWith(".json") ? [url, ""] : [url.endsWith("/") ? url : `${url}/`];
 }
 
-/** The newest of what was said, as much as a request may carry. */
+/** The newest messages, as many as a request may carry. */
 function bounded(said: readonly string[]): string[] {
   return said.slice(-20).map((text) => text.slice(0, 20_000));
 }
 
-/** As many sources as metadata may name; of more, one stands for the rest. */
+/** As many sources as metadata may name; one stands for any others. */
 function boundedSources(takenIn: TakenIn): TakenIn {
   return takenIn.length <= mostSources ? takenIn : [...takenIn.slice(0, mostSources - 1), foreignTask];
 }

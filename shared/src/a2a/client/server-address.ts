@@ -1,15 +1,14 @@
 import { loopbackNames } from "../../http/loopback-guard.ts";
 
-/** A server of this system: where it is reached from here, and where from outside, if it is. */
+/** A server of this system: its address from here and, if it has one, from outside. */
 export type ServerAddress = { readonly url: string; readonly publicUrl: string | undefined };
 
-/** Where an address is reached from here; the same address when it is no server of this system. */
+/** Maps an address to the one it is reached at from here; other systems' addresses stay. */
 export type InsideAddress = (url: string) => string;
 
 /**
- * Turns public addresses of this system's own servers into those they are reached at from here, as
- * their cards and links name the public ones: requests and tokens between them need no reverse
- * proxy, and pass none.
+ * Maps the public addresses of this system's servers, which their cards and links name, to those
+ * reached from here: requests and tokens between them bypass the reverse proxy.
  */
 export function insideAddress(places: readonly ServerAddress[]): InsideAddress {
   const known = places
@@ -30,10 +29,7 @@ function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
 }
 
-/**
- * Whether two http(s) addresses are one server: one origin, where this machine's names for its
- * loopback are one name.
- */
+/** Whether two http(s) addresses have the same origin; all names of the loopback are the same. */
 export function isSameServer(one: string | URL, other: string | URL): boolean {
   const server = serverOf(one);
   return server !== undefined && server === serverOf(other);

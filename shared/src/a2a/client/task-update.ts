@@ -7,13 +7,12 @@ import type { TaskUsage } from "../../core/usage.ts";
 import { metadataKeys } from "../extensions.ts";
 import { fileFacts, taskUsage } from "../task-metadata.ts";
 
-/** An event of the journal as a stream brought it; `at` is in milliseconds since 1970. */
+/** A journal event from a stream; `at` is in milliseconds since 1970. */
 export type JournalEntry = { readonly at: number; readonly event: RunEvent };
 
 /**
- * What a stream of a task tells. `seq` is the place in the journal, and `journal` the event there,
- * where the agent is one of ours. The last update of a stream is always `end`, with the task as it
- * then stands.
+ * An update from a task's stream. Agents of this system add `journal`, the event of their journal,
+ * and `seq`, its place there. A stream always ends with `end` and the task's final state.
  */
 export type TaskUpdate =
   | { readonly kind: "task"; readonly seq?: number; readonly task: Task }
@@ -22,7 +21,7 @@ export type TaskUpdate =
       readonly seq?: number;
       readonly state: TaskState;
       readonly text: string;
-      /** What the task has used by now, where the agent tells. */
+      /** What the task has used so far, if the agent reports it. */
       readonly usage?: TaskUsage;
       readonly journal?: JournalEntry;
     }
@@ -39,9 +38,7 @@ export type TaskUpdate =
 const object = z.record(z.string(), z.unknown());
 const journalEvent = z.object({ at: z.number(), event: z.looseObject({ type: z.string() }) });
 
-/**
- * A frame of a stream as an update; undefined for a frame that says nothing this side understands.
- */
+/** A stream's frame as an update; undefined for frames that this client does not understand. */
 export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined {
   switch (payload?.$case) {
     case "task":
@@ -72,9 +69,7 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
   }
 }
 
-/**
- * The parts of an artifact of ours in the words of its journal event: stored files by hash again.
- */
+/** An artifact's parts as its journal event has them: stored files by hash. */
 export function artifactParts(artifact: Artifact): Part[] {
   return artifact.parts.flatMap(({ content, filename, mediaType, metadata }): Part[] => {
     const type = mediaType === "" ? {} : { mediaType };
@@ -87,16 +82,13 @@ export function artifactParts(artifact: Artifact): Part[] {
   });
 }
 
-/** The text parts of a message, one a line; empty for none. */
+/** A message's text parts, joined by newlines; empty if there are none. */
 export function messageText(message: Message | undefined): string {
   const texts = message?.parts.map(({ content }) => (content?.$case === "text" ? content.value : undefined));
   return texts?.filter((text) => text !== undefined).join("\n") ?? "";
 }
 
-/**
- * An agent may answer with a message and no task; to its caller that is a task that is done, with
- * the message as answer.
- */
+/** A completed task made of a reply, for agents that answer with a message and no task. */
 export function replyAsTask(message: Message): Task {
   const { messageId, contextId, parts } = message;
   const answer = { artifactId: messageId, name: "answer", description: "", parts, metadata: undefined, extensions: [] };

@@ -7,15 +7,14 @@ import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
 import type { PushConfig } from "./push-config.ts";
 
-/** One notification as it is posted. */
+/** A notification as it is posted. */
 export type Notification = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
 const legacy = new V03PushNotificationSerializer();
 
 /**
- * A stored event as its receiver is told it; `fold` includes it already. Receivers of 0.3 are told
- * the whole task, and so only of what changes its state or its artifacts; undefined for anything
- * else.
+ * The notification of a stored event, which `fold` already includes. Receivers of 0.3 get the whole
+ * task, and so only changes of its state or artifacts; undefined for other events.
  */
 export function eventNotification(
   config: PushConfig,

@@ -7,32 +7,34 @@ import { eventNotification, taskNotification } from "./notification.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
 
-/** What a run that tells a receiver begins with: of which task, and from where in its journal. */
+/** The input of a run that notifies a receiver: which task, and from where in its journal. */
 export type PushInput = {
   readonly taskId: string;
   readonly config: PushConfig;
   readonly after: number;
-  /** Whether the task as it stands is told first: to a receiver that came after the last news. */
+  /**
+   * Whether to send the current task first, for a receiver that registered after its last event.
+   */
   readonly snapshot: boolean;
 };
 
-/** How long things take. Milliseconds. */
+/** Times in milliseconds. */
 export type PushBounds = {
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** How long a receiver that takes nothing is tried. */
+  /** How long to retry a receiver that accepts nothing. */
   readonly patienceMs: number;
-  /** How long a receiver is remembered after its task ended. */
+  /** How long to keep a receiver after its task ended. */
   readonly keptMs: number;
 };
 
-/** What telling receivers needs. */
+/** What notifying receivers needs. */
 export type PushDeps = {
-  /** The kind of the runs that are told of. */
+  /** The kind of the runs to report on. */
   readonly kind: string;
   readonly engine: Pick<Engine, "get" | "events" | "follow">;
   readonly webhooks: Webhooks;
-  /** Where this agent is reached from outside; file parts point there. */
+  /** This agent's address from outside; file parts point there. */
   readonly publicUrl: string;
   readonly log?: Log;
   readonly bounds?: PushBounds;
@@ -46,22 +48,22 @@ const defaultBounds: PushBounds = {
 };
 
 const followMs = 30_000;
-/** Notifications before the place is recorded: as many are sent again after a crash. */
+/** Notifications per recorded place: up to this many are sent again after a crash. */
 const mostUnrecorded = 20;
 
-/** The kind of the runs that tell receivers of tasks of a kind. */
+/** The kind of the runs that notify receivers of a kind's tasks. */
 export function pushKind(kind: string): string {
   return `${kind}/push`;
 }
 
-/** How far a receiver was told. */
+/** How far a receiver has been notified. */
 type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
 
 /**
- * Tells one receiver of one task: every event of its journal, in order and at least once, whatever
- * process is killed when. The journal is the outbox; what is kept here is how far the receiver is.
- * One that takes nothing for a day, or refuses for good, is given up, and the run fails with why.
- * To be worked on `apart`, for it lasts as long as the task.
+ * Notifies one receiver of every event of one task's journal, in order and at least once, even if
+ * processes are killed. The journal is the outbox; this run keeps only the receiver's place. It
+ * gives up a receiver that accepts nothing for a day or refuses for good, and fails with the
+ * reason. Work on it `apart`, since it lasts as long as the task.
  */
 export function pushRun(deps: PushDeps): RunDefinition {
   const bounds = deps.bounds ?? defaultBounds;
@@ -88,10 +90,10 @@ export function pushRun(deps: PushDeps): RunDefinition {
   };
 }
 
-/** What this process has read of the task, so that it reads nothing twice. */
+/** What this process has read of the task, so that it reads each event once. */
 type Known = { projection: TaskProjection };
 
-/** Tells what there is, and what comes within half a minute. */
+/** Sends the events that exist, and those of the next half minute. */
 async function tell(
   { taskId, config, snapshot, after: first }: PushInput,
   from: number,

@@ -10,33 +10,30 @@ import { type PushInput, pushKind } from "./push-run.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /**
- * The receivers that are told of the tasks of one agent. A task is given as its run, which whoever
- * calls has found to be the caller's.
+ * The receivers of one agent's notifications. A task is given as its run; callers check first that
+ * it belongs to their principal.
  */
 export interface Receivers {
-  /** Rejects with FieldViolationsError for an address that is not reached. */
+  /** Rejects with FieldViolationsError for an address that may not be reached. */
   admit(asked: TaskPushNotificationConfig): Promise<void>;
   /**
-   * Tells a receiver that was admitted of what comes from now on; the same receiver again is
-   * harmless, and one of the same id takes its place.
+   * Notifies an admitted receiver from now on. Adding it again is harmless; another with the same
+   * id replaces it.
    */
   add(task: RunRecord, asked: TaskPushNotificationConfig, wire: ProtocolVersion): Promise<TaskPushNotificationConfig>;
-  /** The receiver of an id; without an id, the one there is. Rejects with TaskNotFoundError. */
+  /** The receiver with this id; without an id, the only one. Rejects with TaskNotFoundError. */
   get(task: RunRecord, id: string): Promise<TaskPushNotificationConfig>;
   list(task: RunRecord): Promise<readonly TaskPushNotificationConfig[]>;
-  /** Tells it nothing more; harmless where there is none. */
+  /** Stops its notifications; harmless if there is none. */
   remove(task: RunRecord, id: string): Promise<void>;
 }
 
-/** Receivers that one task may have, and may ever have had. */
+/** How many receivers a task may have, at once and in all. */
 const mostReceivers = 10;
 const mostEver = 100;
 const stopMs = 5_000;
 
-/**
- * The receivers in an engine: each is a run that tells it, which a `pushRun` of the same kind
- * executes.
- */
+/** Receivers as runs of an engine: a `pushRun` of the same kind executes each. */
 export function createReceivers(deps: {
   readonly kind: string;
   readonly engine: Pick<Engine, "start" | "list" | "cancel" | "follow">;
@@ -82,7 +79,7 @@ export function createReceivers(deps: {
       await Promise.all(same.map(stop));
       const snapshot = terminalStatuses.includes(task.status) || task.waiting !== undefined;
       const input: PushInput = { taskId: task.id, config, after: task.lastEvent, snapshot };
-      // Two requests at the same time see the same receivers before them, and so are one.
+      // Two simultaneous requests see the same earlier receivers, and so become one.
       const key = JSON.stringify([kind, task.id, config.id, ever.length]);
       await engine.start({
         kind,

@@ -4,19 +4,19 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import { admitUrl, type EgressPolicy } from "../../machine/egress/policy.ts";
 import { type Resolve, resolveBySystem, resolveChecked } from "../../machine/egress/resolve.ts";
 
-/**
- * Why a receiver did not take a notification; `final` when sending it again would change nothing.
- */
+/** Why a receiver did not accept a notification; `final` if a retry would change nothing. */
 export type Refusal = { readonly reason: string; readonly final: boolean };
 
-/** The way out to receivers of notifications, whose addresses others choose. */
+/** Sends notifications to receivers, whose addresses others choose. */
 export interface Webhooks {
   /**
    * Rejects with `forbidden` or `invalid_input` for an address that is not reached. A name nobody
    * knows now is for the sending to find.
    */
   admit(url: string): Promise<void>;
-  /** Sends one notification; undefined when it was taken. Rejects with the signal's reason only. */
+  /**
+   * Sends one notification; undefined if it was accepted. Rejects only with the signal's reason.
+   */
   post(
     url: string,
     notification: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
@@ -27,12 +27,12 @@ export interface Webhooks {
 const timeoutMs = 15_000;
 /** Of an answer nobody reads. */
 const maxBytes = 1_000_000;
-/** Refusals that may pass: too slow, too early, too many. */
+/** Temporary refusals: too slow, too early, too many. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
- * Receivers within the policy: the address that was checked is the one connected to, at every
- * sending, and no redirect is followed.
+ * Receivers within the policy: each notification connects to the address that was checked and
+ * follows no redirect.
  */
 export function createWebhooks(
   policy: EgressPolicy,

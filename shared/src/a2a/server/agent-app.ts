@@ -22,7 +22,7 @@ import { rpcApp } from "./json-rpc.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure } from "./rest.ts";
 
-/** What an agent's server is made of. */
+/** The parts of an agent's server. */
 export type AgentAppDeps = {
   readonly definition: AgentProfile;
   /** The kind of its runs in the journal; its name when left out. */
@@ -30,21 +30,14 @@ export type AgentAppDeps = {
   readonly facts: AgentFacts;
   /** `merged` when left out. */
   readonly cardStyle?: CardStyle | undefined;
-  /**
-   * Keeps the agent's runs; whether this process also executes them is not the server's business.
-   */
+  /** Stores the agent's runs. This process need not execute them. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
-  /**
-   * Who sends a request; throws `unauthorized` when that cannot be told. Tasks belong to the
-   * principal it returns.
-   */
+  /** The principal of a request, who owns the tasks that it starts. Throws `unauthorized`. */
   readonly identify: (request: Request) => Promise<string> | string;
-  /**
-   * Throws an AppError for a message that no task can be begun with; all are taken when left out.
-   */
+  /** Throws an AppError for a message that cannot start a task. Left out: every message can. */
   readonly admit?: (message: UserMessage) => FlowSettings;
-  /** Gets what fails without being an expected error, with its cause, for the log. */
+  /** Receives unexpected errors, with their cause, for the log. */
   readonly report: (bug: unknown) => void;
   /** Answers below `/mcp`. */
   readonly mcp?: Hono;
@@ -54,7 +47,7 @@ export type AgentAppDeps = {
    * The way to receivers of notifications, which a `pushRun` tells; none are taken when left out.
    */
   readonly webhooks?: Webhooks;
-  /** The address listened on; on a loopback address, requests from other sites are refused. */
+  /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
   /** Milliseconds of silence after which a stream sends a comment; 8 seconds when left out. */
   readonly heartbeatMs?: number;

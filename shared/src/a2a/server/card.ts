@@ -9,9 +9,9 @@ import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import { agentExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
 
-/** What a running server knows of itself beyond the agent's definition. */
+/** What a running server adds to the agent's definition. */
 export type AgentFacts = {
-  /** Where it is reached from outside. */
+  /** Its address from outside. */
   readonly publicUrl: string;
   /**
    * The model that thinks, and how commands are confined; left out where there is none, or it is
@@ -21,19 +21,19 @@ export type AgentFacts = {
   readonly sandbox?: SandboxTier;
   /** How the MCP servers do; nothing when left out. */
   readonly mcp?: () => object;
-  /** How callers must authenticate; nothing when left out. */
+  /** How callers must authenticate; not at all if left out. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Signs the card; it is not signed when left out. */
   readonly sign?: (card: AgentCard) => AgentCardSignature;
-  /** Whether it tells receivers of tasks by notifications; not when left out. */
+  /** Whether it sends push notifications; no if left out. */
   readonly push?: boolean;
-  /** Further extensions it tells of, each with its parameters. */
+  /** Further extensions, each with its parameters. */
   readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
 
 /**
- * The agent's A2A 1.0 card: its real skills, the bindings really served, and, in the parameters of
- * an extension, its name, its model and its sandbox tier.
+ * The agent's A2A 1.0 card: its skills, the bindings that are served, and, in an extension's
+ * parameters, its name, model and sandbox tier.
  */
 export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
@@ -91,8 +91,7 @@ function cardJson(card: AgentCard): Record<string, unknown> {
  * those of 0.3.
  */
 async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
-  // The SDK exports no card translation; its 0.3 transport answers the extended card translated,
-  // whatever card that is.
+  // The SDK exports no card translation, but its 0.3 transport translates any extended card.
   const translate = new LegacyRestTransportHandler({ ...handler, getAuthenticatedExtendedAgentCard: async () => card });
   const legacy: object = await translate.getAuthenticatedExtendedAgentCard(new ServerCallContext());
   return merged(cardJson(card), legacy) as Record<string, unknown>;

@@ -11,24 +11,25 @@ import { Watch } from "./watch.ts";
 import { Worker } from "./worker.ts";
 import { Writer } from "./writer.ts";
 
+/** Where an embedded engine stores its runs, and its times in milliseconds. */
 export type EmbeddedEngineOptions = {
   /**
-   * The database file; its folder must exist. Any number of processes of one machine may share it.
+   * The database file; its folder must exist. Any number of processes on one machine may share it.
    */
   readonly path: string;
   /**
-   * How long a worker that cannot be seen to be gone may be silent before its runs go on elsewhere.
-   * Default 15 s.
+   * How long a worker may be silent before another takes its runs over, unless its process is known
+   * to have ended: then at once. Default 15 s.
    */
   readonly leaseMs?: number;
-  /** How soon what another process did is noticed. Default 50 ms. */
+  /** How often to look for changes by other processes. Default 50 ms. */
   readonly pollMs?: number;
-  /** How long a step may go on after its abort before it is left behind. Default 5 s. */
+  /** How long an aborted step may take to stop before it is abandoned. Default 5 s. */
   readonly stopMs?: number;
-  /** The machine's clocks; for tests of what becomes of runs when they are set. */
+  /** The machine's clocks. For tests of clocks that are set while runs wait. */
   readonly clock?: MachineClock;
   readonly log?: Log;
-  /** For tests of what survives a crash. */
+  /** Kills the process at this point. For tests of what survives a crash. */
   readonly crashAt?: CrashPoint;
 };
 
@@ -38,8 +39,8 @@ const lastWritesMs = 1000;
 
 /**
  * The engine that needs nothing installed: runs, journal, events and signals in one SQLite file.
- * Throws `config_invalid` for a file of a newer version; a file that cannot be opened shows in
- * `health` and is tried again until it can.
+ * Throws `config_invalid` for a file of a newer version. A file that cannot be opened is retried
+ * until it can; meanwhile `health` says so.
  */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const { log = silentLog, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;

@@ -14,10 +14,7 @@ const message = z.looseObject({
   tool_call_id: z.string().optional(),
 });
 
-/**
- * A chat completion request as our own servers read it: what they use is checked, the rest is kept
- * as it came.
- */
+/** Checks what our servers use of a chat completion request, and keeps the rest as it came. */
 export const chatRequestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -27,7 +24,9 @@ export const chatRequestSchema = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
 });
 
+/** A chat completion request; fields that our servers do not use are kept as they came. */
 export type ChatRequest = z.infer<typeof chatRequestSchema>;
+/** One message of a request. */
 export type ChatMessage = ChatRequest["messages"][number];
 
 /** The text of a message, whichever of the protocol's two content shapes it has. */
@@ -43,18 +42,18 @@ export type WireUsage = {
   readonly prompt_tokens_details?: { readonly cached_tokens: number };
 };
 
-/** What one of our servers answers a chat completion request with. */
+/** An answer to a chat completion request. */
 export type ChatAnswer = {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ChatCall[];
-  /** Left out: none is reported, as by a server that knows no token counts. */
+  /** Left out: no usage is reported, as by servers that count no tokens. */
   readonly usage?: WireUsage;
-  /** Left out: `tool_calls` when there are calls, else `stop`. */
+  /** Left out: `tool_calls` if there are calls, else `stop`. */
   readonly finish?: string;
 };
 
-/** A tool call in an answer. `rawArguments` is sent as it is; `args` as JSON. */
+/** A tool call in an answer. `rawArguments` is sent as is, `args` as JSON. */
 export type ChatCall = {
   readonly id?: string;
   readonly name: string;

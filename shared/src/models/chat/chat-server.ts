@@ -10,32 +10,32 @@ import {
   messageOf,
 } from "./chat-protocol.ts";
 
-/** How an answer is sent. The faults exist so that clients can be tried against them. */
+/** How an answer is sent, faults included, so that clients can be tested against them. */
 export type Delivery = {
-  /** Instead of an answer: this HTTP status with an error object. */
+  /** Sends this HTTP status and an error object in place of the answer. */
   readonly status?: number;
   readonly error?: { readonly message: string; readonly [field: string]: unknown };
   readonly headers?: Readonly<Record<string, string>>;
-  /** Wait before anything is sent. */
+  /** Waits before anything is sent. */
   readonly delayMs?: number;
-  /** Wait before each delta. */
+  /** Waits before each delta. */
   readonly deltaDelayMs?: number;
-  /** Sent as the stream's events in place of the answer's own; `[DONE]` is not added. */
+  /** Sends these events in place of the answer's own, without a final `[DONE]`. */
   readonly events?: readonly string[];
-  /** After so many deltas: silence on an open connection. */
+  /** Falls silent after this many deltas; the connection stays open. */
   readonly stallAfter?: number;
-  /** After so many deltas: a proper end of the body, without a finish reason. */
+  /** Ends the body properly after this many deltas, without a finish reason. */
   readonly cutAfter?: number;
-  /** After so many deltas: the connection is destroyed. */
+  /** Destroys the connection after this many deltas. */
   readonly resetAfter?: number;
 };
 
 /** One HTTP exchange as the server sees it. */
-export type Exchange = {
+export type ChatExchange = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: ChatRequest;
-  /** `dropped`: the client closed the connection before the whole answer was sent. */
+  /** `dropped`: the client closed the connection before it had the whole answer. */
   state: "open" | "answered" | "dropped";
 };
 
@@ -56,7 +56,7 @@ export async function startChatServer(spec: {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly models: readonly string[];
-  readonly answer: (exchange: Exchange) => ChatAnswer & Delivery;
+  readonly answer: (exchange: ChatExchange) => ChatAnswer & Delivery;
 }): Promise<ChatServer> {
   const server = createServer((request, response) => {
     handle(request, response, spec).catch((error: unknown) => {
@@ -85,7 +85,7 @@ export async function startChatServer(spec: {
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  spec: { readonly models: readonly string[]; readonly answer: (exchange: Exchange) => ChatAnswer & Delivery },
+  spec: { readonly models: readonly string[]; readonly answer: (exchange: ChatExchange) => ChatAnswer & Delivery },
 ): Promise<void> {
   const path = request.url ?? "/";
   const { pathname } = new URL(path, "http://localhost");
@@ -98,14 +98,14 @@ async function handle(
   }
   const parsed = chatRequestSchema.safeParse(await readJson(request));
   if (!parsed.success) return sendError(response, 400, { message: parsed.error.message, code: "invalid_request" });
-  const exchange: Exchange = { path, headers: headersOf(request), body: parsed.data, state: "open" };
+  const exchange: ChatExchange = { path, headers: headersOf(request), body: parsed.data, state: "open" };
   response.once("close", () => {
     exchange.state = response.writableFinished ? "answered" : "dropped";
   });
   await deliver(response, exchange, spec.answer(exchange));
 }
 
-async function deliver(response: ServerResponse, exchange: Exchange, answer: ChatAnswer & Delivery): Promise<void> {
+async function deliver(response: ServerResponse, exchange: ChatExchange, answer: ChatAnswer & Delivery): Promise<void> {
   if (answer.delayMs !== undefined) await sleep(answer.delayMs);
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   if (answer.status !== undefined && answer.status !== 200) {
@@ -117,7 +117,7 @@ async function deliver(response: ServerResponse, exchange: Exchange, answer: Cha
   sendJson(response, 200, { ...envelope(exchange), object: "chat.completion", choices, ...usage });
 }
 
-async function stream(response: ServerResponse, exchange: Exchange, answer: ChatAnswer & Delivery): Promise<void> {
+async function stream(response: ServerResponse, exchange: ChatExchange, answer: ChatAnswer & Delivery): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   response.flushHeaders();
   const head = { ...envelope(exchange), object: "chat.completion.chunk" };
@@ -151,7 +151,7 @@ async function stream(response: ServerResponse, exchange: Exchange, answer: Chat
   response.end();
 }
 
-function envelope({ body }: Exchange): object {
+function envelope({ body }: ChatExchange): object {
   return { id: "chatcmpl-local", created: 0, model: body.model };
 }
 

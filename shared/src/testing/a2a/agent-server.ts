@@ -20,9 +20,9 @@ import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
-import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 
-/** An agent of ours on a real port, with a scripted model. */
+/** An agent on a real port, with a scripted model. */
 export type AgentServerForTest = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
@@ -32,21 +32,21 @@ export type AgentServerForTest = AsyncDisposable & {
 };
 
 type Options = {
-  readonly script: Parameters<typeof startScriptedModel>[0];
-  /** Made with what the server keeps, where they need it. */
+  readonly script: ModelScript;
+  /** A function, if tools need the engine or the artifacts of the server. */
   readonly tools?:
     | readonly Tool[]
     | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);
   readonly approval?: ApprovalPolicy;
   readonly agent?: Partial<AgentDefinition>;
-  /** How often its model is asked again; as in real life when left out. */
+  /** Retries of its model; the usual number if left out. */
   readonly maxRetries?: number;
   readonly modelPauses?: ModelPauses;
-  /** What else is said of its model. */
+  /** Further settings of its model. */
   readonly model?: object;
 };
 
-/** Starts one; it goes away with `await using`. */
+/** Starts an agent for a test; `await using` stops it. */
 export async function agentServerForTest(options: Options): Promise<AgentServerForTest> {
   const { script, tools, approval, agent, maxRetries, modelPauses, model: about } = options;
   const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));

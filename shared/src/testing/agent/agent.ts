@@ -20,36 +20,34 @@ import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
-import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
-
-type Script = Parameters<typeof startScriptedModel>[0];
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 
 type Options = {
-  readonly script: Script;
+  readonly script: ModelScript;
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<Omit<AgentDefinition, "limits">> & { readonly limits?: Partial<AgentDefinition["limits"]> };
   readonly model?: object;
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
-  /** The web for its tools; none when left out. */
+  /** The web for its tools; none if left out. */
   readonly fetch?: ToolFetch;
-  /** Milliseconds that have passed for the engine besides those that really did. */
+  /** Milliseconds to add to those that really passed. */
   readonly passed?: () => number;
 };
 
 /**
- * An agent on a real engine, a real workspace and a scripted model, in a folder that goes away with
- * `await using`.
+ * An agent on a real engine, with a real workspace and a scripted model, in a folder that
+ * `await using` removes.
  */
 export type AgentForTest = AsyncDisposable & {
-  /** Its folder, in which `runs.db` lies. */
+  /** Its folder, with `runs.db`. */
   readonly home: string;
   readonly engine: Engine;
   readonly model: ScriptedModel;
   readonly artifacts: ArtifactStore;
   readonly workspace: Workspace;
-  /** Starts a task and answers its id. */
+  /** Starts a task and returns its id. */
   start(text: string, more?: { parts?: readonly Part[] } & Partial<AgentInput>): Promise<string>;
   /** Sends a later message on a task. */
   say(id: string, text: string, parts?: readonly Part[]): Promise<void>;
@@ -59,8 +57,8 @@ export type AgentForTest = AsyncDisposable & {
   run(text: string, more?: Parameters<AgentForTest["start"]>[1]): Promise<{ record: RunRecord; events: ReadEvent[] }>;
   events(id: string): Promise<ReadEvent[]>;
   /**
-   * Closes the engine as a stopping server does, and goes on with another on the same file, with
-   * these things changed.
+   * Closes the engine as a stopping server does, and opens another on the same file with these
+   * options changed.
    */
   restart(changes: Partial<Omit<Options, "script">>): Promise<void>;
 };

@@ -1,10 +1,7 @@
 import * as z from "zod";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
-/**
- * A tool `gate` that stands still, once it was entered, until `leave` lets it answer "open". For
- * tests.
- */
+/** A tool `gate` for tests: a call waits until `leave` lets it answer "open". */
 export function gateForTest(): { readonly tool: Tool; readonly entered: Promise<void>; readonly leave: () => void } {
   const entered = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();

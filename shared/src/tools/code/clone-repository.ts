@@ -20,15 +20,15 @@ const input = z.strictObject({
     .string()
     .regex(/^(?!.*\.\.)\w[\w./-]{0,200}$/, "must be the name of a branch or tag, or a commit")
     .optional()
-    .describe("Branch, tag or whole commit hash; the default branch when left out."),
-  depth: z.int().min(1).max(1000).default(10).describe("How many commits back its history goes."),
-  into: z.string().min(1).optional().describe("The new folder; named after the repository when left out."),
+    .describe("Branch, tag or full commit hash; default: the default branch."),
+  depth: z.int().min(1).max(1000).default(10).describe("Commits of history."),
+  into: z.string().min(1).optional().describe("The new folder; default: the repository's name."),
 });
 
 type CloneInput = z.output<typeof input>;
 
-const description = `Clones a public repository, by its https address, into a new folder of the workspace, with the newest commits of its history; or fetches an archive (.zip,
-.tar.gz) by its address. What you change in it is handed over as a patch. It cannot be pushed to or fetched from again.`;
+const description = `Clones a public repository, by its https address, into a new workspace folder, with its newest commits; or downloads an archive (.zip,
+.tar.gz). What you change in it is handed over as a patch. You cannot push or fetch again.`;
 
 type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
 

@@ -13,14 +13,12 @@ const input = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe(
-      "The folder to make of it, which must not exist yet; left out, it is named after what is in the archive.",
-    ),
+    .describe("The new folder, which must not exist yet; default: named after the archive's content."),
 });
 
-const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) into a new folder of the workspace, all of it or nothing. One folder that
-everything in it lies in is taken off. What you change below that folder is handed over as a patch. Archives with paths or links that lead outside, devices, names that
-occur twice, or contents out of proportion are refused.`;
+const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) into a new workspace folder, all or nothing. A single folder
+around everything is removed. What you change in the new folder is handed over as a patch. Archives with paths or links that lead outside, devices, duplicate
+names, or contents out of proportion are refused.`;
 
 /**
  * The `unpack` tool. `sandbox` runs the programs that decompress what is neither plain, gzip nor

@@ -12,20 +12,20 @@ const mostShown = 4;
 
 const input = z.strictObject({
   json_path: z.string().min(1).describe("The JSON file that lists the charts."),
-  output_type: z.enum(["png", "svg", "html"]).default("html").describe("The kind of picture; html needs no network."),
+  output_type: z.enum(["png", "svg", "html"]).default("html").describe("The picture's format; html works offline."),
   tool_type: z
     .enum(["visualization", "insight"])
     .default("visualization")
-    .describe("visualization draws new charts; insight draws existing ones again, with findings marked in them."),
+    .describe("visualization draws new charts; insight redraws existing ones with findings marked."),
   language: z.enum(["zh", "en"]).default("en").describe("Language of findings and of labels that are not in the data."),
 });
 
 const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
 what is drawn, as Markdown. The JSON file for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
 "y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, pie, scatter or histogram; x: the column it goes along; y: what is measured, or a list of columns, a line each;
-series: the column whose values make a line or bar each; aggregate (sum, mean, median, min, max, count): how rows that share their place become one value; name: the picture's name, where it is to have another than the data file's. Name the columns by their names in the file; what has only one possible
-answer may be left out. An item may carry its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file and title again
-replaces the chart. For insight the JSON file is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}], the numbers being those of the findings: they are drawn into a copy of the chart, named with _new.`;
+series: the column with a line or bar per value; aggregate (sum, mean, median, min, max, count): how rows at the same place become one value; name: the picture's name, if not the data file's. Name columns as in the file; what has only one possible
+answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file and title again
+replaces the chart. For insight the JSON file is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
 
 const visualizations = z.array(newChartItem).min(1).max(mostItems);
 const insights = z.array(markedChartItem).min(1).max(mostItems);

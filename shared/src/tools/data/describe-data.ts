@@ -18,12 +18,12 @@ const input = z.strictObject({
     .string()
     .min(1)
     .describe(
-      "A CSV, TSV, Parquet, JSON, Excel (.xlsx) or SQLite file of the workspace; one sheet or table of it as book.xlsx/Sheet 2.",
+      "A CSV, TSV, Parquet, JSON, Excel (.xlsx) or SQLite file; one of its sheets or tables as book.xlsx/Sheet 2.",
     ),
 });
 
 const description = `Describes a data file: number of rows, and for each column its type, share of missing values, number of distinct
-values (an estimate above 100,000 rows), least and greatest value, mean; what is odd in it (repeated rows, impossible, unreadable or disordered dates, numbers kept as text, mixed types,
+values (an estimate above 100,000 rows), minimum, maximum, mean; anomalies (repeated rows, impossible, unreadable or disordered dates, numbers stored as text, mixed types,
 blanks, outliers); the first rows. Of an Excel or SQLite file it lists the sheets or tables and describes one. Reads the whole file, fast.`;
 
 type Query = (sql: string) => Promise<QueryResult>;

@@ -16,9 +16,9 @@ const input = z.strictObject({
 });
 
 const description = `Runs SQL (DuckDB) over the workspace's CSV, Parquet, JSON, Excel (.xlsx) and SQLite files and returns the first ${shownRows} rows and
-how many there are; the rows of a longer result are put into a CSV file. FROM 'book.xlsx' is its first sheet, FROM 'book.xlsx/Sheet 2' another, FROM 'shop.db/orders' a table
+their number; a longer result is saved as a CSV file. FROM 'book.xlsx' is its first sheet, FROM 'book.xlsx/Sheet 2' another, FROM 'shop.db/orders' a table
 of an SQLite file, and FROM 'book.xlsx/*' lists them. COPY (SELECT …) TO 'file.csv' (or .parquet, .json) writes a file.
-Tables you create last while the conversation goes on, but not for ever: write what you need later to a file. No network, no files
+Tables you create last for a while, not for ever: write what you need later to a file. No network, no files
 outside the workspace, no extensions; statements read and change data, not how the database works.`;
 
 /** One statement that writes. */

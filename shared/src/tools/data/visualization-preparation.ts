@@ -10,7 +10,7 @@ const input = z.strictObject({
   code: z
     .string()
     .min(1)
-    .describe("A whole Python program that writes the CSV and JSON files and prints the JSON file's path."),
+    .describe("A Python program that writes the CSV and JSON files and prints the JSON file's path."),
 });
 
 const shapes = {

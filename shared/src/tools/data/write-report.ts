@@ -17,17 +17,17 @@ const input = z.strictObject({
   markdown: z
     .string()
     .min(1)
-    .describe("The report without its title. Charts go in as images by their path: ![Sales](visualization/sales.png)."),
+    .describe("The report without its title. Charts are images by path: ![Sales](visualization/sales.png)."),
   path: z
     .string()
     .regex(/^[^.]+$/, "without an extension")
     .default("report")
-    .describe("Where the two files go, without extension."),
+    .describe("Path of the two files, without extension."),
   language: z.enum(["zh", "en"]).default("en"),
 });
 
-const description = `Writes a report as two files: report.md as given, and report.html, one page that holds its pictures and needs nothing
-else. Pictures are PNG, JPEG, GIF, WebP or SVG files of the workspace.`;
+const description = `Writes a report as two files: report.md as given, and report.html, one self-contained page with its pictures.
+Pictures are PNG, JPEG, GIF, WebP or SVG workspace files.`;
 
 /**
  * The `write_report` tool. HTML in the Markdown is shown as text, and the page may neither load nor

@@ -9,11 +9,11 @@ import { encodePicture, pictureBytes } from "./framebuffer.ts";
 import { dragCall, xdotoolCall } from "./xdotool-call.ts";
 
 const describe = ({ width, height }: ScreenSize) =>
-  `Uses programs with windows on a screen of your own (${width} × ${height} pixels), which is empty at first and stays for the whole conversation.
-- launch starts a program (command). screenshot shows you the screen and saves it in screenshots/: look before you act, and again to see what came of it.
+  `Uses programs with windows on your own screen (${width} × ${height} pixels), empty at first and kept for the whole conversation.
+- launch starts a program (command). screenshot shows you the screen and saves it in screenshots/: look before you act, and again to see the result.
 - move_to, click, drag_to (left button, from where the pointer is), scroll, mouse_down and mouse_up are the mouse; all take x and y.
-- typing writes text where the focus is, press is one key, hotkey several at once. wait lets a program get on.
-The programs are confined like those of the shell, but run apart from it: they share its workspace and nothing else.`;
+- typing writes text where the focus is, press is one key, hotkey several at once. wait gives a program time.
+The programs are confined like the shell's, but separate from it: they share only its workspace.`;
 
 /**
  * Calls that may be made again after a crash: they look, wait, or say where the pointer is to be.

@@ -6,32 +6,22 @@ import * as z from "zod";
  */
 export const editorInput = z.strictObject({
   command: z.enum(["view", "create", "str_replace", "insert", "undo_edit"]).describe("What to do."),
-  path: z.string().describe("The file, or for view also a folder; relative to the workspace, or absolute."),
-  file_text: z.string().optional().describe("create: the whole content."),
-  overwrite: z
-    .boolean()
-    .default(false)
-    .describe("create: true replaces a file that is there; undo_edit brings it back."),
+  path: z.string().describe("The file (for view also a folder), relative to the workspace or absolute."),
+  file_text: z.string().optional().describe("create: the file's content."),
+  overwrite: z.boolean().default(false).describe("create: true replaces an existing file; undo_edit restores it."),
   old_str: z
     .string()
     .optional()
-    .describe(
-      "str_replace: the text to replace, exactly as it stands in the file, with enough around it to be there only once.",
-    ),
+    .describe("str_replace: the text to replace, exactly as in the file, with enough around it to be unique."),
   new_str: z
     .string()
     .optional()
-    .describe("str_replace: what stands there afterwards; left out, the text is deleted. insert: the new lines."),
-  insert_line: z
-    .int()
-    .optional()
-    .describe("insert: the number of the line after which the new lines go; 0 for the top."),
+    .describe("str_replace: the replacement; left out, the text is deleted. insert: the new lines."),
+  insert_line: z.int().optional().describe("insert: the line after which the new lines go; 0 for the top."),
   view_range: z
     .array(z.int())
     .optional()
-    .describe(
-      "view: first and last line to show, counted from 1; -1 as the last means to the end. Left out, all lines.",
-    ),
+    .describe("view: first and last line to show, counted from 1; a last line of -1 means the end. Default: all."),
 });
 
 export type EditorInput = z.output<typeof editorInput>;

@@ -7,7 +7,7 @@ import { imageTypeOf } from "./view-image.ts";
 
 const mostBytes = 10 * 1024 ** 2;
 
-const input = z.strictObject({ path: z.string().min(1).describe("An image file of the workspace.") });
+const input = z.strictObject({ path: z.string().min(1).describe("A workspace image file.") });
 
 /**
  * The `see_image` tool: an image file of the workspace, decoded anew and small enough for a model.
@@ -15,7 +15,7 @@ const input = z.strictObject({ path: z.string().min(1).describe("An image file o
 export const seeImage = defineTool({
   name: "see_image",
   description:
-    "Shows you an image file of the workspace (PNG, JPEG, GIF or WebP, up to 10 MB), made smaller where it has more than 1920 × 1080 pixels. Only the newest image stays before your eyes, and that for five turns: say what you see before you look at the next.",
+    "Shows you a workspace image (PNG, JPEG, GIF or WebP, up to 10 MB), shrunk if larger than 1920 × 1080 pixels. Only the newest image stays visible, for five turns: say what you see before you look at the next.",
   input,
   effect: "pure",
   brings: [],

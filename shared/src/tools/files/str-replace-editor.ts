@@ -11,10 +11,10 @@ import { viewFile, viewFolder } from "./view-file.ts";
 
 const description = `Views and edits the files of the workspace.
 - view: a file with numbered lines, a folder two levels deep, or an image.
-- create: a new file, with the folders that lead to it. Refuses a file that is there, unless overwrite is true.
-- str_replace: swaps one exact piece of text for another. Refuses text that is missing or there more than once.
-- insert: puts lines after a given line.
-- undo_edit: takes back the last edit of a file, again and again up to its creation.`;
+- create: a new file and its folders. Refuses an existing file unless overwrite is true.
+- str_replace: replaces one exact text. Refuses text that is missing or not unique.
+- insert: adds lines after a given line.
+- undo_edit: undoes a file's last edit; repeat back to its creation.`;
 
 /**
  * The tool by which an agent views and edits the files of its workspace. Edits of one file happen

@@ -11,7 +11,7 @@ export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
   return defineTool({
     name: "create_chat_completion",
-    description: "Gives the final answer in the form that was asked for, and ends the task.",
+    description: "Gives the final answer in the requested form and ends the task.",
     input: z.strictObject({ response }),
     effect: "pure",
     brings: [],

@@ -9,14 +9,14 @@ import { defineTool, type Tool } from "../../core/tool.ts";
 export const terminate: Tool = defineTool({
   name: terminateName,
   description:
-    "Ends the task: with success when it is done and checked, with failure when it cannot be done. Call it alone, after you have read the results it rests on.",
+    "Ends the task: success if it is done and checked, failure if it cannot be done. Call it alone, after you have read the results it rests on.",
   input: z.strictObject({
     status: z.enum(["success", "failure"]).describe("How the task ended."),
     summary: z
       .string()
       .optional()
       .describe(
-        "What the user reads: the result with its findings and files, or what stood in the way. Left out, what you said last.",
+        "What the user reads: the result with its findings and files, or what went wrong. Default: your last words.",
       ),
   }),
   effect: "pure",

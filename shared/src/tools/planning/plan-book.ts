@@ -18,14 +18,12 @@ export const planCommand = z.strictObject({
   plan_id: z
     .string()
     .optional()
-    .describe(
-      "Which plan. Needed by update, set_active and delete; create makes one up, get and mark_step take the active plan.",
-    ),
+    .describe("Which plan. Required by update, set_active and delete; create makes one up; otherwise the active plan."),
   title: z.string().optional().describe("The plan's title, for create and update."),
   steps: z.array(z.string().min(1)).optional().describe("The steps in order, for create and update."),
   step_index: z.int().optional().describe("mark_step: which step, counted from 0."),
-  step_status: stepStatus.optional().describe("mark_step: how the step stands now."),
-  step_notes: z.string().optional().describe("mark_step: what is worth remembering about the step."),
+  step_status: stepStatus.optional().describe("mark_step: the step's new status."),
+  step_notes: z.string().optional().describe("mark_step: notes worth keeping."),
 });
 
 export type PlanCommand = z.output<typeof planCommand>;

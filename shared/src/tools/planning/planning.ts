@@ -28,7 +28,7 @@ export function createPlanning(): Tool {
   return defineTool({
     name: "planning",
     description:
-      "Keeps the plan of a task with several parts: write the steps down, mark each as you begin and finish it, look at what is left.",
+      "Keeps the plan of a task with several parts: write down its steps, mark each as you start and finish it, see what is left.",
     input: planCommand,
     effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
     brings: [],

@@ -12,11 +12,11 @@ const input = z.strictObject({
   session: z
     .boolean()
     .default(false)
-    .describe("Runs in an interpreter that stays open for the conversation, so that variables and imports are kept."),
+    .describe("Runs in an interpreter that stays open for the conversation and keeps variables and imports."),
 });
 
-const description = `Runs Python code and returns both outputs and the exit code. The working directory is the workspace, where files
-stay. Every call is a program of its own unless session is true.`;
+const description = `Runs Python code and returns stdout, stderr and the exit code. The working directory is the workspace, where files
+stay. Each call is a new process unless session is true.`;
 
 /** The interpreters of conversations. Closed by whoever made them, when the server stops. */
 export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {

@@ -11,9 +11,7 @@ const input = z.strictObject({
     .min(1)
     .refine((text) => !text.includes("\0"), "must not contain NUL")
     .optional()
-    .describe(
-      "The command line, or a whole script. Standard input is empty, so nothing can be asked for interactively.",
-    ),
+    .describe("The command line, or a whole script. Standard input is empty: nothing can prompt for input."),
   timeout: z.number().positive().max(600).describe("Seconds after which the command is interrupted; the shell stays."),
   restart: z
     .boolean()
@@ -22,9 +20,9 @@ const input = z.strictObject({
 });
 
 const description = `Runs a command in a bash shell that stays open for the whole conversation: folder, variables, functions and
-background jobs are kept between calls. Both outputs and the exit code are returned; a pipe's exit code is that of its last program. Put what is to go on running into the background
-with a trailing & and send its output to a file. The shell is confined: only the workspace can be written, and
-empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) that stand in it belong to the sandbox, not to the task.`;
+background jobs persist between calls. Returns stdout, stderr and the exit code; a pipe's exit code is its last program's. Run long-lived programs in the background
+with a trailing & and send their output to a file. The shell is confined: it can write only the workspace, and
+empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) there belong to the sandbox, not to the task.`;
 
 /** The shells of conversations. Closed by whoever made them, when the server stops. */
 export function createShellSessions(

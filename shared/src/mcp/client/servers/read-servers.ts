@@ -10,15 +10,17 @@ const fileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.record(z.s
 /** Keys of other programs' files that change nothing here. */
 const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAllow"]);
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
- * The servers of an `mcp.json` with `${NAME}` and `${NAME:-fallback}` replaced from `env`, and
- * paths that begin with `./` or `../` from its folder; none where there is no such file, unless it
- * was `named`. Rejects with `config_invalid`, naming file, server and key. An empty variable is a
- * value.
+ * The servers of an `mcp.json`. `${NAME}` and `${NAME:-fallback}` are replaced from `env`, where an
+ * empty variable is a value; paths that begin with `./` or `../` start from the file's folder. A
+ * missing file has no servers, unless it was `named`. Rejects with `config_invalid`, naming file,
+ * server and key.
  */
-export async function readServers(file: string, named: boolean, env: Environment): Promise<readonly ServerConfig[]> {
+export async function readServers(
+  file: string,
+  named: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly ServerConfig[]> {
   const exists = await stat(file).then(
     (found) => found.isFile(),
     () => false,
@@ -31,7 +33,11 @@ export async function readServers(file: string, named: boolean, env: Environment
 }
 
 /** The same of a text. `file` is what messages call it. */
-export function parseServers(text: string, file: string, env: Environment): readonly ServerConfig[] {
+export function parseServers(
+  text: string,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly ServerConfig[] {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -55,7 +61,12 @@ export function parseServers(text: string, file: string, env: Environment): read
   return servers;
 }
 
-function readServer(name: string, entry: Record<string, unknown>, file: string, env: Environment): ServerConfig {
+function readServer(
+  name: string,
+  entry: Record<string, unknown>,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ServerConfig {
   const where = `${file}: mcpServers.${name}`;
   if (serverId(name) === "" || name.length > 64)
     throw new AppError("config_invalid", `${where}: a name has a letter or digit in it and at most 64 characters.`);
@@ -93,14 +104,14 @@ function problem(parsed: z.ZodSafeParseError<unknown>): string {
   return `${path}: ${issue.message}.`;
 }
 
-function interpolate(value: unknown, where: string, env: Environment): unknown {
+function interpolate(value: unknown, where: string, env: Readonly<Record<string, string | undefined>>): unknown {
   if (typeof value === "string") return fill(value, where, env);
   if (Array.isArray(value)) return value.map((one, index) => interpolate(one, `${where}.${index}`, env));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, interpolate(one, `${where}.${key}`, env)]));
 }
 
-function fill(text: string, where: string, env: Environment): string {
+function fill(text: string, where: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replace(/\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
     const value = env[name] ?? fallback;
     if (value !== undefined) return value;

@@ -75,17 +75,14 @@ const remote = z.strictObject({
 /** The two kinds of entry of `mcpServers`. */
 export const serverSchemas = { program, remote };
 
-/** `shown` is what is started or reached, for people. */
-type Named = { readonly name: string; readonly shown: string };
-
-/** A server that is a program of this machine. */
-export type ProgramServer = z.output<typeof program> & Named;
-/** A server that is reached by HTTP. */
-export type RemoteServer = z.output<typeof remote> & Named;
-/** One entry of `mcpServers`, checked, by the name it has there. */
+/** A server that is started as a program on this machine; `shown` is its command, for people. */
+export type ProgramServer = z.output<typeof program> & { readonly name: string; readonly shown: string };
+/** A server that is reached over HTTP; `shown` is its address, for people. */
+export type RemoteServer = z.output<typeof remote> & { readonly name: string; readonly shown: string };
+/** One entry of `mcpServers`, checked, with its name. */
 export type ServerConfig = ProgramServer | RemoteServer;
 
-/** Whether a server is a program of this machine. */
+/** Whether a server is started as a program on this machine. */
 export function isProgram(server: ServerConfig): server is ProgramServer {
   return "command" in server;
 }

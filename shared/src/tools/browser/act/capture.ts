@@ -17,18 +17,18 @@ export function captureTools(deps: BrowserDeps): Tool[] {
     browserTool(deps, {
       name: "browser_screenshot",
       description:
-        "Takes a picture of the window, of the whole page or of one element; keeps it as a PNG file and shows it.",
+        "Takes a screenshot of the window, the whole page or one element, saves it as a PNG file and shows it.",
       input: z.strictObject({
         full_page: z.boolean().default(false),
         ref: refFor("the element to picture").optional(),
-        path: path.describe('Where in the workspace; "screenshots/…png" unless given.'),
+        path: path.describe('Path in the workspace; default "screenshots/…png".'),
       }),
       run: ({ full_page, ref, path }, call) => screenshot(call, { whole: full_page, ref, path }),
     }),
     browserTool(deps, {
       name: "browser_pdf",
-      description: "Keeps the page as a PDF file.",
-      input: z.strictObject({ path: path.describe('Where in the workspace; "page-….pdf" unless given.') }),
+      description: "Saves the page as a PDF file.",
+      input: z.strictObject({ path: path.describe('Path in the workspace; default "page-….pdf".') }),
       async run({ path }, call) {
         const bytes = await captured(call, (page) => page.pdf({ printBackground: true, format: "A4" }));
         const saved = await saveFile(call.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));

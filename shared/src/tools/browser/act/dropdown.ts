@@ -34,7 +34,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_select_dropdown_option",
-      description: "Chooses an entry of a dropdown by its text. Also opens dropdowns that a page draws itself.",
+      description: "Chooses a dropdown entry by its text, also in dropdowns that the page draws itself.",
       input: z.strictObject({
         ref: refFor("the dropdown"),
         text: z.string().min(1).describe("The entry's text, as it is listed."),

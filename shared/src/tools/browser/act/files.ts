@@ -21,7 +21,7 @@ export function fileTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_upload",
-      description: "Gives files of the workspace to a page's file field, or to the button that asks for files.",
+      description: "Uploads workspace files to a page's file field, or by the button that asks for files.",
       input: z.strictObject({
         ref: refFor("the file field or button"),
         paths: z.array(z.string().min(1)).min(1).max(20).describe("Paths in the workspace."),
@@ -49,7 +49,7 @@ export function fileTools(deps: BrowserDeps): Tool[] {
     browserTool(deps, {
       name: "browser_download",
       description:
-        "Downloads what a link leads to, what a button gives, or an address, into the workspace, even where the browser would show it.",
+        "Downloads a link's target, a button's file or an address into the workspace, even if the browser would show it.",
       input: z.strictObject({ ref: refFor("the link or button").optional(), url: pageAddress.optional() }),
       reach: { opens: ({ url }) => (url === undefined ? [] : [url]) },
       async run({ ref, url }, call) {

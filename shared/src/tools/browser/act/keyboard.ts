@@ -14,11 +14,11 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_input_text",
-      description: "Writes into a text field, in place of what is in it. An empty text empties it.",
+      description: "Replaces the content of a text field. An empty text clears it.",
       input: z.strictObject({
         ref: refFor("the field"),
         text: z.string().max(longestText),
-        clear: z.boolean().default(true).describe("false: types behind what is in the field."),
+        clear: z.boolean().default(true).describe("false: appends to what is in the field."),
         submit: z.boolean().default(false).describe("Presses Enter afterwards."),
       }),
       reach: { writes: ({ text }) => text },
@@ -55,7 +55,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
     browserTool(deps, {
       name: "browser_send_keys",
       description:
-        'Presses keys where the focus is: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several with blanks between them ("Tab Tab Enter").',
+        'Presses keys at the focus: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several, separated by blanks ("Tab Tab Enter").',
       input: z.strictObject({ keys: z.string().trim().min(1).max(500) }),
       judge: judgeKeys,
       run: ({ keys }, call) =>

@@ -10,7 +10,7 @@ import { actMs, perform } from "./perform.ts";
 import { moveOnto, press } from "./press.ts";
 
 const button = z.enum(["left", "right", "middle"]).default("left");
-const clicks = z.int().min(1).max(3).default(1).describe("2 for a double click, 3 to mark a paragraph.");
+const clicks = z.int().min(1).max(3).default(1).describe("2 for a double click, 3 to select a paragraph.");
 const pixel = z.number().min(0);
 
 /** The mouse: `browser_click_element`, `browser_click_at`, `browser_hover`, `browser_drag`. */
@@ -27,13 +27,13 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .min(1)
           .max(200)
           .optional()
-          .describe("Words in the element to click on, where not the whole of it is meant."),
+          .describe("Words in the element to click on, if not all of it."),
         clicks,
         button,
         holding: z
           .array(z.enum(["Control", "Shift", "Alt", "Meta"]))
           .default([])
-          .describe("Keys held down meanwhile: Control adds to what is chosen in a list."),
+          .describe("Keys held down meanwhile: Control adds to a list's selection."),
       }),
       judge: judgeClickOn,
       run: ({ ref, text, clicks, button, holding }, call) =>
@@ -56,8 +56,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_click_at",
-      description:
-        "Clicks at a point of the window, for what has no ref, such as a drawing or a map. The point is that of the newest screenshot.",
+      description: "Clicks at a point of the newest screenshot, for what has no ref, such as a drawing or a map.",
       input: z.strictObject({ x: pixel, y: pixel, clicks, button }),
       judge: judgeClickAt,
       run: ({ x, y, clicks, button }, call) =>
@@ -75,7 +74,7 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
 function hoverTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_hover",
-    description: "Moves the mouse onto an element or a point, which opens menus and hints of some pages.",
+    description: "Moves the mouse over an element or a point, which opens menus and hints on some pages.",
     input: z.strictObject({
       ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
     }),
@@ -99,15 +98,15 @@ function dragTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_drag",
     description:
-      "Presses the mouse on one element or point, moves to another, and lets go: to move things, sort lists, set sliders, draw, mark text.",
+      "Drags from one element or point to another: to move things, sort lists, set sliders, draw, select text.",
     input: z.strictObject({
       from: place.describe('A ref (e12) or a point of the newest screenshot ("120,80").'),
       through: z
         .array(point)
         .max(200)
         .default([])
-        .describe('Points to pass on the way, in order, to draw what is not straight: ["140,60","160,80"].'),
-      to: place.describe("The same as from, for where it ends."),
+        .describe('Points to pass on the way, in order, to draw a curve: ["140,60","160,80"].'),
+      to: place.describe("Like from, for where it ends."),
     }),
     judge: judgeDrag,
     run: (way, call) => drag(call, way),

@@ -37,7 +37,7 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_refresh",
-      description: "Loads the page of the active tab again. What was typed into it is lost.",
+      description: "Reloads the active tab. What was typed into the page is lost.",
       input: plain,
       run: (_, call) => visit(call, (page) => page.reload(options)),
     }),

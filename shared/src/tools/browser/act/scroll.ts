@@ -9,7 +9,7 @@ import { perform } from "./perform.ts";
 /** Scrolling: `browser_scroll_down`, `browser_scroll_up`, `browser_scroll_to_text`. */
 export function scrollTools(deps: BrowserDeps): Tool[] {
   const input = z.strictObject({
-    amount: z.int().min(1).max(100_000).optional().describe("Pixels; a window's height unless given."),
+    amount: z.int().min(1).max(100_000).optional().describe("Pixels; default: the window's height."),
     ref: refFor("something in the part to scroll; the page unless given").optional(),
   });
   return [
@@ -27,7 +27,7 @@ export function scrollTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_scroll_to_text",
-      description: "Scrolls to where a text stands on the page.",
+      description: "Scrolls to a text on the page.",
       input: z.strictObject({ text: z.string().trim().min(1).max(500) }),
       run: ({ text }, call) =>
         perform(call, { watched: false }, async (page, _, say) => {

@@ -23,22 +23,22 @@ export function snapshotTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_snapshot",
     description:
-      "Shows the active page as text: its elements with the refs (e12) that other browser tools take. What is in view comes before what is not. Shows a part whole by expand, or the places of a text by find.",
+      "Shows the active page as text: its elements with the refs (e12) that other browser tools take. What is in view comes first. expand shows a part in full; find shows where a text is.",
     effect: "pure",
     input: z.strictObject({
-      expand: ref.optional().describe("The ref of a part to show whole."),
+      expand: ref.optional().describe("The ref of a part to show in full."),
       find: z
         .string()
         .trim()
         .min(1)
         .max(200)
         .optional()
-        .describe("Shows only the lines with this text, and what is around them."),
+        .describe("Shows only lines with this text and their surroundings."),
       full: z
         .boolean()
         .default(false)
-        .describe("Shows everything from the top, also what has not changed since you last looked."),
-      from: z.int().min(1).default(1).describe("With expand or full: the line to begin at, to read on."),
+        .describe("Shows everything, including what has not changed since your last look."),
+      from: z.int().min(1).default(1).describe("With expand or full: the line to continue from."),
     }),
     async run({ expand, find, full, from }, call) {
       const { browsing, looks, context } = call;

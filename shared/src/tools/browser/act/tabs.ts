@@ -7,7 +7,7 @@ import { goTo } from "./navigate.ts";
 
 /** The tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
 export function tabTools(deps: BrowserDeps): Tool[] {
-  const tabId = z.int().min(1).describe("A tab's number, as the look at the page lists them.");
+  const tabId = z.int().min(1).describe("A tab's number, as the page view lists it.");
   return [
     browserTool(deps, {
       name: "browser_open_tab",
@@ -22,7 +22,7 @@ export function tabTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_switch_tab",
-      description: "Makes another open tab the active one.",
+      description: "Activates another open tab.",
       input: z.strictObject({ tab_id: tabId }),
       async run({ tab_id }, { browsing, looks }) {
         const { id, page } = await browsing.activate(tab_id);
@@ -32,7 +32,7 @@ export function tabTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_close_tab",
-      description: "Closes a tab, the active one unless told otherwise.",
+      description: "Closes a tab; default: the active one.",
       input: z.strictObject({ tab_id: tabId.optional() }),
       async run({ tab_id }, { browsing, looks }) {
         const id = tab_id ?? browsing.active().id;

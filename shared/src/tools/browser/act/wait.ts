@@ -13,11 +13,11 @@ export function waitTool(deps: BrowserDeps): Tool {
   const text = z.string().trim().min(1).max(500).optional();
   return browserTool(deps, {
     name: "browser_wait",
-    description: `Waits some seconds (3 unless given), or until a text appears or disappears, then seconds is the longest (${patience} unless given).`,
+    description: `Waits some seconds (default 3), or until a text appears or disappears; seconds is then the limit (default ${patience}).`,
     input: z.strictObject({
       seconds: z.number().min(0).max(mostSeconds).optional(),
-      text: text.describe("Waits until this stands on the page."),
-      gone: text.describe("Waits until this stands there no more."),
+      text: text.describe("Waits until this is on the page."),
+      gone: text.describe("Waits until this is gone."),
     }),
     effect: "pure",
     async run({ seconds, text, gone }, call) {

@@ -13,14 +13,14 @@ import { restore } from "./restore.ts";
 
 const description = `The states of the workspace before each call that changed it.
 - list: the calls that changed files, newest last, each with the id of the state before it.
-- diff: from the state with that id to now; without id, from the files as they were sent to now, which is what is handed over as changes.patch.
-- restore: brings all files, or those at path, back to the state with that id. Can be taken back by restoring in turn.
-Not covered: .git, node_modules and the like, files above 5 MB, links; but a project that was unpacked or cloned after a state goes whole, and comes back whole.`;
+- diff: from the state with that id to now; without id, from the files as sent to now, which is what is handed over as changes.patch.
+- restore: returns all files, or those at path, to the state with that id. Another restore undoes it.
+Not covered: .git, node_modules and the like, files above 5 MB, links; but a project unpacked or cloned after a state goes whole, and comes back whole.`;
 
 const input = z.strictObject({
   command: z.enum(["list", "diff", "restore"]),
-  id: z.int().min(1).optional().describe("The state, as list numbers them."),
-  path: z.string().min(1).optional().describe("Only this file or what is below this folder."),
+  id: z.int().min(1).optional().describe("The state's number in list."),
+  path: z.string().min(1).optional().describe("Only this file or folder."),
 });
 
 /** The `checkpoints` tool over what `withCheckpoints` saved. */

@@ -13,10 +13,10 @@ import { type PlannedFile, placesOf, planFile } from "./plan-patch.ts";
 
 const mostFiles = 50;
 
-const description = `Changes one or several files by a patch, all of it or nothing. Either a unified diff (--- a/file, +++ b/file, @@ hunks;
-/dev/null for a file that is made or removed; line numbers may be off), or blocks of: the file's name on a line of its own, <<<<<<< SEARCH, lines as they stand in the
-file, =======, the lines to put there, >>>>>>> REPLACE. When a hunk does not fit, nothing is changed and the answer shows what stands there. Each file's change can be taken back with
-undo_edit of str_replace_editor.`;
+const description = `Changes files by a patch, all or nothing. Either a unified diff (--- a/file, +++ b/file, @@ hunks;
+/dev/null for a new or removed file; line numbers may be off), or blocks of: the file's name on its own line, <<<<<<< SEARCH, lines exactly as in the
+file, =======, the new lines, >>>>>>> REPLACE. If a hunk does not fit, nothing changes and the result shows what is there. undo_edit of str_replace_editor
+undoes each file's change.`;
 
 const input = z.strictObject({ patch: z.string().min(1).max(1_000_000).describe("The diff or the blocks.") });
 

@@ -15,11 +15,11 @@ const mostCharacters = 15_000_000;
 
 const input = z.strictObject({
   path: z.string().default(".").describe("The folder or file to map."),
-  tokens: z.int().min(200).max(20_000).default(2000).describe("About how long the map may be."),
+  tokens: z.int().min(200).max(20_000).default(2000).describe("The map's approximate size."),
 });
 
-const description = `An overview of the code: files with their classes, functions and types and the lines these begin at, those first that the rest of the code uses most. For
-TypeScript, JavaScript, Python, Go, Rust, Java, C, C++, C#, Ruby and PHP; what .gitignore names is left out. Made from the files as they are now.`;
+const description = `An overview of the code: files with their classes, functions and types and the lines they start at, most used first. For
+TypeScript, JavaScript, Python, Go, Rust, Java, C, C++, C#, Ruby and PHP; what .gitignore names is left out. Made from the current files.`;
 
 /** The `repo_map` tool. Not to be made on tier `none`, where files cannot be listed. */
 export function repoMapTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {

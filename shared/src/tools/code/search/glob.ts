@@ -7,18 +7,14 @@ const shown = 200;
 
 const input = z.strictObject({
   pattern: z.string().min(1).describe("A glob such as *.py (any folder), src/**/*.ts or **/test_*.{py,txt}."),
-  path: z
-    .string()
-    .default(".")
-    .describe("The folder to look in; the pattern is still about the path from the workspace."),
+  path: z.string().default(".").describe("The folder to look in; the pattern still matches paths from the workspace."),
 });
 
 /** The `glob` tool: which files there are. Not to be made on tier `none`. */
 export function globTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "glob",
-    description:
-      "Finds files of the workspace by a glob pattern, the last changed first. What .gitignore names is left out.",
+    description: "Finds workspace files by a glob pattern, last changed first. Skips what .gitignore names.",
     input,
     effect: "pure",
     async run({ pattern, path }, context) {

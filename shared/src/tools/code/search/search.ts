@@ -13,13 +13,13 @@ const input = z.strictObject({
     .string()
     .min(1)
     .refine((text) => !text.includes("\0"), "must not contain NUL")
-    .describe("A regular expression as ripgrep takes it, or plain text with literal: true."),
+    .describe("A ripgrep regular expression, or plain text with literal: true."),
   path: z.string().default(".").describe("The folder or file to search."),
   glob: z.string().min(1).optional().describe("Only files that match, such as *.py or src/**/*.ts."),
-  literal: z.boolean().default(false).describe("Takes the pattern as it stands."),
+  literal: z.boolean().default(false).describe("Takes the pattern as plain text."),
   ignore_case: z.boolean().default(false),
-  context: z.int().min(0).max(10).default(0).describe("Lines shown before and after each match."),
-  max_results: z.int().min(1).max(500).default(100).describe("Lines shown in all."),
+  context: z.int().min(0).max(10).default(0).describe("Lines before and after each match."),
+  max_results: z.int().min(1).max(500).default(100).describe("Total lines shown."),
 });
 
 type SearchInput = z.output<typeof input>;
@@ -29,7 +29,7 @@ export function searchTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "search",
     description:
-      "Searches the text of the workspace's files for a regular expression and shows the matching lines with their numbers, file by file. What .gitignore names and binary files are left out.",
+      "Searches the workspace's files for a regular expression and shows matching lines with their numbers, by file. Skips binary files and what .gitignore names.",
     input,
     effect: "pure",
     run: (given, context) => search(sandbox, given, context),

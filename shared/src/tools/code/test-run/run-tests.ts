@@ -19,7 +19,7 @@ const input = z.strictObject({
     .min(1)
     .refine((text) => !text.includes("\0"), "must not contain NUL")
     .optional()
-    .describe("The command that runs the tests; left out, it is found by the project's files."),
+    .describe("The command that runs the tests; default: found by the project's files."),
   path: z.string().default(".").describe("The project's folder."),
   timeout: z.number().positive().max(1800).default(300).describe("Seconds after which the tests are stopped."),
 });
@@ -34,7 +34,7 @@ export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "run_tests",
     description:
-      "Runs the tests of a project (bun, npm, node, pytest, unittest, go, cargo, or the command given) and returns how many passed and failed, the names of those that failed, and the output. Each call is a shell of its own.",
+      "Runs a project's tests (bun, npm, node, pytest, unittest, go, cargo, or the command given) and returns how many passed and failed, the names of those that failed, and the output. Each call has a new shell.",
     input,
     effect: "once",
     edits: true,
