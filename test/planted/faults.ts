@@ -1176,6 +1176,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "Who asked for a report gets the draft it was made from as well, as if it were a second one.",
     tests: ["flows/src/planning"],
+  },
+  {
     id: "connections-of-a-lifetime",
     file: "shared/src/machine/egress/proxy-access.ts",
     find: '  socket.once("close", () => sockets.delete(socket));\n',
