@@ -213,7 +213,7 @@ test("one run of a flow, begun in a chat, is seen through every face at once whi
   const { structuredContent } = await mcp.callTool({ name: "run_status", arguments: { run_id: id } });
   expect(structuredContent).toEqual(run);
   expect(await commandLine("runs", "show", id)).toContain(run.answer);
-  await seen.page.getByText("The run is completed").waitFor();
+  await seen.page.getByText("Run completed").waitFor();
   await seen.page.getByText(run.answer).first().waitFor();
   expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[✓]"]);
   expect(await numbersOf(events)).toEqual(Array.from({ length: run.lastEvent }, (_, index) => index + 1));

@@ -32,7 +32,7 @@ test("init keeps what else a file has, and replaces a model only when it is told
   );
   for (const args of [["--yes"], []]) {
     expect(await cli.run("init", ...args)).toBe(2);
-    expect(cli.said()).toContain("has an [llm] already and stays as it is. --force replaces it.");
+    expect(cli.said()).toContain("already has an [llm] and was not changed. --force replaces it.");
     expect(await written(cli.cwd)).toContain('model = "old"');
   }
   expect(await cli.run("init")).toBe(0);
@@ -45,8 +45,8 @@ test("init writes nothing where nobody answers, or where the endpoint is none", 
     expect(await cli.run("init", ...args)).toBe(2);
     expect(await Bun.file(join(cli.cwd, "manyhands.toml")).exists()).toBe(false);
   }
-  expect(cli.said()).toContain("Nothing was written: nobody answered.");
-  expect(cli.said()).toContain('"nonsense" is no endpoint. Allowed: openai, anthropic,');
+  expect(cli.said()).toContain("Nothing written: no answer.");
+  expect(cli.said()).toContain('"nonsense" is not an endpoint. Allowed: openai, anthropic,');
 });
 
 test("a variable that is named for the key and is not set is told, with its place", async () => {

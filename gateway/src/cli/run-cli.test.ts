@@ -122,7 +122,7 @@ test("a pause that is over is passed over, and a run that cannot be seen any mor
   });
   expect(await cli.run("run", "Count")).toBe(0);
   expect(await cli.run("run", "Lose it")).toBe(1);
-  expect(cli.said()).toContain("It is away. The run goes on where it is: bun manyhands runs watch t1");
+  expect(cli.said()).toContain("It is away. The run continues; follow it with: bun manyhands runs watch t1");
 });
 
 test("an answer takes files along, and what its task made and used before is told at the end", async () => {
@@ -334,5 +334,5 @@ test("a deadline of our own that passes is told in a sentence", async () => {
     },
   });
   expect(await cli.run("run", "x")).toBe(1);
-  expect(cli.said()).toEndWith("No answer came in time.\n");
+  expect(cli.said()).toEndWith("Timed out waiting for an answer.\n");
 });
