@@ -27,17 +27,17 @@ test("a file can be added in mid-conversation and goes along once, with an answe
   expect(cli.said()).toContain("a.csv (3 B) is attached to your next message.");
 });
 
-test("a command that there is not, or a file that is not there, is said and never sent", async () => {
+test("an unknown command or a missing file is reported and never sent", async () => {
   await using cli = await cliForTest({ answers: ["/fiel a.csv", "/file none.csv", "/file", "/help"] });
   expect(await cli.run("chat")).toBe(0);
   expect(cli.sent).toEqual([]);
   expect(cli.said()).toContain("Unknown command /fiel.");
   expect(cli.said()).toContain("There is no file none.csv.");
-  expect(cli.said()).toContain("Name the file: /file PATH.");
-  expect(cli.said()).toContain("/exit        end, and show how to go on later");
+  expect(cli.said()).toContain("Name a file: /file PATH.");
+  expect(cli.said()).toContain("/exit        end, and show how to continue later");
 });
 
-test("a path is no command", async () => {
+test("a line that starts with a path is not a command", async () => {
   const play = async function* () {
     yield at("completed");
   };
@@ -46,7 +46,7 @@ test("a path is no command", async () => {
   expect(cli.sent).toMatchObject([{ text: "/etc/hosts names this machine?" }]);
 });
 
-test("the end tells the conversation and the command that goes on in it; one without a word tells nothing", async () => {
+test("at its end a chat prints the command that continues it; an empty chat prints nothing", async () => {
   const play = async function* () {
     yield at("completed");
   };

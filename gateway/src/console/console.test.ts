@@ -137,10 +137,10 @@ test("the token is asked for once, kept for the tab, and asked for again when it
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Token").fill("guess");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("Wrong token").waitFor();
   await page.getByLabel("Token").fill("secret");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
   await start(page, "parade", "Show it all");
   await page.reload();
