@@ -38,7 +38,7 @@ export function flowAddress(url: string): string {
 }
 
 /** The description of an agent whose card was never read. */
-export const notSeen = "It could not be reached yet.";
+export const notSeen = "It could not be reached so far.";
 
 type Seen = Pick<AgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<AgentState, "health">>;
 
