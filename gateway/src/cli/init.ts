@@ -92,8 +92,8 @@ function tableOf({ url }: Provider, keyEnv: string, model: string): string {
 const blocksOf = (text: string) => text.split(/^(?=[ \t]*\[)/m);
 
 /**
- * Whether a block describes the default model; its price and capabilities would be wrong for another
- * model.
+ * Whether a block describes the default model; its price and capabilities would be wrong for
+ * another model.
  */
 const isDefaultModel = (block: string) => /^[ \t]*\[llm(?:\.(?:capabilities|price))?\]/.test(block);
 

@@ -1,4 +1,6 @@
-/** Entry point of the command line; `gateway/src/main.ts` starts it once all packages are installed. */
+/**
+ * Entry point of the command line; `gateway/src/main.ts` starts it once all packages are installed.
+ */
 import { resolve } from "node:path";
 import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";

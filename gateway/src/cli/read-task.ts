@@ -15,8 +15,8 @@ const patienceMs = 2_000;
 
 /**
  * A task and its files from the command line. Without words, or with a dash, standard input is the
- * task; with words, it is a file. Rejects with `invalid_input` without a task, or if a file does not
- * exist.
+ * task; with words, it is a file. Rejects with `invalid_input` without a task, or if a file does
+ * not exist.
  */
 export async function readTask(
   words: string,

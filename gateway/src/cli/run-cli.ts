@@ -6,9 +6,9 @@ import { safeText } from "../terminal/safe-text.ts";
 import { manyhandsProgram } from "./program.ts";
 
 /**
- * Runs a command line and returns its exit code. An expected failure prints one sentence on standard
- * error: code 2 for a mistake of the caller (usage, settings), 1 for others. Anything else is a bug
- * and is thrown.
+ * Runs a command line and returns its exit code. An expected failure prints one sentence on
+ * standard error: code 2 for a mistake of the caller (usage, settings), 1 for others. Anything else
+ * is a bug and is thrown.
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = exitCodes.ok;

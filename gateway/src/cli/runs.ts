@@ -26,8 +26,8 @@ import { type Spoken, tellWhatNext } from "./what-next.ts";
 export type RunsOptions = Spoken & { readonly json?: boolean };
 
 /**
- * Lists the newest runs: an agent's from its server if that is up, all others from the store on this
- * machine. Without a store the agents are elsewhere, and the first agent's server is asked.
+ * Lists the newest runs: an agent's from its server if that is up, all others from the store on
+ * this machine. Without a store the agents are elsewhere, and the first agent's server is asked.
  */
 export async function listRuns(
   options: RunsOptions & { readonly limit: number },

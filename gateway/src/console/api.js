@@ -13,9 +13,9 @@ export class ProblemError extends Error {
 }
 
 /**
- * A request to this gateway. If it requires a token, the user is asked for it once, and the token is
- * kept until the tab closes. Rejects with a ProblemError when the gateway refuses, with a TypeError
- * when it cannot be reached.
+ * A request to this gateway. If it requires a token, the user is asked for it once, and the token
+ * is kept until the tab closes. Rejects with a ProblemError when the gateway refuses, with a
+ * TypeError when it cannot be reached.
  *
  * @param {string} path @param {RequestInit} init @returns {Promise<Response>}
  */

@@ -5,8 +5,8 @@ const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.
 const nothing = () => undefined;
 
 /**
- * How the timeline shows each type of event: a mark, its tone, one line, and more text to open. Some
- * types are not shown.
+ * How the timeline shows each type of event: a mark, its tone, one line, and more text to open.
+ * Some types are not shown.
  */
 export const entries = {
   "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...opened(textOf(parts)) }),

@@ -15,8 +15,8 @@ import type { Check } from "./checks.ts";
 import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
 
 /**
- * Checks everything the system needs and says how to fix what is missing. Exit code 1 when something
- * must be fixed.
+ * Checks everything the system needs and says how to fix what is missing. Exit code 1 when
+ * something must be fixed.
  */
 export async function doctorCommand(
   options: { readonly config?: string; readonly json?: boolean },

@@ -18,8 +18,8 @@ export function downloadedBrowser(): string | undefined {
 export const browserDownloadCommand = `${import.meta.path.endsWith(".ts") ? "bunx" : "npx"} playwright install chromium`;
 
 /**
- * Downloads it for this user only, with the Playwright of the workspace or the package. Takes at most
- * four minutes.
+ * Downloads it for this user only, with the Playwright of the workspace or the package. Takes at
+ * most four minutes.
  */
 export function downloadBrowser(root: string): Promise<CommandOutcome> {
   const cli = join(dirname(Bun.resolveSync("playwright/package.json", join(root, "shared"))), "cli.js");

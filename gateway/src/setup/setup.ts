@@ -36,8 +36,8 @@ type SetupOptions = {
 /**
  * Prepares a machine; repeating it costs nothing: installs the workspace from its lock file, finds
  * the programs agents use, and installs missing ones where it may. It needs only Bun, because it
- * runs before any package is installed. A missing program is never an error: it turns off what needs
- * it.
+ * runs before any package is installed. A missing program is never an error: it turns off what
+ * needs it.
  */
 export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
   const here = programs.filter((program) => program.platforms.includes(process.platform));

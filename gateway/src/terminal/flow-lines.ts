@@ -29,8 +29,8 @@ const marks = {
 } as const satisfies Record<string, Mark>;
 
 /**
- * The lines for an event of a flow: its note, and the plan when it changed. The start of a plan item
- * is no change: its note says so already.
+ * The lines for an event of a flow: its note, and the plan when it changed. The start of a plan
+ * item is no change: its note says so already.
  */
 export function flowLines(
   view: FlowView,

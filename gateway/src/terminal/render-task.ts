@@ -115,8 +115,8 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: RenderTaskOptions)
 }
 
 /**
- * Asks to cancel the task and waits for its end; leaves when there is no task yet or it does not end
- * in time.
+ * Asks to cancel the task and waits for its end; leaves when there is no task yet or it does not
+ * end in time.
  */
 async function cancel(seen: Seen, { client, terminal }: RenderTaskOptions, leave: AbortController): Promise<void> {
   if (client === undefined || seen.taskId === "") return leave.abort();
