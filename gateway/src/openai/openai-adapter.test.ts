@@ -137,7 +137,7 @@ test("who stops reading cancels the run", async () => {
     if (Date.now() > deadline) throw new Error(`The run is ${await status()}.`);
 });
 
-test("tools of the caller's own are refused with a reason; an empty list of them is none", async () => {
+test("a caller's own tools are refused with a reason; an empty list is accepted", async () => {
   await using gateway = await startGateway();
   const client = clientOf(gateway.url);
   const messages = [{ role: "user" as const, content: "hello" }];
