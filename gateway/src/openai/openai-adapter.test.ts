@@ -150,7 +150,7 @@ test("a caller's own tools are refused with a reason; an empty list is accepted"
     await expect(given({ [field]: value })).rejects.toMatchObject({
       status: 400,
       code: "invalid_input",
-      message: expect.stringContaining(`${field}: A flow or agent works with tools of its own`),
+      message: expect.stringContaining(`${field}: Flows and agents use their own tools`),
     });
   expect(await given({ tools: [] })).toMatchObject({ choices: [{ message: { content: "hello" } }] });
 });
